@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libgpuprim: reduce ints, sum and sum of squares in a sliding window, transpose, at the speed of memory,
+ * on an NVIDIA GPU where there is one and on the processor where there is none, with the same bits.
+ *
+ * This header is the manual. It needs no CUDA header and compiles as C99 and as C++11.
+ *
+ * Conventions that hold for every function:
+ *  - Sizes, pitches and window widths are size_t and count elements unless the name says bytes. A pitch is the
+ *    distance between the starts of two neighbouring rows, and at least the row's length; the elements between
+ *    a row's end and the next row's start (the padding) are neither read nor written.
+ *  - A function that can fail returns a gp_status. Argument errors are found before a byte is written; scalar
+ *    results are written on GP_OK only. gp_last_error() then says in words what was wrong, naming the argument.
+ *  - Structs that the caller passes or receives start with `struct_size`, which the caller sets to
+ *    sizeof(the struct) as he compiled it. A struct may grow at its end in later releases, never otherwise.
+ *    Where the caller's struct is longer than the library's, the tail is ignored on input if it is all zero
+ *    (else GP_ERR_ARGUMENT) and zeroed on output.
+ *  - One context may be used by one thread at a time; different contexts by any number of threads at once.
+ *    The functions without a context may be called by any thread at any time.
+ *  - Nothing prints, exits, aborts, or installs a handler. The thread's current CUDA device is left as found,
+ *    and a CUDA error that the program left unread is never taken for the library's own.
+ */
+#ifndef GPUPRIM_H
+#define GPUPRIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_VERSION_MAJOR 0
+#define GP_VERSION_MINOR 1
+#define GP_VERSION_PATCH 0
+#define GP_VERSION (GP_VERSION_MAJOR * 10000 + GP_VERSION_MINOR * 100 + GP_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define GP_API __attribute__((visibility("default")))
+#else
+#define GP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------ types */
+
+typedef struct gp_context gp_context; /* opaque */
+struct CUstream_st;                   /* what a cudaStream_t points to */
+
+/* Status of a call. Values are never renumbered. */
+typedef enum gp_status {
+    GP_OK = 0,
+    GP_ERR_ARGUMENT = 1,     /* an argument is outside its domain; the message names it */
+    GP_ERR_EMPTY = 2,        /* the minimum or maximum of no elements */
+    GP_ERR_OVERFLOW = 3,     /* a size in bytes passes the address space, or a sum passes 64 bits */
+    GP_ERR_OVERLAP = 4,      /* arrays overlap that may not */
+    GP_ERR_MEMORY = 5,       /* host or device memory, or a thread, could not be had */
+    GP_ERR_NO_DEVICE = 6,    /* no usable GPU, or the library was built without CUDA */
+    GP_ERR_DRIVER = 7,       /* the driver is missing, too old, or could not be started */
+    GP_ERR_DEVICE = 8,       /* a CUDA call or kernel failed; the context may be past use */
+    GP_ERR_NO_KERNEL = 9,    /* no kernel, or not the pinned one, can do this on this device */
+    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered */
+    GP_ERR_FORKED = 11,      /* a GPU context used in a child forked after it was made */
+    GP_ERR_INTERNAL = 12     /* a defect of the library; please report it */
+} gp_status;
+
+/* Where a context computes. */
+typedef enum gp_backend {
+    GP_BACKEND_AUTO = 0, /* a GPU if one is usable, else the processor; per call, where the data lives */
+    GP_BACKEND_CPU = 1,  /* the processor; no CUDA call is ever made */
+    GP_BACKEND_CUDA = 2, /* always the GPU; host data is staged through pinned memory */
+    GP_BACKEND_MODEL = 3 /* a made-up GPU: calls are checked, planned and explained, but nothing is executed */
+} gp_backend;
+
+typedef enum gp_reduce_op {
+    GP_REDUCE_SUM = 0,
+    GP_REDUCE_MIN = 1,
+    GP_REDUCE_MAX = 2,
+    GP_REDUCE_AND = 3,
+    GP_REDUCE_OR = 4,
+    GP_REDUCE_XOR = 5
+} gp_reduce_op;
+
+/* What a window sees where it leaves its row, for a row a b c d. */
+typedef enum gp_border {
+    GP_BORDER_NONE = 0,        /* nothing is computed there: those columns are left untouched */
+    GP_BORDER_ZERO = 1,        /* 0 0 0 | a b c d | 0 0 0 */
+    GP_BORDER_REPLICATE = 2,   /* a a a | a b c d | d d d */
+    GP_BORDER_REFLECT = 3,     /* c b a | a b c d | d c b */
+    GP_BORDER_REFLECT_101 = 4, /* d c b | a b c d | c b a; a row of one element is replicated */
+    GP_BORDER_WRAP = 5         /* b c d | a b c d | a b c */
+} gp_border;
+
+typedef enum gp_operation {
+    GP_OPERATION_NONE = 0,
+    GP_OPERATION_REDUCE = 1,
+    GP_OPERATION_WINDOW = 2,
+    GP_OPERATION_TRANSPOSE = 3
+} gp_operation;
+
+/* Which resource of a multiprocessor decides how many blocks it holds at once. */
+typedef enum gp_limit {
+    GP_LIMIT_NONE = 0,
+    GP_LIMIT_THREADS = 1,
+    GP_LIMIT_REGISTERS = 2,
+    GP_LIMIT_SHARED_MEMORY = 3,
+    GP_LIMIT_BLOCKS = 4
+} gp_limit;
+
+/* Flags of gp_kernel_info. */
+#define GP_KERNEL_GPU 1u       /* runs on a GPU; else on the processor */
+#define GP_KERNEL_STUDY 2u     /* for study and comparison: chosen only when pinned */
+#define GP_KERNEL_MODULO_32 4u /* its sum is exact modulo 2^32 only */
+#define GP_KERNEL_FLOAT 8u     /* accumulates in float: within a stated bound of the exact result, not equal to it */
+
+/* Bits of gp_device_info.cpu_isa. */
+#define GP_ISA_AVX2 1u
+#define GP_ISA_AVX512 2u /* F, BW, DQ and VL */
+#define GP_ISA_NEON 4u
+
+/*
+ * Facts of one device as plain numbers. For a processor the GPU's fields are 0. A model (see gp_options) must
+ * give threads_per_sm, regs_per_sm, smem_per_sm and blocks_per_sm; every other field may be 0, which means
+ * "as the named field says" or "no such rule".
+ */
+typedef struct gp_device_info {
+    size_t struct_size;
+    int32_t backend; /* what it is: GP_BACKEND_CPU, _CUDA or _MODEL */
+    int32_t ordinal; /* CUDA's number of the device; -1 for a processor or model */
+    char name[64];
+    char no_gpu_reason[192]; /* backend CPU chosen by AUTO: why no GPU is used; else empty */
+    uint32_t compute_major;  /* compute capability */
+    uint32_t compute_minor;
+    uint32_t multiprocessors;   /* streaming multiprocessors, SMs; 0 in a model: 1 */
+    uint32_t warp_size;         /* 0: 32 */
+    uint32_t threads_per_block; /* most threads of a block; 0: the smaller of 1024 and threads_per_sm */
+    uint32_t threads_per_sm;
+    uint32_t blocks_per_sm;
+    uint32_t regs_per_block; /* 32-bit registers; 0: regs_per_sm */
+    uint32_t regs_per_sm;
+    uint32_t regs_per_thread;    /* most a thread may have; 0: no such rule */
+    uint32_t reg_unit;           /* registers are granted to a warp in this unit; 0: to the register */
+    uint32_t sm_partitions;      /* parts of an SM among which warps and registers are split evenly; 0: 1 */
+    size_t smem_per_block;       /* bytes of shared memory without opting in; 0: smem_per_sm */
+    size_t smem_per_block_optin; /* bytes after opting in; 0: smem_per_block */
+    size_t smem_per_sm;
+    size_t smem_reserved; /* bytes of each block's share that the system keeps */
+    size_t smem_unit;     /* shared memory is granted in this unit; 0: to the byte */
+    size_t l2_bytes;
+    size_t memory_bytes;  /* global memory */
+    uint32_t cpu_threads; /* threads that processor kernels may use */
+    uint32_t cpu_isa;     /* GP_ISA_* bits that the library uses on this processor */
+} gp_device_info;
+
+typedef struct gp_options {
+    size_t struct_size;
+    int32_t backend;             /* a gp_backend */
+    int32_t device;              /* CUDA's number of the device; -1: the thread's current one */
+    uint32_t cpu_threads;        /* threads for processor kernels; 0: as many as the process may use */
+    uint32_t reserved;           /* 0 */
+    const gp_device_info *model; /* for GP_BACKEND_MODEL, else NULL; copied */
+} gp_options;
+
+/* A plan: what a call did, or in a model context would have done. */
+typedef struct gp_plan_info {
+    size_t struct_size;
+    const char *kernel;       /* name, static text */
+    int32_t operation;        /* a gp_operation */
+    int32_t backend;          /* where it runs: GP_BACKEND_CPU, _CUDA or _MODEL */
+    uint64_t grid;            /* blocks launched; on the processor, threads used at most */
+    uint32_t block;           /* threads a block; on the processor 1 */
+    uint32_t regs_per_thread; /* the kernel's ceiling */
+    size_t smem_static;       /* bytes a block */
+    size_t smem_dynamic;      /* bytes a block, sized for this call */
+    uint32_t blocks_per_sm;   /* blocks resident on one SM at once */
+    int32_t limited_by;       /* a gp_limit: what keeps blocks_per_sm from being more */
+    uint64_t bytes_read;      /* bytes that must move, each input element once */
+    uint64_t bytes_written;   /* likewise each output element */
+} gp_plan_info;
+
+typedef struct gp_kernel_info {
+    size_t struct_size;
+    const char *name;         /* static text, as gp_context_pin_kernel takes it */
+    const char *about;        /* one line, static text */
+    int32_t operation;        /* a gp_operation */
+    uint32_t flags;           /* GP_KERNEL_* */
+    uint32_t threads_min;     /* threads a block that the kernel can run with: threads_max halved */
+    uint32_t threads_max;     /* any number of times down to threads_min */
+    uint32_t regs_per_thread; /* ceiling */
+    uint32_t reserved;
+    size_t smem_static; /* bytes a block */
+} gp_kernel_info;
+
+typedef struct gp_occupancy_info {
+    size_t struct_size;
+    uint32_t blocks_per_sm; /* the least of the four below */
+    int32_t limited_by;     /* a gp_limit; the first in its order where several are equal */
+    uint32_t blocks_by_threads;
+    uint32_t blocks_by_regs;
+    uint32_t blocks_by_smem;
+    uint32_t blocks_by_slots;      /* the device's blocks_per_sm */
+    uint32_t threads_per_sm;       /* resident at once: blocks_per_sm * threads */
+    uint32_t regs_per_block;       /* granted to a block, rounded to the device's unit */
+    size_t smem_per_block;         /* granted to a block, with the reserved part, rounded */
+    size_t smem_used_per_sm;       /* blocks_per_sm * smem_per_block */
+    uint32_t full_regs_per_thread; /* most registers a thread may have with threads_per_sm threads resident */
+    uint32_t reserved;
+    size_t full_smem_per_block; /* most shared memory a block may ask for (static and dynamic) while as many
+                                   blocks stay resident as threads and slots allow */
+} gp_occupancy_info;
+
+/* -------------------------------------------------------------------------------------- version, errors */
+
+/* Version of the library that runs: major * 10000 + minor * 100 + patch. Compare with GP_VERSION. */
+GP_API unsigned gp_version(void);
+
+/* A status in words: static text, never NULL, also for a value that is no gp_status. */
+GP_API const char *gp_status_string(gp_status status);
+
+/*
+ * This thread's last failure in words: which argument and why, or which CUDA error. "" before the first.
+ * A success does not clear it. The text belongs to the thread and holds until its next failing call.
+ */
+GP_API const char *gp_last_error(void);
+
+/* --------------------------------------------------------------------------------- devices and contexts */
+
+/*
+ * Number of usable GPUs. 0 sets the reason as this thread's gp_last_error(): built without CUDA, no driver,
+ * a driver too old for the library, no device, or the driver's own error. Only the first probe of a process costs
+ * time.
+ */
+GP_API int gp_device_count(void);
+
+/*
+ * Makes a context: a device, its facts, a stream, the memory that calls need, threads.
+ *
+ * out      receives the context; destroy it with gp_context_destroy().
+ * options  NULL for all defaults: backend AUTO, device -1. AUTO with device >= 0 means that GPU or, if no GPU is
+ *          usable at all, the processor; the reason then stands in gp_device_info.no_gpu_reason.
+ *
+ * GP_ERR_ARGUMENT: out NULL; wrong struct_size; unknown backend; device past the last; cpu_threads above 1024;
+ * reserved not 0; a model missing, given without GP_BACKEND_MODEL, or lacking a needed field.
+ * GP_ERR_NO_DEVICE, GP_ERR_DRIVER: backend CUDA and no GPU is usable. GP_ERR_MEMORY: no memory.
+ * GP_ERR_DEVICE: the device refused. On failure *out is untouched and nothing is leaked.
+ */
+GP_API gp_status gp_context_create(gp_context **out, const gp_options *options);
+
+/* Waits for the context's work, then frees it. NULL is allowed. In a forked child it frees host memory only. */
+GP_API void gp_context_destroy(gp_context *context);
+
+/*
+ * The facts of the context's device, as gp_context_limit() leaves them. info->struct_size must be set.
+ * GP_ERR_ARGUMENT: a NULL, or wrong struct_size.
+ */
+GP_API gp_status gp_context_device(const gp_context *context, gp_device_info *info);
+
+/*
+ * Enqueues the following calls on this stream of the context's device; NULL is the legacy default stream, as at
+ * first. Calls of one context stay in order over a change of stream, unless a stream is being captured. A stream must
+ * live until another is set or the context is destroyed. No effect on a processor or model context.
+ *
+ * GP_ERR_ARGUMENT: context NULL. GP_ERR_FORKED. GP_ERR_DEVICE: the streams could not be put in order.
+ */
+GP_API gp_status gp_context_set_stream(gp_context *context, struct CUstream_st *stream);
+
+/*
+ * Waits until all calls of this context are done.
+ *
+ * GP_ERR_ARGUMENT: context NULL. GP_ERR_FORKED. GP_ERR_DEVICE: a kernel failed, or the stream is being captured.
+ * GP_ERR_OVERFLOW: since the last synchronization a sum that was enqueued passed 64 bits (see gp_reduce_int).
+ */
+GP_API gp_status gp_context_synchronize(gp_context *context);
+
+/* --------------------------------------------------------------------------------------------- memory */
+
+/*
+ * Memory that the context's device reaches, for programs that do not call CUDA themselves: device memory on a GPU
+ * context, else host memory. At least 256-byte aligned, not cleared. bytes 0 gives NULL. Free with gp_free().
+ * A program may equally use memory from anywhere else.
+ *
+ * GP_ERR_ARGUMENT: context or out NULL. GP_ERR_MEMORY: not to be had. GP_ERR_FORKED.
+ */
+GP_API gp_status gp_alloc(gp_context *context, size_t bytes, void **out);
+
+/*
+ * Frees what gp_alloc() gave for the same context, after the work enqueued before it; NULL is allowed.
+ * GP_ERR_ARGUMENT: context NULL, or not memory of its device. GP_ERR_FORKED. GP_ERR_DEVICE.
+ */
+GP_API gp_status gp_free(gp_context *context, void *memory);
+
+/*
+ * Copies bytes in any direction between host and device memory, in order with the context's other calls. Returns
+ * when the copy is done if either side is host memory, at once if both are device memory. Model: copies nothing.
+ * GP_ERR_ARGUMENT: a NULL with bytes > 0. GP_ERR_OVERLAP: the ranges overlap. GP_ERR_FORKED. GP_ERR_DEVICE.
+ */
+GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t bytes);
+
+/* ----------------------------------------------------------------------------------------- primitives */
+
+/*
+ * Where pointers may live, and when a call returns. On a processor context all pointers are host memory and the call
+ * returns when the result is there. On a GPU context each may be pageable or pinned host memory, managed memory or
+ * device memory, found out per call. If all arrays are device or managed memory (and the scalar result device,
+ * managed or pinned memory), the call is enqueued on the context's stream and returns at once; it then allocates,
+ * waits for and queries nothing, and can be captured in a CUDA graph. A graph uses memory of the context: replay it
+ * only in order with the context's other calls, and before the context is destroyed. If an array is host memory the
+ * call returns when the result is there: a CUDA context stages it through pinned memory, an AUTO context computes on
+ * the processor unless an array is device memory.
+ */
+
+/*
+ * *out = in[0] op in[1] op ... op in[n-1], of n int32.
+ *
+ * Sum is accumulated in 64 bits and exact; min, max, and, or, xor are extended to 64 bits with their sign.
+ * n = 0: sum, or and xor give 0, and gives -1; in may then be NULL.
+ * The same bits on every backend, device and number of threads.
+ *
+ * GP_ERR_ARGUMENT: context, out, or in with n > 0 is NULL; in not 4-byte or out not 8-byte aligned; unknown op.
+ * GP_ERR_EMPTY: min or max with n = 0. GP_ERR_OVERFLOW: n ints pass the address space; or the sum passes 64 bits
+ * (possible past 2^32 elements only): *out is then untouched, save where the call was enqueued, when *out is the
+ * sum modulo 2^64 and gp_context_synchronize() reports it. GP_ERR_OVERLAP: out lies within in.
+ * GP_ERR_NO_KERNEL: the pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED.
+ * Method: one pass, tree in registers, last block to finish adds the partial results (M. Harris, "Optimizing
+ * parallel reduction in CUDA"; CUDA samples, threadFenceReduction).
+ */
+GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out);
+
+/*
+ * Sum and sum of squares of an image in a window sliding along each row:
+ *   sum[y][x]    = s(x) = image[y][x - k] + ... + image[y][x - k + window - 1],   k = window / 2
+ *   square[y][x] = likewise of image[y][i] * image[y][i]
+ * so that mean = sum / window and variance = square / window - mean^2.
+ *
+ * image    rows x cols int32, image_pitch elements from row to row.
+ * window   1 or more, also beyond the row.
+ * border   what the window sees outside the row; GP_BORDER_NONE leaves columns whose window leaves the row untouched.
+ * sum, square  rows x cols float, out_pitch elements from row to row; either may be NULL.
+ *
+ * Each output value is the exact integer result, for every int32 image and every window, rounded once to float
+ * (nearest, ties to even): the same bits on every backend, device and number of threads.
+ * rows or cols 0: nothing is done. Time does not depend on the window as long as it fits in shared memory.
+ *
+ * GP_ERR_ARGUMENT: context NULL; image NULL or both outputs NULL with rows * cols > 0; window 0; unknown border;
+ * a pitch below cols; a pointer not 4-byte aligned. GP_ERR_OVERFLOW: an array passes the address space.
+ * GP_ERR_OVERLAP: an output overlaps the image or the other output.
+ * GP_ERR_NO_KERNEL: the pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED.
+ */
+GP_API gp_status gp_sum_and_square_window(gp_context *context, const int32_t *image, size_t rows, size_t cols,
+                                          size_t image_pitch, size_t window, gp_border border, float *sum,
+                                          float *square, size_t out_pitch);
+
+/*
+ * out[c][r] = in[r][c]: transposes a matrix of rows x cols elements of elem_bytes bytes each.
+ *
+ * in   rows x cols, in_pitch elements from row to row.   out   cols x rows, out_pitch elements from row to row.
+ * elem_bytes  1, 2, 4, 8 and 16 are fast, every other size is correct. No alignment is required; elements aligned
+ *             to their size are faster.
+ * in == out transposes in place: rows == cols and equal pitches then. rows or cols 0: nothing is done.
+ *
+ * GP_ERR_ARGUMENT: context NULL; in or out NULL with rows * cols > 0; elem_bytes 0; in_pitch < cols; out_pitch <
+ * rows. GP_ERR_OVERFLOW: an array passes the address space. GP_ERR_OVERLAP: any other overlap. GP_ERR_NO_KERNEL: the
+ * pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED. Method: tiles through padded shared memory (G.
+ * Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
+ */
+GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                              size_t in_pitch, void *out, size_t out_pitch);
+
+/* ----------------------------------------------------------------- what was chosen and why; choosing oneself */
+
+/*
+ * The plan of the context's last call that reached planning, also where it found no kernel (then kernel is NULL).
+ * plan->struct_size must be set. GP_ERR_ARGUMENT: a NULL, wrong struct_size, or no call was planned yet.
+ */
+GP_API gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan);
+
+/*
+ * The same in words: the problem, the device, then one line a kernel considered, with its verdict and numbers.
+ * Writes at most size bytes with the closing 0 and returns the full length without it, as snprintf does; text may be
+ * NULL with size 0. context NULL, or nothing planned yet: an empty text.
+ */
+GP_API size_t gp_context_explain(const gp_context *context, char *text, size_t size);
+
+/*
+ * Pins the kernel for its operation: following calls use it or fail with GP_ERR_NO_KERNEL. Each operation has a pin
+ * of its own. In an AUTO context the pinned kernel's place, processor or GPU, goes before the data's.
+ *
+ * name     as gp_kernel_at() tells; NULL frees all operations again.
+ * threads  threads a block; 0 leaves them to the planner. Ignored with name NULL and for processor kernels.
+ *
+ * GP_ERR_ARGUMENT: context NULL; unknown name; threads that the kernel cannot run with.
+ */
+GP_API gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned threads);
+
+/*
+ * Plans as if a block of the device had this much less: smem_per_block bytes of shared memory, opted in or not, and
+ * regs_per_block registers. 0: as the device has it. Every plan made so runs on the real device too.
+ * GP_ERR_ARGUMENT: context NULL, a processor context, or more than the device has.
+ */
+GP_API gp_status gp_context_limit(gp_context *context, size_t smem_per_block, unsigned regs_per_block);
+
+/* Number of kernels in the catalogue, the same in every build. */
+GP_API size_t gp_kernel_count(void);
+
+/* Describes kernel `index`. info->struct_size must be set. GP_ERR_ARGUMENT: index past the last, NULL, struct_size.
+ */
+GP_API gp_status gp_kernel_at(size_t index, gp_kernel_info *info);
+
+/*
+ * How many blocks of `threads` threads, each with regs_per_thread registers, and smem_bytes of shared memory a block
+ * (static and dynamic) an SM of the device holds at once, and what limits them. Pure arithmetic over the facts given.
+ * A result of 0 blocks means that not even one fits.
+ *
+ * GP_ERR_ARGUMENT: a NULL; wrong struct_size; threads 0; a device that lacks threads_per_sm, regs_per_sm, smem_per_sm
+ * or blocks_per_sm (a processor, say).
+ */
+GP_API gp_status gp_occupancy(const gp_device_info *device, unsigned threads, unsigned regs_per_thread,
+                              size_t smem_bytes, gp_occupancy_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a context owns on its GPU. Included only by the files of this folder, C and CUDA alike. */
+#ifndef GP_GPU_H
+#define GP_GPU_H
+
+#include "cuda_check.h"
+#include "launch.h"
+
+#define GP_WORKSPACE_BYTES ((size_t)1 << 20)
+#define GP_STAGE_SLOTS 4 /* pieces of a staged call under way at once */
+#define GP_RAISED_MAX 64 /* kernels with a raised shared memory limit that are remembered */
+
+/* Host memory that kernels write: a scalar result that the host polls for. */
+typedef struct gp_slot {
+    volatile int64_t value;
+    volatile uint32_t done;     /* the call's sequence number, written after value */
+    volatile uint32_t overflow; /* set by an enqueued sum that passed 64 bits, until gp_gpu_synchronize() */
+    volatile int64_t partial[GP_STAGE_SLOTS]; /* results of a staged reduction's pieces */
+} gp_slot;
+
+typedef struct gp_stage gp_stage;
+
+struct gp_gpu {
+    int ordinal;
+    cudaStream_t stream;   /* the user's; NULL: the legacy default stream */
+    cudaStream_t side;     /* ours, non-blocking: clears the workspace, carries staged input */
+    cudaEvent_t hand_over; /* orders one stream after another */
+    void *workspace;       /* GP_WORKSPACE_BYTES of device memory, zero when no kernel runs */
+    gp_slot *slot;         /* pinned host memory */
+    gp_slot *slot_device;  /* its address on the device */
+    uint32_t sequence;     /* of the last call that used the slot */
+    gp_observer observer;
+    void *observer_user;
+    unsigned raised_count;
+    const void *raised[GP_RAISED_MAX];
+    gp_stage *stage; /* NULL until host data is first staged */
+};
+
+/* What gp_gpu_enter() found and gp_gpu_leave() puts back. */
+typedef struct gp_found {
+    int device;
+    enum cudaStreamCaptureMode capture;
+} gp_found;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Every kernel of the library is launched here: plan->grid blocks of plan->threads threads with plan->smem dynamic
+ * bytes on the context's stream. The device is current already.
+ */
+gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args);
+
+/* Makes the GPU the thread's current device, and puts back what was. Pairs, unless the first failed. */
+gp_status gp_device_set(int ordinal, int *found);
+void gp_device_restore(int ordinal, int found);
+
+/* The same, and calls such as cudaMalloc become legal for this thread while another thread captures a stream. */
+gp_status gp_gpu_enter(int ordinal, gp_found *found);
+void gp_gpu_leave(int ordinal, gp_found found);
+
+/* True if the stream is being captured, or cannot be asked because another capture forbids it. */
+bool gp_stream_is_captured(cudaStream_t stream);
+
+/* Fails in words if the context's stream is being captured, without spoiling the capture. */
+gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what);
+
+/* Frees what staging holds; abandon: host memory only, in a forked child. NULL allowed. */
+void gp_stage_destroy(gp_stage *stage);
+void gp_stage_abandon(gp_stage *stage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

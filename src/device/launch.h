@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All that the host side knows of the GPU: plain C, no CUDA type. Implemented by the files of this folder, or by
+ * none.c in a build without CUDA, where gp_gpu_probe() says so and nothing else is reached.
+ */
+#ifndef GP_LAUNCH_H
+#define GP_LAUNCH_H
+
+#include "../host/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where memory lives, as its pointer tells. */
+typedef enum gp_memory {
+    GP_MEMORY_HOST = 0,
+    GP_MEMORY_PINNED = 1,
+    GP_MEMORY_MANAGED = 2,
+    GP_MEMORY_DEVICE = 3
+} gp_memory;
+
+/* GP_OK and *count >= 1, or the reason why no GPU is usable. The first answer stands for the whole process. */
+gp_status gp_gpu_probe(int *count);
+gp_status gp_gpu_current(int *ordinal);                 /* the thread's current device */
+gp_status gp_gpu_query(int ordinal, gp_device *device); /* facts; leaves name ordinal backend set too */
+gp_status gp_gpu_open(int ordinal, gp_gpu **out);       /* workspace, on the legacy default stream */
+void gp_gpu_close(gp_gpu *gpu);                         /* waits first; NULL allowed */
+void gp_gpu_abandon(gp_gpu *gpu);                       /* in a forked child: host memory only */
+gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream);
+gp_status gp_gpu_synchronize(gp_gpu *gpu);
+gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out);
+gp_status gp_gpu_free(gp_gpu *gpu, void *memory);
+gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes);
+gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory);
+
+/* Runs the context's plan for a problem whose arrays are all device-reachable: enqueue only. */
+gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+
+/* Runs a problem with host memory among its arrays, in pieces that are copied and computed at the same time. */
+gp_status gp_gpu_stage(gp_context *context, gp_problem *problem);
+
+/*
+ * For tests: called instead of each launch while set, with what would have been launched; `attributes` are the
+ * kernel's measured registers a thread, static shared bytes and the CUDA occupancy call's blocks an SM.
+ */
+typedef struct gp_observed {
+    unsigned threads, regs, blocks_per_sm;
+    size_t smem_static, smem_dynamic;
+    uint64_t grid;
+} gp_observed;
+typedef void (*gp_observer)(void *user, const gp_observed *observed);
+void gp_gpu_observe(gp_gpu *gpu, gp_observer observer, void *user);
+
+/* A catalogue row names its launcher with GP_GPU(launcher), which is NULL in a build without CUDA. */
+#ifdef GPUPRIM_WITH_CUDA
+#define GP_GPU(launcher) launcher
+#else
+#define GP_GPU(launcher) NULL
+#endif
+#define GP_DECLARE_LAUNCHER(launcher) \
+    gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a context owns on its GPU, made and freed; its stream; device memory, and where a pointer's memory lives. */
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static gp_status open_parts(gp_gpu *gpu) {
+    void *slot = NULL, *slot_device = NULL;
+    GP_CUDA(cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking));
+    GP_CUDA(cudaEventCreateWithFlags(&gpu->hand_over, cudaEventDisableTiming));
+    GP_CUDA(cudaMalloc(&gpu->workspace, GP_WORKSPACE_BYTES));
+    GP_CUDA(cudaHostAlloc(&slot, sizeof(gp_slot), cudaHostAllocMapped | cudaHostAllocPortable));
+    gpu->slot = memset(slot, 0, sizeof(gp_slot));
+    GP_CUDA(cudaHostGetDevicePointer(&slot_device, slot, 0));
+    gpu->slot_device = slot_device;
+    GP_CUDA(cudaMemsetAsync(gpu->workspace, 0, GP_WORKSPACE_BYTES, gpu->side));
+    GP_CUDA(cudaStreamSynchronize(gpu->side));
+    return GP_OK;
+}
+
+/* Frees whatever of it is there; a dead device refuses, which changes nothing. */
+static void close_parts(gp_gpu *gpu) {
+    gp_stage_destroy(gpu->stage);
+    if (gpu->slot)
+        (void)cudaFreeHost(gpu->slot);
+    if (gpu->workspace)
+        (void)cudaFree(gpu->workspace);
+    if (gpu->hand_over)
+        (void)cudaEventDestroy(gpu->hand_over);
+    if (gpu->side)
+        (void)cudaStreamDestroy(gpu->side);
+}
+
+gp_status gp_gpu_open(int ordinal, gp_gpu **out) {
+    gp_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return gp_fail(GP_ERR_MEMORY, "no host memory for a context");
+    gpu->ordinal = ordinal;
+
+    gp_found found;
+    gp_status status = gp_gpu_enter(ordinal, &found);
+    if (status == GP_OK) {
+        status = open_parts(gpu);
+        if (status != GP_OK)
+            close_parts(gpu);
+        gp_gpu_leave(ordinal, found);
+    }
+    if (status == GP_OK)
+        *out = gpu;
+    else
+        free(gpu);
+    return status;
+}
+
+void gp_gpu_close(gp_gpu *gpu) {
+    gp_found found;
+    if (!gpu)
+        return;
+    const bool entered = gp_gpu_enter(gpu->ordinal, &found) == GP_OK;
+    if (entered && !gp_stream_is_captured(gpu->stream))
+        (void)cudaStreamSynchronize(gpu->stream);
+    close_parts(gpu);
+    if (entered)
+        gp_gpu_leave(gpu->ordinal, found);
+    free(gpu);
+}
+
+void gp_gpu_abandon(gp_gpu *gpu) {
+    if (!gpu)
+        return;
+    gp_stage_abandon(gpu->stage);
+    free(gpu);
+}
+
+bool gp_stream_is_captured(cudaStream_t stream) {
+    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    cudaError_t error = cudaStreamIsCapturing(stream, &capture);
+    return error == cudaErrorStreamCaptureImplicit ||
+           (error == cudaSuccess && capture != cudaStreamCaptureStatusNone);
+}
+
+gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {
+    if (gp_stream_is_captured(gpu->stream))
+        return gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what);
+    return GP_OK;
+}
+
+static gp_status set_stream(gp_gpu *gpu, cudaStream_t stream) {
+    if (!gp_stream_is_captured(gpu->stream) && !gp_stream_is_captured(stream)) {
+        GP_CUDA(cudaEventRecord(gpu->hand_over, gpu->stream));
+        GP_CUDA(cudaStreamWaitEvent(stream, gpu->hand_over, 0));
+    }
+    gpu->stream = stream;
+    return GP_OK;
+}
+
+gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream) {
+    gp_found found;
+    if (stream == gpu->stream)
+        return GP_OK;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    gp_status status = set_stream(gpu, stream);
+    gp_gpu_leave(gpu->ordinal, found);
+    return status;
+}
+
+static gp_status synchronize(gp_gpu *gpu) {
+    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot wait"));
+    GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    if (!gpu->slot->overflow)
+        return GP_OK;
+    gpu->slot->overflow = 0;
+    return gp_fail(GP_ERR_OVERFLOW, "a sum enqueued since the last synchronization passes 64 bits");
+}
+
+gp_status gp_gpu_synchronize(gp_gpu *gpu) {
+    gp_found found;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    gp_status status = synchronize(gpu);
+    gp_gpu_leave(gpu->ordinal, found);
+    return status;
+}
+
+gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
+    gp_found found;
+    void *memory = NULL;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    cudaError_t error = cudaMalloc(&memory, bytes);
+    gp_gpu_leave(gpu->ordinal, found);
+    if (error == cudaErrorMemoryAllocation)
+        return gp_fail(GP_ERR_MEMORY, "device %d has no %zu bytes of memory left", gpu->ordinal, bytes);
+    if (error != cudaSuccess)
+        return gp_cuda_fail(error, "cudaMalloc");
+    *out = memory;
+    return GP_OK;
+}
+
+static gp_status where(const gp_gpu *gpu, const void *pointer, gp_memory *memory) {
+    struct cudaPointerAttributes attributes;
+    GP_CUDA(cudaPointerGetAttributes(&attributes, pointer));
+    switch (attributes.type) {
+    case cudaMemoryTypeDevice:
+        if (attributes.device != gpu->ordinal)
+            return gp_fail(GP_ERR_ARGUMENT, "%p is memory of device %d, the context uses device %d", pointer,
+                           attributes.device, gpu->ordinal);
+        *memory = GP_MEMORY_DEVICE;
+        break;
+    case cudaMemoryTypeManaged:
+        *memory = GP_MEMORY_MANAGED;
+        break;
+    case cudaMemoryTypeHost:
+        /* Registered memory that the device sees at another address is no use to a kernel given this pointer. */
+        *memory = attributes.devicePointer == pointer ? GP_MEMORY_PINNED : GP_MEMORY_HOST;
+        break;
+    default:
+        *memory = GP_MEMORY_HOST;
+        break;
+    }
+    return GP_OK;
+}
+
+static gp_status free_memory(gp_gpu *gpu, void *memory) {
+    gp_memory place;
+    GP_TRY(where(gpu, memory, &place));
+    if (place != GP_MEMORY_DEVICE)
+        return gp_fail(GP_ERR_ARGUMENT, "memory: not memory of device %d", gpu->ordinal);
+    if (!gp_stream_is_captured(gpu->stream))
+        GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    cudaError_t error = cudaFree(memory);
+    if (error == cudaErrorInvalidValue)
+        return gp_fail(GP_ERR_ARGUMENT, "memory: not the start of an allocation");
+    return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaFree");
+}
+
+gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
+    gp_found found;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    gp_status status = free_memory(gpu, memory);
+    gp_gpu_leave(gpu->ordinal, found);
+    return status;
+}
+
+gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory) {
+    int found;
+    *memory = GP_MEMORY_HOST;
+    if (!pointer)
+        return GP_OK;
+    GP_TRY(gp_device_set(gpu->ordinal, &found));
+    gp_status status = where(gpu, pointer, memory);
+    gp_device_restore(gpu->ordinal, found);
+    return status;
+}
+
+static bool on_host(gp_memory memory) {
+    return memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED;
+}
+
+static gp_status copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
+    gp_memory source = GP_MEMORY_HOST, target = GP_MEMORY_HOST;
+    GP_TRY(where(gpu, from, &source));
+    GP_TRY(where(gpu, to, &target));
+    if (!on_host(source) && !on_host(target)) {
+        GP_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu->stream));
+        return GP_OK;
+    }
+    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot copy from or to host memory"));
+    if (on_host(source) && on_host(target)) {
+        GP_CUDA(cudaStreamSynchronize(gpu->stream));
+        memcpy(to, from, bytes);
+        return GP_OK;
+    }
+    GP_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu->stream));
+    GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    return GP_OK;
+}
+
+gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
+    gp_found found;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    gp_status status = copy(gpu, to, from, bytes);
+    gp_gpu_leave(gpu->ordinal, found);
+    return status;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is there a GPU, what does it have, and what do CUDA's errors mean. */
+#include "../host/fork.h"
+#include "gpu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/*
+ * Registers are granted to a warp in units of 256 and a thread has at most 255 on every architecture since 3.5;
+ * cuda_occupancy.h of CUDA 13.0 also gives the units of shared memory and the partitions of an SM.
+ */
+enum { REGISTER_UNIT = 256, REGISTERS_PER_THREAD = 255 };
+
+gp_status gp_cuda_fail(cudaError_t error, const char *call) {
+    gp_status status = GP_ERR_DEVICE;
+    switch (error) {
+    case cudaErrorMemoryAllocation:
+        status = GP_ERR_MEMORY;
+        break;
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorDevicesUnavailable:
+        status = GP_ERR_NO_DEVICE;
+        break;
+    case cudaErrorInitializationError:
+    case cudaErrorStubLibrary:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorCallRequiresNewerDriver:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+        status = GP_ERR_DRIVER;
+        break;
+    default:
+        break;
+    }
+    return gp_fail(status, "%s: %s: %s", call, cudaGetErrorName(error), cudaGetErrorString(error));
+}
+
+/* The process's one probe. */
+static struct {
+    gp_status status;
+    int count;
+    const unsigned char *born_here;
+    char words[256];
+} probed;
+static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
+
+/* Whatever the driver says when asked for its devices: it could not be started. */
+static gp_status not_started(cudaError_t error) {
+    gp_status status = gp_cuda_fail(error, "cudaGetDeviceCount");
+    return status == GP_ERR_DEVICE ? GP_ERR_DRIVER : status;
+}
+
+static gp_status ask_driver(int *count) {
+    int driver = 0;
+    GP_CUDA(cudaDriverGetVersion(&driver));
+    if (driver > 0 && driver / 1000 < CUDART_VERSION / 1000)
+        return gp_fail(GP_ERR_DRIVER,
+                       "the driver is too old: it supports CUDA %d.%d, this library needs %d.0 or newer",
+                       driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
+    const cudaError_t error = cudaGetDeviceCount(count);
+    if (driver == 0 && error != cudaErrorStubLibrary)
+        return gp_fail(GP_ERR_DRIVER, "no NVIDIA driver is installed");
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && *count <= 0))
+        return gp_fail(GP_ERR_NO_DEVICE, "no CUDA device found (%s)",
+                       error == cudaSuccess ? "the driver counts none" : cudaGetErrorString(error));
+    return error == cudaSuccess ? GP_OK : not_started(error);
+}
+
+static void probe(void) {
+    probed.born_here = gp_fork_mark();
+    probed.status = ask_driver(&probed.count);
+    if (probed.status != GP_OK)
+        snprintf(probed.words, sizeof probed.words, "%s", gp_last_error());
+}
+
+gp_status gp_gpu_probe(int *count) {
+    pthread_once(&probe_once, probe);
+    if (probed.status != GP_OK)
+        return gp_fail(probed.status, "%s", probed.words);
+    if (probed.born_here && !*probed.born_here)
+        return gp_fail(GP_ERR_FORKED, "CUDA was used before fork; it cannot be used in the child");
+    *count = probed.count;
+    return GP_OK;
+}
+
+gp_status gp_gpu_current(int *ordinal) {
+    GP_CUDA(cudaGetDevice(ordinal));
+    return GP_OK;
+}
+
+gp_status gp_device_set(int ordinal, int *found) {
+    GP_CUDA(cudaGetDevice(found));
+    if (*found != ordinal)
+        GP_CUDA(cudaSetDevice(ordinal));
+    return GP_OK;
+}
+
+void gp_device_restore(int ordinal, int found) {
+    if (found != ordinal)
+        (void)cudaSetDevice(found);
+}
+
+gp_status gp_gpu_enter(int ordinal, gp_found *found) {
+    GP_TRY(gp_device_set(ordinal, &found->device));
+    found->capture = cudaStreamCaptureModeRelaxed;
+    if (cudaThreadExchangeStreamCaptureMode(&found->capture) != cudaSuccess)
+        found->capture = cudaStreamCaptureModeGlobal;
+    return GP_OK;
+}
+
+void gp_gpu_leave(int ordinal, gp_found found) {
+    (void)cudaThreadExchangeStreamCaptureMode(&found.capture);
+    gp_device_restore(ordinal, found.device);
+}
+
+static gp_status read_u32(int ordinal, enum cudaDeviceAttr attribute, uint32_t *value) {
+    int read = 0;
+    GP_CUDA(cudaDeviceGetAttribute(&read, attribute, ordinal));
+    *value = read > 0 ? (uint32_t)read : 0;
+    return GP_OK;
+}
+
+static gp_status read_size(int ordinal, enum cudaDeviceAttr attribute, size_t *value) {
+    uint32_t read = 0;
+    GP_TRY(read_u32(ordinal, attribute, &read));
+    *value = read;
+    return GP_OK;
+}
+
+static gp_status read_attributes(int ordinal, gp_device *device) {
+    GP_TRY(read_u32(ordinal, cudaDevAttrComputeCapabilityMajor, &device->compute_major));
+    GP_TRY(read_u32(ordinal, cudaDevAttrComputeCapabilityMinor, &device->compute_minor));
+    GP_TRY(read_u32(ordinal, cudaDevAttrMultiProcessorCount, &device->multiprocessors));
+    GP_TRY(read_u32(ordinal, cudaDevAttrWarpSize, &device->warp_size));
+    GP_TRY(read_u32(ordinal, cudaDevAttrMaxThreadsPerBlock, &device->threads_per_block));
+    GP_TRY(read_u32(ordinal, cudaDevAttrMaxThreadsPerMultiProcessor, &device->threads_per_sm));
+    GP_TRY(read_u32(ordinal, cudaDevAttrMaxBlocksPerMultiprocessor, &device->blocks_per_sm));
+    GP_TRY(read_u32(ordinal, cudaDevAttrMaxRegistersPerBlock, &device->regs_per_block));
+    GP_TRY(read_u32(ordinal, cudaDevAttrMaxRegistersPerMultiprocessor, &device->regs_per_sm));
+    GP_TRY(read_size(ordinal, cudaDevAttrMaxSharedMemoryPerBlock, &device->smem_per_block));
+    GP_TRY(read_size(ordinal, cudaDevAttrMaxSharedMemoryPerBlockOptin, &device->smem_per_block_optin));
+    GP_TRY(read_size(ordinal, cudaDevAttrMaxSharedMemoryPerMultiprocessor, &device->smem_per_sm));
+    GP_TRY(read_size(ordinal, cudaDevAttrReservedSharedMemoryPerBlock, &device->smem_reserved));
+    return read_size(ordinal, cudaDevAttrL2CacheSize, &device->l2_bytes);
+}
+
+gp_status gp_gpu_query(int ordinal, gp_device *device) {
+    GP_TRY(read_attributes(ordinal, device));
+    device->regs_per_thread = REGISTERS_PER_THREAD;
+    device->reg_unit = REGISTER_UNIT;
+    device->sm_partitions = device->compute_major == 6 && device->compute_minor == 0 ? 2 : 4;
+    device->smem_unit = device->compute_major >= 8 ? 128 : 256;
+
+    struct cudaDeviceProp properties; /* the only way to the name and the memory's size without a context */
+    GP_CUDA(cudaGetDeviceProperties(&properties, ordinal));
+    snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, properties.name);
+    device->memory_bytes = properties.totalGlobalMem;
+    device->ordinal = ordinal;
+    device->backend = GP_BACKEND_CUDA;
+    return GP_OK;
+}

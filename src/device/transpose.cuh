@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the transpose kernels share: arguments, which tile a block takes, squares transposed in registers. */
+#ifndef GP_TRANSPOSE_CUH
+#define GP_TRANSPOSE_CUH
+
+#include "transpose.h"
+#include "warp.cuh"
+
+/*
+ * Blocks of 256 threads that an SM's registers leave room for: on Hopper 40 registers a thread for 4 bytes and 64 for
+ * 2; elsewhere ptxas would spill at those, so 64 and 80.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+#define GP_TRANSPOSE_BLOCKS_4 6
+#define GP_TRANSPOSE_BLOCKS_2 4
+#else
+#define GP_TRANSPOSE_BLOCKS_4 4
+#define GP_TRANSPOSE_BLOCKS_2 3
+#endif
+
+struct transpose_arguments {
+    const unsigned char *in;
+    unsigned char *out;
+    uint64_t rows, cols;
+    uint64_t in_pitch, out_pitch; /* bytes */
+    gp_transpose_cut cut;
+};
+
+inline transpose_arguments transpose_arguments_of(const gp_problem *problem, const gp_transpose_cut &cut) {
+    return {static_cast<const unsigned char *>(problem->in),
+            static_cast<unsigned char *>(problem->out),
+            problem->rows,
+            problem->cols,
+            problem->in_pitch * problem->elem_bytes,
+            problem->out_pitch * problem->elem_bytes,
+            cut};
+}
+
+template <int bytes> struct element_of;
+template <> struct element_of<1> { typedef uint8_t type; };
+template <> struct element_of<2> { typedef uint16_t type; };
+template <> struct element_of<4> { typedef uint32_t type; };
+template <> struct element_of<8> { typedef uint2 type; };
+template <> struct element_of<16> { typedef uint4 type; };
+
+struct tile_index {
+    uint32_t row, col;
+};
+
+/* Blocks walk down the columns of a band of tiles: neighbours write neighbouring segments of the same output rows. */
+__device__ inline tile_index tile_of_block(const gp_transpose_cut &cut) {
+    const uint32_t per_band = cut.band * cut.across;
+    const uint32_t band = blockIdx.x / per_band, in_band = blockIdx.x - band * per_band;
+    const uint32_t down = min(cut.band, cut.down - band * cut.band);
+    const uint32_t col = in_band / down;
+    return {band * cut.band + in_band - col * down, col};
+}
+
+/*
+ * In place: tiles on and above the diagonal of a square of n x n tiles. Rows y and n - 1 - y (n even) or y and n - y
+ * (n odd) of that triangle fold into one row of n + 1 or n tiles.
+ */
+__device__ inline tile_index tile_of_triangle(uint32_t n) {
+    const uint32_t even = n % 2 == 0, width = n + even;
+    const uint32_t y = blockIdx.x / width, x = blockIdx.x - y * width;
+    if (x < n - y)
+        return {y, y + x};
+    return {n - even - y, x - even};
+}
+
+/* Rows or columns from `first` on, at most a tile's. */
+__device__ inline uint32_t left_of(uint64_t all, uint64_t first, uint32_t tile) {
+    return all - first < tile ? (uint32_t)(all - first) : tile;
+}
+
+__device__ inline uint32_t word_of(const uint4 &v, int i) {
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+
+/* 16 bytes that the kernel reads once and never writes. */
+__device__ inline uint4 load_once(const void *from) {
+    const int4 v = gp_load_once((const int4 *)from);
+    return make_uint4((uint32_t)v.x, (uint32_t)v.y, (uint32_t)v.z, (uint32_t)v.w);
+}
+
+/* once: they leave the caches before what will be read again. */
+template <bool once> __device__ inline void store_vector(void *to, const uint4 &v) {
+    if (once)
+        __stcs((uint4 *)to, v);
+    else
+        *(uint4 *)to = v;
+}
+
+/* 4 words of 4 bytes, transposed. */
+__device__ inline void transpose_bytes(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d) {
+    const uint32_t ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
+    const uint32_t cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
+    a = __byte_perm(ab_low, cd_low, 0x5410);
+    b = __byte_perm(ab_low, cd_low, 0x7632);
+    c = __byte_perm(ab_high, cd_high, 0x5410);
+    d = __byte_perm(ab_high, cd_high, 0x7632);
+}
+
+/* A square of 16 / bytes vectors of as many elements: to[c][r] = from[r][c]. */
+template <int bytes> __device__ inline void transpose_square(const uint4 *from, uint4 *to) {
+    if constexpr (bytes == 16) {
+        to[0] = from[0];
+    } else if constexpr (bytes == 8) {
+        to[0] = make_uint4(from[0].x, from[0].y, from[1].x, from[1].y);
+        to[1] = make_uint4(from[0].z, from[0].w, from[1].z, from[1].w);
+    } else if constexpr (bytes == 4) {
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            to[c] = make_uint4(word_of(from[0], c), word_of(from[1], c), word_of(from[2], c), word_of(from[3], c));
+    } else if constexpr (bytes == 2) {
+#pragma unroll
+        for (int c = 0; c < 8; c++) {
+            uint32_t w[4];
+#pragma unroll
+            for (int r = 0; r < 4; r++)
+                w[r] = __byte_perm(word_of(from[2 * r], c / 2), word_of(from[2 * r + 1], c / 2),
+                                   c % 2 == 0 ? 0x5410 : 0x7632);
+            to[c] = make_uint4(w[0], w[1], w[2], w[3]);
+        }
+    } else {
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            uint32_t w[4][4];
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    w[i][r] = word_of(from[4 * r + i], c);
+                transpose_bytes(w[0][r], w[1][r], w[2][r], w[3][r]);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                to[4 * c + i] = make_uint4(w[i][0], w[i][1], w[i][2], w[i][3]);
+        }
+    }
+}
+
+/* Dynamic shared memory. One declaration for all kernels of a file. */
+extern __shared__ __align__(16) unsigned char transpose_shared[];
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every kernel uses: loads that leave the first-level cache alone, reductions across a warp. */
+#ifndef GP_WARP_CUH
+#define GP_WARP_CUH
+
+#include <stdint.h>
+
+#define GP_FULL_WARP 0xffffffffu
+
+/* 16 bytes that this kernel reads once: no room is made for them in the first-level cache. */
+__device__ __forceinline__ int4 gp_load_once(const int4 *address) {
+    int4 value;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+        : "l"(address));
+    return value;
+}
+
+__device__ __forceinline__ uint32_t gp_warp_or(uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(GP_FULL_WARP, value);
+#else
+    for (int lane = 16; lane > 0; lane /= 2)
+        value |= __shfl_xor_sync(GP_FULL_WARP, value, lane);
+    return value;
+#endif
+}
+
+#endif

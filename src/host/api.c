@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public calls that compute, move and allocate: check, describe, run. Knows no kernel and no CUDA. */
+#include "../device/launch.h"
+#include "copy_out.h"
+#include "occupancy.h"
+#include "run.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define HOST_ALIGNMENT 256 /* as cudaMalloc promises */
+
+gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
+    gp_problem problem;
+    GP_TRY(gp_context_check(context));
+    GP_TRY(gp_problem_reduce(&problem, op, in, n, out));
+    return gp_run(context, &problem);
+}
+
+gp_status gp_sum_and_square_window(gp_context *context, const int32_t *image, size_t rows, size_t cols,
+                                   size_t image_pitch, size_t window, gp_border border, float *sum, float *square,
+                                   size_t out_pitch) {
+    gp_problem problem;
+    GP_TRY(gp_context_check(context));
+    GP_TRY(gp_problem_window(&problem, image, rows, cols, image_pitch, window, border, sum, square, out_pitch));
+    return gp_run(context, &problem);
+}
+
+gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                       size_t in_pitch, void *out, size_t out_pitch) {
+    gp_problem problem;
+    GP_TRY(gp_context_check(context));
+    GP_TRY(gp_problem_transpose(&problem, elem_bytes, in, rows, cols, in_pitch, out, out_pitch));
+    return gp_run(context, &problem);
+}
+
+gp_status gp_context_set_stream(gp_context *context, struct CUstream_st *stream) {
+    GP_TRY(gp_context_check(context));
+    return context->gpu != NULL ? gp_gpu_set_stream(context->gpu, stream) : GP_OK;
+}
+
+gp_status gp_context_synchronize(gp_context *context) {
+    GP_TRY(gp_context_check(context));
+    return context->gpu != NULL ? gp_gpu_synchronize(context->gpu) : GP_OK;
+}
+
+gp_status gp_alloc(gp_context *context, size_t bytes, void **out) {
+    GP_TRY(gp_context_check(context));
+    if (out == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "out is NULL");
+    if (bytes == 0) {
+        *out = NULL;
+        return GP_OK;
+    }
+    if (bytes > PTRDIFF_MAX - HOST_ALIGNMENT)
+        return gp_fail(GP_ERR_MEMORY, "bytes: %zu pass the address space", bytes);
+    if (context->gpu != NULL)
+        return gp_gpu_alloc(context->gpu, bytes, out);
+    void *memory = aligned_alloc(HOST_ALIGNMENT, (bytes + HOST_ALIGNMENT - 1) / HOST_ALIGNMENT * HOST_ALIGNMENT);
+    if (memory == NULL)
+        return gp_fail(GP_ERR_MEMORY, "no %zu bytes of host memory", bytes);
+    *out = memory;
+    return GP_OK;
+}
+
+gp_status gp_free(gp_context *context, void *memory) {
+    GP_TRY(gp_context_check(context));
+    if (memory == NULL)
+        return GP_OK;
+    if (context->gpu != NULL)
+        return gp_gpu_free(context->gpu, memory);
+    free(memory);
+    return GP_OK;
+}
+
+gp_status gp_copy(gp_context *context, void *to, const void *from, size_t bytes) {
+    GP_TRY(gp_context_check(context));
+    if (bytes == 0)
+        return GP_OK;
+    if (to == NULL || from == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "%s is NULL", to == NULL ? "to" : "from");
+    const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+    if (bytes > PTRDIFF_MAX || a > UINTPTR_MAX - bytes || b > UINTPTR_MAX - bytes)
+        return gp_fail(GP_ERR_OVERFLOW, "bytes: %zu from to or from pass the address space", bytes);
+    if (a < b + bytes && b < a + bytes)
+        return gp_fail(GP_ERR_OVERLAP, "to and from overlap");
+    if (context->gpu != NULL)
+        return gp_gpu_copy(context->gpu, to, from, bytes);
+    if (context->backend != GP_BACKEND_MODEL)
+        memcpy(to, from, bytes);
+    return GP_OK;
+}
+
+gp_status gp_occupancy(const gp_device_info *device, unsigned threads, unsigned regs_per_thread, size_t smem_bytes,
+                       gp_occupancy_info *info) {
+    GP_TRY(gp_check_input_struct("device", device, sizeof *device));
+    GP_TRY(gp_check_struct("info", info, sizeof *info));
+    if (threads == 0)
+        return gp_fail(GP_ERR_ARGUMENT, "threads is 0");
+    gp_device filled;
+    memcpy(&filled, device, sizeof filled);
+    if (!gp_device_is_gpu(&filled))
+        return gp_fail(GP_ERR_ARGUMENT,
+                       "device lacks one of threads_per_sm, regs_per_sm, smem_per_sm, blocks_per_sm");
+    gp_device_fill_defaults(&filled);
+    gp_occupancy_info known;
+    gp_occupancy_compute(&filled, threads, regs_per_thread, smem_bytes, &known);
+    gp_copy_out(info, &known, sizeof known);
+    return GP_OK;
+}

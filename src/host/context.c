@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making, describing, choosing for and destroying contexts. */
+#include "context.h"
+#include "../device/launch.h"
+#include "copy_out.h"
+#include "cpu/threads.h"
+#include "fork.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define CPU_THREADS_MAX 1024
+
+gp_status gp_context_check(const gp_context *context) {
+    if (context == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    if (context->gpu != NULL && *context->born_here == 0)
+        return gp_fail(GP_ERR_FORKED, "context: a GPU context of the parent process cannot be used after fork()");
+    return GP_OK;
+}
+
+int gp_device_count(void) {
+    int count = 0;
+    return gp_gpu_probe(&count) == GP_OK ? count : 0;
+}
+
+static gp_status read_options(const gp_options *given, gp_options *options) {
+    *options = (gp_options){.struct_size = sizeof *options, .backend = GP_BACKEND_AUTO, .device = -1};
+    if (given == NULL)
+        return GP_OK;
+    GP_TRY(gp_check_input_struct("options", given, sizeof *options));
+    memcpy(options, given, sizeof *options);
+    if (options->backend < GP_BACKEND_AUTO || options->backend > GP_BACKEND_MODEL)
+        return gp_fail(GP_ERR_ARGUMENT, "options: backend %d is no gp_backend", (int)options->backend);
+    if (options->device < -1)
+        return gp_fail(GP_ERR_ARGUMENT, "options: device %d; -1 is the current one", (int)options->device);
+    if (options->cpu_threads > CPU_THREADS_MAX)
+        return gp_fail(GP_ERR_ARGUMENT, "options: cpu_threads %u is above %d", options->cpu_threads, CPU_THREADS_MAX);
+    if (options->reserved != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "options: reserved is not 0");
+    if ((options->backend == GP_BACKEND_MODEL) != (options->model != NULL))
+        return gp_fail(GP_ERR_ARGUMENT, "options: model %s",
+                       options->model == NULL ? "is NULL with backend GP_BACKEND_MODEL"
+                                              : "is given without backend GP_BACKEND_MODEL");
+    return GP_OK;
+}
+
+static gp_status open_model(gp_context *context, const gp_device_info *model) {
+    GP_TRY(gp_check_input_struct("options: model", model, sizeof *model));
+    memcpy(&context->device, model, sizeof *model);
+    if (!gp_device_is_gpu(&context->device))
+        return gp_fail(GP_ERR_ARGUMENT, "options: model lacks one of threads_per_sm, regs_per_sm, smem_per_sm, "
+                                        "blocks_per_sm");
+    gp_device_fill_defaults(&context->device);
+    context->device.backend = GP_BACKEND_MODEL;
+    context->device.ordinal = -1;
+    context->device.no_gpu_reason[0] = '\0';
+    context->device.name[sizeof context->device.name - 1] = '\0';
+    return GP_OK;
+}
+
+static gp_status open_gpu(gp_context *context, int ordinal) {
+    int count = 0;
+    GP_TRY(gp_gpu_probe(&count));
+    if (ordinal >= count)
+        return gp_fail(GP_ERR_ARGUMENT, "options: device %d, but there are %d", ordinal, count);
+    if (ordinal < 0)
+        GP_TRY(gp_gpu_current(&ordinal));
+    GP_TRY(gp_gpu_query(ordinal, &context->device));
+    gp_device_fill_defaults(&context->device);
+    context->device.backend = GP_BACKEND_CUDA;
+    context->device.ordinal = ordinal;
+    return gp_gpu_open(ordinal, &context->gpu);
+}
+
+static void open_processor(gp_context *context, const char *no_gpu_reason) {
+    gp_device *device = &context->device;
+    device->backend = GP_BACKEND_CPU;
+    device->ordinal = -1;
+    memcpy(device->name, "processor", sizeof "processor");
+    strncpy(device->no_gpu_reason, no_gpu_reason, sizeof device->no_gpu_reason - 1);
+    context->backend = GP_BACKEND_CPU;
+}
+
+static gp_status open_device(gp_context *context, const gp_options *options) {
+    int count = 0;
+    context->backend = (gp_backend)options->backend;
+    switch (context->backend) {
+    case GP_BACKEND_MODEL:
+        return open_model(context, options->model);
+    case GP_BACKEND_CPU:
+        open_processor(context, "");
+        return GP_OK;
+    case GP_BACKEND_AUTO:
+        if (gp_gpu_probe(&count) != GP_OK) {
+            open_processor(context, gp_last_error());
+            return GP_OK;
+        }
+        return open_gpu(context, options->device);
+    case GP_BACKEND_CUDA:
+        break;
+    }
+    return open_gpu(context, options->device);
+}
+
+gp_status gp_context_create(gp_context **out, const gp_options *given) {
+    if (out == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "out is NULL");
+    gp_options options;
+    GP_TRY(read_options(given, &options));
+    gp_context *context = calloc(1, sizeof *context);
+    if (context == NULL)
+        return gp_fail(GP_ERR_MEMORY, "no memory for a context");
+    gp_status status = GP_OK;
+    context->born_here = gp_fork_mark();
+    if (context->born_here == NULL)
+        status = gp_fail(GP_ERR_MEMORY, "no memory for a context's fork mark");
+    if (status == GP_OK)
+        status = open_device(context, &options);
+    if (status != GP_OK) {
+        gp_context_destroy(context);
+        return status;
+    }
+    context->device.struct_size = sizeof context->device;
+    if (context->backend != GP_BACKEND_MODEL)
+        gp_device_query_processor(&context->device, options.cpu_threads);
+    context->planned_on = context->device;
+    *out = context;
+    return GP_OK;
+}
+
+void gp_context_destroy(gp_context *context) {
+    if (context == NULL)
+        return;
+    if (context->gpu != NULL && *context->born_here == 0)
+        gp_gpu_abandon(context->gpu);
+    else
+        gp_gpu_close(context->gpu);
+    gp_threads_destroy(context);
+    free(context);
+}
+
+gp_status gp_context_device(const gp_context *context, gp_device_info *info) {
+    if (context == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_struct("info", info, sizeof *info));
+    gp_copy_out(info, &context->planned_on, sizeof context->planned_on);
+    return GP_OK;
+}
+
+gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned threads) {
+    if (context == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    if (name == NULL) {
+        memset(context->pins, 0, sizeof context->pins);
+        context->has_plan = false;
+        return GP_OK;
+    }
+    const gp_kernel *row = gp_catalogue_find(name);
+    if (row == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "name: there is no kernel \"%.64s\"", name);
+    if (row->space == GP_SPACE_PROCESSOR)
+        threads = 0;
+    bool possible = threads == 0;
+    for (unsigned t = row->threads_max; t >= row->threads_min && t > 0; t /= 2)
+        possible = possible || t == threads;
+    if (!possible)
+        return gp_fail(GP_ERR_ARGUMENT, "threads: %s runs with %u threads halved down to %u, not with %u", row->name,
+                       row->threads_max, row->threads_min, threads);
+    context->pins[row->operation] = (gp_pin){row, threads};
+    context->has_plan = false;
+    return GP_OK;
+}
+
+gp_status gp_context_limit(gp_context *context, size_t smem_per_block, unsigned regs_per_block) {
+    if (context == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    const gp_device *device = &context->device;
+    if (!gp_device_is_gpu(device))
+        return gp_fail(GP_ERR_ARGUMENT, "context: a processor has no shared memory or registers to limit");
+    if (smem_per_block > device->smem_per_block_optin)
+        return gp_fail(GP_ERR_ARGUMENT, "smem_per_block: %zu is more than the device's %zu", smem_per_block,
+                       device->smem_per_block_optin);
+    if (regs_per_block > device->regs_per_block)
+        return gp_fail(GP_ERR_ARGUMENT, "regs_per_block: %u is more than the device's %u", regs_per_block,
+                       device->regs_per_block);
+    gp_device limited = *device;
+    if (smem_per_block > 0) {
+        limited.smem_per_block_optin = smem_per_block;
+        if (limited.smem_per_block > smem_per_block)
+            limited.smem_per_block = smem_per_block;
+    }
+    if (regs_per_block > 0)
+        limited.regs_per_block = regs_per_block;
+    context->planned_on = limited;
+    context->has_plan = false;
+    return GP_OK;
+}

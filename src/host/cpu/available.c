@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many processors this process may really use: what nproc says, less what a control group's quota takes away. */
+#include "split.h"
+#include "threads.h"
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_BYTES 1024
+#define FILE_BYTES \
+    4096 /* the control files hold one line; /proc/self/cgroup has one for each of about 15 controllers */
+
+/* The file's first FILE_BYTES - 1 bytes as a string; false if there is no such file. */
+static bool read_text(const char *path, char text[FILE_BYTES]) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, text, FILE_BYTES - 1);
+    close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+static unsigned affinity_count(void) {
+    for (size_t cpus = 1024; cpus <= (size_t)1 << 20; cpus *= 2) {
+        cpu_set_t *set = CPU_ALLOC(cpus);
+        if (!set)
+            return 1;
+        bool known = sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0;
+        int count = known ? CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set) : 0;
+        CPU_FREE(set);
+        if (known)
+            return count > 0 ? (unsigned)count : 1;
+    }
+    return 1;
+}
+
+/* Time granted per period, rounded up to whole processors; 0: no limit. */
+static unsigned whole_processors(long long quota, long long period) {
+    if (quota <= 0 || period <= 0 || quota / period >= GP_PARTS_MAX)
+        return 0;
+    return (unsigned)(quota / period + (quota % period != 0));
+}
+
+/* Version 2: "max 100000" or "150000 100000". */
+static unsigned quota_v2(const char *folder) {
+    char path[PATH_BYTES], text[FILE_BYTES], *end;
+    snprintf(path, sizeof path, "%s/cpu.max", folder);
+    if (!read_text(path, text))
+        return 0;
+    long long quota = strtoll(text, &end, 10);
+    return end == text ? 0 : whole_processors(quota, strtoll(end, NULL, 10));
+}
+
+/* Version 1: a file each, quota -1 for no limit. */
+static unsigned quota_v1(const char *folder) {
+    char path[PATH_BYTES], text[FILE_BYTES];
+    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
+    if (!read_text(path, text))
+        return 0;
+    long long quota = strtoll(text, NULL, 10);
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+    return read_text(path, text) ? whole_processors(quota, strtoll(text, NULL, 10)) : 0;
+}
+
+/*
+ * The smallest limit of the group and of all groups above it. A container often sees its own group as the root of the
+ * mounted tree while the path is the host's: groups that are not there are passed over and the root is still read.
+ */
+static unsigned smallest_quota(const char *mount, const char *group, unsigned (*quota)(const char *),
+                               unsigned count) {
+    char folder[PATH_BYTES - 32];
+    int length = snprintf(folder, sizeof folder, "%s%s", mount, group);
+    if (length < 0 || (size_t)length >= sizeof folder)
+        return count;
+    for (;;) {
+        unsigned limit = quota(folder);
+        if (limit > 0 && limit < count)
+            count = limit;
+        char *slash = strrchr(folder, '/');
+        if (!slash || strlen(folder) <= strlen(mount))
+            return count;
+        *slash = '\0';
+    }
+}
+
+/* Whether a comma-separated list names the controller. */
+static bool names_controller(const char *list, size_t length, const char *name) {
+    size_t name_length = strlen(name);
+    for (size_t begin = 0; begin < length;) {
+        size_t end = begin;
+        while (end < length && list[end] != ',')
+            ++end;
+        if (end - begin == name_length && memcmp(list + begin, name, name_length) == 0)
+            return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
+/* One line "number:controllers:/path" of /proc/self/cgroup; no controllers: version 2. */
+static unsigned limit_of_line(char *line, unsigned count) {
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+        return count;
+    ++controllers;
+    size_t length = (size_t)(group - controllers);
+    ++group;
+    if (length == 0) {
+        count = smallest_quota("/sys/fs/cgroup", group, quota_v2, count);
+        return smallest_quota("/sys/fs/cgroup/unified", group, quota_v2, count);
+    }
+    if (!names_controller(controllers, length, "cpu"))
+        return count;
+    count = smallest_quota("/sys/fs/cgroup/cpu", group, quota_v1, count);
+    return smallest_quota("/sys/fs/cgroup/cpu,cpuacct", group, quota_v1, count);
+}
+
+unsigned gp_threads_available(void) {
+    unsigned count = affinity_count();
+    char text[FILE_BYTES];
+    if (read_text("/proc/self/cgroup", text)) {
+        char *rest = NULL;
+        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            count = limit_of_line(line, count);
+    }
+    return count < GP_PARTS_MAX ? count : GP_PARTS_MAX;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processor rows of the reduction share: the walk over parts and chunks. */
+#ifndef GP_CPU_REDUCE_H
+#define GP_CPU_REDUCE_H
+
+#include "rows.h"
+
+/*
+ * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (reduce_avx512.c)
+ * and many enough that entering the function costs nothing.
+ */
+#define GP_REDUCE_CHUNK ((size_t)1 << 18)
+
+#define GP_REDUCE_OPS 6
+
+/* in[0] op ... op in[n-1] for 1 <= n <= GP_REDUCE_CHUNK, extended to 64 bits with its sign.
+ * streamed: the whole problem is larger than a cache of one core, and what comes next is worth prefetching. */
+typedef int64_t (*gp_reduce_chunk)(const int32_t *in, size_t n, bool streamed);
+
+/* Runs the problem with the chunk functions of a row, indexed by gp_reduce_op. */
+gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                              const gp_reduce_chunk chunk[GP_REDUCE_OPS]);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reduction with AVX-512. Two things make it run at the speed of memory:
+ *  - Four pages are read side by side while the next four are prefetched into the second-level cache: one stream in
+ *    order leaves a core waiting (13.7 of 16.8 GB/s measured on a Xeon with AVX-512, reads from memory).
+ *  - The sum needs three instructions a vector, not four with two on the one shuffle port, as widening each half
+ * would: it adds the elements modulo 2^32 and, apart, their upper 16 bits. Widened 107 GB/s, so 140 GB/s from cache.
+ */
+#include "reduce.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define INLINE static inline __attribute__((always_inline)) AVX512
+
+#define LANES 16
+#define PAGE 1024          /* elements in 4 KiB */
+#define QUARTET (4 * PAGE) /* elements read side by side */
+#define SIXTEEN (16 * LANES)
+
+/*
+ * The sum as a counter of carries (W. Harley's population count, with vectors for bits): a full adder takes three
+ * numbers of one weight to their exclusive or, of that weight, and their majority, of twice the weight. Both are one
+ * instruction, in two's complement too. Sixteen vectors so become one that weighs sixteen.
+ */
+typedef struct {
+    __m512i ones, twos, fours, eights;
+    __m512i low, high; /* of the vectors x that weigh sixteen: sum of x modulo 2^32, sum of floor(x / 2^16) */
+} carries;
+
+/* A load that the compiler may not repeat: it would, for each of the two uses, and the load ports are the limit. */
+INLINE __m512i load(const int32_t *at) {
+    __m512i x = _mm512_loadu_si512(at);
+    __asm__("" : "+v"(x));
+    return x;
+}
+
+/* *sum + x + y = new *sum + 2 * result. The majority of old sum, x, y: where x = y that, else the new sum's opposite.
+ */
+INLINE __m512i full_add(__m512i *sum, __m512i x, __m512i y) {
+    *sum = _mm512_ternarylogic_epi32(*sum, x, y, 0x96);
+    return _mm512_ternarylogic_epi32(x, y, *sum, 0xd4);
+}
+
+INLINE __m512i add_four(carries *to, const int32_t *at) {
+    __m512i first = full_add(&to->ones, load(at), load(at + LANES));
+    __m512i second = full_add(&to->ones, load(at + 2 * LANES), load(at + 3 * LANES));
+    return full_add(&to->twos, first, second);
+}
+
+/*
+ * Four vectors at each of four places `apart` elements apart. A chunk gives 2^10 vectors weighing sixteen: |high| <=
+ * 2^25, and low - 2^16 high, the sum of the lower halves, is less than 2^26: both are exact.
+ */
+INLINE void add_sixteen(carries *to, const int32_t *at, size_t apart) {
+    __m512i first = full_add(&to->fours, add_four(to, at), add_four(to, at + apart));
+    __m512i second = full_add(&to->fours, add_four(to, at + 2 * apart), add_four(to, at + 3 * apart));
+    __m512i sixteen = full_add(&to->eights, first, second);
+    to->low = _mm512_add_epi32(to->low, sixteen);
+    to->high = _mm512_add_epi32(to->high, _mm512_srai_epi32(sixteen, 16));
+}
+
+INLINE __m512i widen_and_add(__m512i x) {
+    return _mm512_add_epi64(_mm512_cvtepi32_epi64(_mm512_castsi512_si256(x)),
+                            _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(x, 1)));
+}
+
+/* a + 2 b */
+INLINE __m512i and_twice(__m512i a, __m512i b) {
+    return _mm512_add_epi64(a, _mm512_slli_epi64(b, 1));
+}
+
+INLINE __m512i total_of(const carries *c) {
+    __m512i rest = _mm512_sub_epi32(c->low, _mm512_slli_epi32(c->high, 16));
+    __m512i total = _mm512_add_epi64(widen_and_add(rest), _mm512_slli_epi64(widen_and_add(c->high), 16));
+    total = and_twice(widen_and_add(c->eights), total);
+    total = and_twice(widen_and_add(c->fours), total);
+    total = and_twice(widen_and_add(c->twos), total);
+    return and_twice(widen_and_add(c->ones), total);
+}
+
+INLINE void prefetch_next(const int32_t *at) {
+    _mm_prefetch((const char *)(at + QUARTET), _MM_HINT_T1);
+}
+
+INLINE void prefetch_four(const int32_t *at) {
+    for (int line = 0; line < 4; ++line)
+        prefetch_next(at + line * LANES);
+}
+
+INLINE __mmask16 first_lanes(size_t n) {
+    return (__mmask16)((1u << n) - 1);
+}
+
+AVX512 static __m512i sum_sixteens(const int32_t *in, size_t n, bool streamed) {
+    __m512i zero = _mm512_setzero_si512();
+    carries c = {zero, zero, zero, zero, zero, zero};
+    for (; streamed && n >= QUARTET; in += QUARTET, n -= QUARTET)
+        for (const int32_t *at = in; at < in + PAGE; at += 4 * LANES) {
+            add_sixteen(&c, at, PAGE);
+            prefetch_four(at);
+            prefetch_four(at + PAGE);
+            prefetch_four(at + 2 * PAGE);
+            prefetch_four(at + 3 * PAGE);
+        }
+    for (; n >= SIXTEEN; in += SIXTEEN, n -= SIXTEEN)
+        add_sixteen(&c, in, 4 * LANES);
+    return total_of(&c);
+}
+
+AVX512 static int64_t sum_chunk(const int32_t *in, size_t n, bool streamed) {
+    __m512i total = _mm512_setzero_si512();
+    size_t rest = n % SIXTEEN;
+    if (n >= SIXTEEN)
+        total = sum_sixteens(in, n, streamed);
+    for (in += n - rest; rest >= LANES; in += LANES, rest -= LANES)
+        total = _mm512_add_epi64(total, widen_and_add(_mm512_loadu_si512(in)));
+    total = _mm512_add_epi64(total, widen_and_add(_mm512_maskz_loadu_epi32(first_lanes(rest), in)));
+    return _mm512_reduce_add_epi64(total);
+}
+
+/* The operations without carry. `op` is a constant wherever this is inlined. */
+INLINE __m512i combine(gp_reduce_op op, __m512i a, __m512i b) {
+    switch (op) {
+    case GP_REDUCE_MIN:
+        return _mm512_min_epi32(a, b);
+    case GP_REDUCE_MAX:
+        return _mm512_max_epi32(a, b);
+    case GP_REDUCE_AND:
+        return _mm512_and_si512(a, b);
+    case GP_REDUCE_OR:
+        return _mm512_or_si512(a, b);
+    default:
+        return _mm512_xor_si512(a, b);
+    }
+}
+
+INLINE int32_t combine_lanes(gp_reduce_op op, __m512i x) {
+    x = combine(op, x, _mm512_shuffle_i64x2(x, x, 0x4e));
+    x = combine(op, x, _mm512_shuffle_i64x2(x, x, 0xb1));
+    x = combine(op, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x4e));
+    x = combine(op, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
+    return _mm_cvtsi128_si32(_mm512_castsi512_si128(x));
+}
+
+INLINE int64_t combine_chunk(gp_reduce_op op, int32_t identity, const int32_t *in, size_t n, bool streamed) {
+    __m512i none = _mm512_set1_epi32(identity), t0 = none, t1 = none, t2 = none, t3 = none;
+    for (; streamed && n >= QUARTET; in += QUARTET, n -= QUARTET)
+        for (const int32_t *at = in; at < in + PAGE; at += LANES) {
+            t0 = combine(op, t0, _mm512_loadu_si512(at));
+            t1 = combine(op, t1, _mm512_loadu_si512(at + PAGE));
+            t2 = combine(op, t2, _mm512_loadu_si512(at + 2 * PAGE));
+            t3 = combine(op, t3, _mm512_loadu_si512(at + 3 * PAGE));
+            prefetch_next(at);
+            prefetch_next(at + PAGE);
+            prefetch_next(at + 2 * PAGE);
+            prefetch_next(at + 3 * PAGE);
+        }
+    for (; n >= 4 * LANES; in += 4 * LANES, n -= 4 * LANES) {
+        t0 = combine(op, t0, _mm512_loadu_si512(in));
+        t1 = combine(op, t1, _mm512_loadu_si512(in + LANES));
+        t2 = combine(op, t2, _mm512_loadu_si512(in + 2 * LANES));
+        t3 = combine(op, t3, _mm512_loadu_si512(in + 3 * LANES));
+    }
+    for (; n >= LANES; in += LANES, n -= LANES)
+        t0 = combine(op, t0, _mm512_loadu_si512(in));
+    t1 = combine(op, t1, _mm512_mask_loadu_epi32(none, first_lanes(n), in));
+    return combine_lanes(op, combine(op, combine(op, t0, t1), combine(op, t2, t3)));
+}
+
+AVX512 static int64_t min_chunk(const int32_t *in, size_t n, bool streamed) {
+    return combine_chunk(GP_REDUCE_MIN, INT32_MAX, in, n, streamed);
+}
+
+AVX512 static int64_t max_chunk(const int32_t *in, size_t n, bool streamed) {
+    return combine_chunk(GP_REDUCE_MAX, INT32_MIN, in, n, streamed);
+}
+
+AVX512 static int64_t and_chunk(const int32_t *in, size_t n, bool streamed) {
+    return combine_chunk(GP_REDUCE_AND, -1, in, n, streamed);
+}
+
+AVX512 static int64_t or_chunk(const int32_t *in, size_t n, bool streamed) {
+    return combine_chunk(GP_REDUCE_OR, 0, in, n, streamed);
+}
+
+AVX512 static int64_t xor_chunk(const int32_t *in, size_t n, bool streamed) {
+    return combine_chunk(GP_REDUCE_XOR, 0, in, n, streamed);
+}
+
+gp_status gp_launch_reduce_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    static const gp_reduce_chunk chunk[GP_REDUCE_OPS] = {
+        [GP_REDUCE_SUM] = sum_chunk, [GP_REDUCE_MIN] = min_chunk, [GP_REDUCE_MAX] = max_chunk,
+        [GP_REDUCE_AND] = and_chunk, [GP_REDUCE_OR] = or_chunk,   [GP_REDUCE_XOR] = xor_chunk,
+    };
+    return gp_reduce_in_chunks(context, plan, problem, chunk);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processor rows' launchers and predicates, as the catalogue's tables name them. A row with an instruction set in
+ * its name may only be launched where gp_device.cpu_isa has that bit.
+ */
+#ifndef GP_CPU_ROWS_H
+#define GP_CPU_ROWS_H
+
+#include "../context.h"
+
+/* A row names its launcher with these, which are NULL where the compiler does not target that processor. */
+#if defined(__x86_64__)
+#define GP_X86(launcher) launcher
+#else
+#define GP_X86(launcher) NULL
+#endif
+
+/* Most threads worth using for a problem of this size: gp_kernel.blocks of the processor rows. */
+uint64_t gp_reduce_cpu_parts(const gp_problem *problem, unsigned threads);
+uint64_t gp_window_cpu_parts(const gp_problem *problem, unsigned threads);
+uint64_t gp_transpose_cpu_parts(const gp_problem *problem, unsigned threads);
+
+/* What the instruction-set rows can do; the reference rows (reduce_cpu, window_cpu, transpose_cpu) do everything. */
+bool gp_window_simd_supports(const gp_problem *problem);    /* window up to 2^30 */
+bool gp_transpose_simd_supports(const gp_problem *problem); /* elements of 1, 2, 4, 8, 16 bytes */
+
+gp_status gp_launch_reduce_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_reduce_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_reduce_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_reduce_recursive_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+
+gp_status gp_launch_window_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_window_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_window_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+
+gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+
+#endif

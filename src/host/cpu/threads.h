@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that a context owns for its processor rows: started on first need, asleep between calls, joined at destroy.
+ * Not OpenMP: libgomp hangs in a child forked after its use. In such a child the threads are started anew.
+ */
+#ifndef GP_THREADS_H
+#define GP_THREADS_H
+
+#include "../context.h"
+
+/* part 0 .. parts-1 of the work: part 0 runs on the caller's thread; whoever is done takes the next that none has. */
+typedef void (*gp_part_function)(void *work, unsigned part, unsigned parts);
+
+/*
+ * Runs all parts and returns when all are done. Fewer threads than parts, down to the caller alone, if threads cannot
+ * be had: the parts are run all the same, so this cannot fail.
+ */
+void gp_threads_run(gp_context *context, unsigned parts, gp_part_function function, void *work);
+
+void gp_threads_destroy(gp_context *context);
+
+/* Processors this process may really use: affinity mask and control-group quota. At least 1. */
+unsigned gp_threads_available(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the instruction-set rows of the transpose share: the order of tiles, edges, threads, in place. Rows of a tile
+ * are as many as make a line of the output, 64 bytes; its columns are what a row of an instruction set's tile holds.
+ */
+#ifndef GP_CPU_TRANSPOSE_TILES_H
+#define GP_CPU_TRANSPOSE_TILES_H
+
+#include "rows.h"
+
+#define GP_LINE 64 /* bytes in a line of the cache */
+
+/* Rows this many bytes apart, or a multiple, meet in few sets of the caches and few banks of the memory: they crowd.
+ */
+#define GP_CROWDED_PITCH 4096
+
+/* Bytes from row to row. */
+typedef struct gp_matrices {
+    const char *in;
+    size_t in_pitch;
+    char *out;
+    size_t out_pitch;
+} gp_matrices;
+
+/* Transposes `tiles` neighbouring tiles of the same rows. stream: output lines are aligned and bypass the caches. */
+typedef void (*gp_transpose_panel)(const gp_matrices *at, size_t tiles, bool stream);
+
+typedef struct gp_transpose_kernels {
+    size_t row_bytes;            /* of a tile: 32 or 64 */
+    gp_transpose_panel panel[5]; /* for elements of 1, 2, 4, 8, 16 bytes */
+    /* Copies lines to aligned lines past the caches. */
+    void (*stream_lines)(char *to, const char *from, size_t lines);
+} gp_transpose_kernels;
+
+gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                const gp_transpose_kernels *kernels);
+
+#endif

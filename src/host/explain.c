@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last plan for users: as numbers, and in words with a verdict on every kernel. Plans anew: planning is pure. */
+#include "context.h"
+#include "copy_out.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan) {
+    if (context == NULL)
+        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_struct("plan", plan, sizeof *plan));
+    if (!context->has_problem)
+        return gp_fail(GP_ERR_ARGUMENT, "context: no call was planned yet");
+    const gp_kernel *row = context->plan.row;
+    gp_plan_info known = {
+        .struct_size = sizeof known,
+        .operation = (int32_t)context->problem.operation,
+        .bytes_read = context->problem.bytes_read,
+        .bytes_written = context->problem.bytes_written,
+    };
+    if (row != NULL) {
+        known.kernel = row->name;
+        known.backend = row->space == GP_SPACE_PROCESSOR ? GP_BACKEND_CPU : context->device.backend;
+        known.grid = context->plan.grid;
+        known.block = row->space == GP_SPACE_PROCESSOR ? 1 : context->plan.threads;
+        known.regs_per_thread = row->regs_per_thread;
+        known.smem_static = row->smem_static;
+        known.smem_dynamic = context->plan.smem;
+        known.blocks_per_sm = context->plan.blocks_per_sm;
+        known.limited_by = (int32_t)context->plan.limited_by;
+    }
+    gp_copy_out(plan, &known, sizeof known);
+    return GP_OK;
+}
+
+/* A text that grows past its buffer in length only, as snprintf's result does. */
+typedef struct writer {
+    char *text;
+    size_t size, length;
+} writer;
+
+static void append(writer *w, const char *line) {
+    size_t length = strlen(line);
+    if (w->length < w->size) {
+        size_t room = w->size - w->length - 1;
+        size_t copied = length < room ? length : room;
+        memcpy(w->text + w->length, line, copied);
+        w->text[w->length + copied] = '\0';
+    }
+    w->length += length;
+}
+
+static void append_device(writer *w, const gp_device *device) {
+    char line[512];
+    if (gp_device_is_gpu(device))
+        (void)snprintf(line, sizeof line,
+                       "on %s%s: %u SMs; a block may have %u threads, %u registers, %zu bytes of shared memory\n",
+                       device->backend == GP_BACKEND_MODEL ? "model " : "", device->name[0] ? device->name : "GPU",
+                       device->multiprocessors, device->threads_per_block, device->regs_per_block,
+                       device->smem_per_block_optin);
+    else
+        (void)snprintf(line, sizeof line, "on the processor: %u thread%s%s%s%s%s\n", device->cpu_threads,
+                       device->cpu_threads == 1 ? "" : "s", device->cpu_isa & GP_ISA_AVX512 ? ", AVX-512" : "",
+                       device->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "", device->no_gpu_reason[0] ? "; no GPU: " : "",
+                       device->no_gpu_reason);
+    append(w, line);
+}
+
+size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
+    writer w = {text, text != NULL ? size : 0, 0};
+    if (w.size > 0)
+        text[0] = '\0';
+    if (context == NULL || !context->has_problem)
+        return 0;
+    char line[512];
+    (void)gp_problem_describe(&context->problem, line, sizeof line - 1);
+    append(&w, line);
+    append(&w, "\n");
+    append_device(&w, &context->planned_on);
+
+    gp_verdict verdicts[GP_ROWS_MAX];
+    gp_plan plan;
+    gp_rows rows = gp_catalogue_rows(context->problem.operation);
+    (void)gp_plan_make(&context->problem, &context->planned_on, rows, context->pins[context->problem.operation],
+                       &plan, verdicts);
+    for (size_t i = 0; i < rows.count + rows.study_count; i++) {
+        (void)gp_verdict_describe(&verdicts[i], &context->planned_on, verdicts[i].row == plan.row, line, sizeof line);
+        append(&w, line);
+    }
+    return w.length;
+}

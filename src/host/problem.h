@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is asked: one call's arguments, checked. The only place where sizes that a user gave are multiplied; whatever
+ * holds a gp_problem may compute with its sizes in 64 bits without asking again. Pure.
+ */
+#ifndef GP_PROBLEM_H
+#define GP_PROBLEM_H
+
+#include "gpuprim/gpuprim.h"
+#include <stdbool.h>
+
+typedef enum gp_space { GP_SPACE_PROCESSOR = 0, GP_SPACE_GPU = 1 } gp_space;
+
+typedef struct gp_problem {
+    /* The shape, up to and without `in`: all that planning may look at. Two equal shapes have equal plans. */
+    gp_operation operation;
+    gp_space space; /* where it is to be computed; set by run.c */
+    gp_reduce_op reduce;
+    gp_border border;
+    bool want_sum, want_square;
+    bool in_place;      /* transpose: in == out */
+    unsigned in_align;  /* largest power of two up to 64 that divides address and, with rows > 1, pitch in bytes */
+    unsigned out_align; /* likewise of the outputs; 64 where there is none */
+    size_t n;           /* reduce: elements */
+    size_t rows, cols;  /* window, transpose */
+    size_t in_pitch;    /* elements */
+    size_t out_pitch;   /* elements */
+    size_t elem_bytes;  /* of an input element */
+    size_t window;
+    size_t window_before; /* window / 2: columns of the window left of x */
+    size_t col_first;     /* window: columns col_first .. col_end - 1 are computed; all but with GP_BORDER_NONE */
+    size_t col_end;
+    uint64_t bytes_read; /* each element once */
+    uint64_t bytes_written;
+
+    /* The data. */
+    const void *in;
+    void *out;       /* transpose */
+    float *sum;      /* window; may be NULL */
+    float *square;   /* window; may be NULL */
+    int64_t *result; /* reduce */
+} gp_problem;
+
+/* Each checks every argument, fills the problem (space left at the processor), or fails and names the argument. */
+gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out);
+gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t rows, size_t cols, size_t image_pitch,
+                            size_t window, gp_border border, float *sum, float *square, size_t out_pitch);
+gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                               size_t in_pitch, void *out, size_t out_pitch);
+
+bool gp_problem_same_shape(const gp_problem *a, const gp_problem *b);
+
+/* Nothing to compute: no rows, no columns, or no column whose window stays inside the row. */
+bool gp_problem_is_empty(const gp_problem *problem);
+
+/* Recomputes in_align, out_align and the bytes after a caller changed pointers or sizes (staging in pieces). */
+void gp_problem_derive(gp_problem *problem);
+
+/* One line in words, as snprintf. */
+int gp_problem_describe(const gp_problem *problem, char *text, size_t size);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How failures travel: a gp_status up the call chain, its words in this thread's gp_last_error(). */
+#ifndef GP_STATUS_H
+#define GP_STATUS_H
+
+#include "gpuprim/gpuprim.h"
+
+/* Sets this thread's last error to the formatted words and returns the status, so that one line reports. */
+__attribute__((format(printf, 2, 3))) gp_status gp_fail(gp_status status, const char *format, ...);
+
+/* Returns a failure to the caller as it is. */
+#define GP_TRY(call)                       \
+    do {                                   \
+        gp_status gp_try_status_ = (call); \
+        if (gp_try_status_ != GP_OK)       \
+            return gp_try_status_;         \
+    } while (0)
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The case list that tests and bench share: sizes, pitches, offsets, data. */
+#ifndef TESTS_CASES_H
+#define TESTS_CASES_H
+
+#include "gpuprim/gpuprim.h"
+#include <stdbool.h>
+
+typedef enum data_kind {
+    DATA_RANDOM,      /* all 32 bits */
+    DATA_8_BIT,       /* 0 .. 255, as pixels are */
+    DATA_16_BIT,      /* -2^15 .. 2^15 - 1 */
+    DATA_24_BIT,      /* -2^23 .. 2^23 - 1 */
+    DATA_MIN,         /* INT32_MIN everywhere */
+    DATA_MAX,         /* INT32_MAX everywhere */
+    DATA_EXTREMES,    /* INT32_MIN or INT32_MAX, by chance */
+    DATA_ALTERNATING, /* INT32_MIN, INT32_MAX, INT32_MIN ... */
+    DATA_SPIKE,       /* 0, but for one INT32_MIN */
+    DATA_KINDS
+} data_kind;
+
+typedef struct reduce_case {
+    size_t n;
+    size_t offset; /* elements from a 256-byte boundary */
+    data_kind data;
+    uint64_t seed;
+} reduce_case;
+
+typedef struct window_case {
+    size_t rows, cols, window;
+    gp_border border;
+    bool want_sum, want_square;
+    size_t image_pad, out_pad; /* pitch - cols */
+    size_t offset;             /* elements from a 256-byte boundary */
+    data_kind data;
+    uint64_t seed;
+} window_case;
+
+typedef struct transpose_case {
+    size_t elem_bytes, rows, cols;
+    size_t in_pad, out_pad;       /* pitch - columns, in elements */
+    size_t in_offset, out_offset; /* bytes from a 256-byte boundary */
+    bool in_place;
+    uint64_t seed;
+} transpose_case;
+
+/* GPUPRIM_TEST_SEED, or of the clock; printed at the first call, so that a failure can be repeated. */
+uint64_t cases_seed(void);
+
+/* GPUPRIM_TEST_REDUCED=1: few cases, for tools that slow a program down. */
+bool cases_reduced(void);
+
+uint64_t cases_random(uint64_t *state);
+const char *cases_data_name(data_kind kind);
+void cases_fill(int32_t *data, size_t n, data_kind kind, uint64_t seed);
+void cases_fill_bytes(void *data, size_t bytes, uint64_t seed);
+
+/* Each calls visit for every case of its list. */
+void cases_reduce(void (*visit)(const reduce_case *, void *), void *user);
+void cases_window(void (*visit)(const window_case *, void *), void *user);
+void cases_transpose(void (*visit)(const transpose_case *, void *), void *user);
+
+/* The case in words, as snprintf. */
+int cases_reduce_label(const reduce_case *c, char *text, size_t size);
+int cases_window_label(const window_case *c, char *text, size_t size);
+int cases_transpose_label(const transpose_case *c, char *text, size_t size);
+
+#endif

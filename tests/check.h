@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmocka with what it wants included first, and the 128-bit integers that the tests compute in. */
+#ifndef TESTS_CHECK_H
+#define TESTS_CHECK_H
+
+#include "gpuprim/gpuprim.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+
+/* Sanitizers keep freed memory for a while and watch over more: the process's size then says nothing. And
+   ThreadSanitizer does not bear threads that start in a forked child. */
+#if defined(__has_feature)
+#define SANITIZED_WITH(name) __has_feature(name)
+#else
+#define SANITIZED_WITH(name) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || SANITIZED_WITH(thread_sanitizer)
+#define SANITIZED_THREADS 1
+#else
+#define SANITIZED_THREADS 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || SANITIZED_WITH(address_sanitizer) || SANITIZED_WITH(memory_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED SANITIZED_THREADS
+#endif
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

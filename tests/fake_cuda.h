@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two made-up GPUs, so that whole lives of a CUDA context run without one. Device memory is host memory, streams do
+ * their work at once, kernels are not run. Link from the library's objects with --wrap= of every name in fake_cuda.c.
+ */
+#ifndef TESTS_FAKE_CUDA_H
+#define TESTS_FAKE_CUDA_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct fake_cuda {
+    int devices, driver;    /* what the driver tells */
+    int current;            /* the thread's device */
+    int live;               /* allocations, streams and events made and not destroyed */
+    unsigned launches;      /* kernels */
+    unsigned calls;         /* since fake_cuda_arm() */
+    unsigned k;             /* call that fails, from 1; 0: none */
+    bool for_good;          /* so do all later calls */
+    cudaError_t code;       /* with which it fails */
+    const char *failed;     /* name of the first call that failed; NULL: none yet */
+    unsigned out_of_bounds; /* copies that left the device memory in which they began */
+    bool no_pinned;         /* cudaHostAlloc of more than a page fails */
+} fake_cuda;
+
+extern fake_cuda fake;
+
+void fake_cuda_arm(unsigned k, cudaError_t code, bool for_good);
+
+/* Takes back all memory that is left, as a driver does when a process ends. */
+void fake_cuda_forget(void);
+
+#endif

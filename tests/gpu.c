@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts and memory for the tests that need a GPU. */
+#include "gpu.h"
+
+bool gpu_is_missing(void) {
+    if (gp_device_count() > 0)
+        return false;
+    printf("skipped: %s\n", gp_last_error());
+    return true;
+}
+
+gp_context *gpu_open(gp_backend backend) {
+    gp_options options = {.struct_size = sizeof options, .backend = (int32_t)backend, .device = -1};
+    gp_context *context = NULL;
+    if (gp_context_create(&context, &options) != GP_OK)
+        fail_msg("no GPU context: %s", gp_last_error());
+    return context;
+}
+
+void *gpu_upload(const void *from, size_t bytes) {
+    void *memory = NULL;
+    CUDA_OK(cudaMalloc(&memory, bytes));
+    CUDA_OK(cudaMemcpy(memory, from, bytes, cudaMemcpyHostToDevice));
+    return memory;
+}

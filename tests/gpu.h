@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests that need a GPU share. */
+#ifndef TESTS_GPU_H
+#define TESTS_GPU_H
+
+#include "check.h"
+#include <cuda_runtime_api.h>
+
+#define CUDA_OK(call) assert_int_equal((call), cudaSuccess)
+
+/* True after saying so: no GPU, exit with 77. */
+bool gpu_is_missing(void);
+
+gp_context *gpu_open(gp_backend backend);
+
+/* Device memory with these contents; fails the test if there is none. */
+void *gpu_upload(const void *from, size_t bytes);
+
+#endif

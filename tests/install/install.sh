@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the built library to a fresh prefix, moves the prefix elsewhere, and builds and runs a user's project with it.
+# Usage: install.sh <build folder> <libdir> <way>, with CMAKE_GENERATOR, CC, CXX, PYTHON in the environment
+set -euo pipefail
+build=$1 libdir=$2 way=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The project lies outside the library's tree and sees nothing of it but the prefix.
+cp -r "$here/consumer" "$work/consumer"
+cd "$work/consumer"
+
+install_and_move() {
+    cmake --install "$build" --prefix "$work/first" >/dev/null
+    mkdir "$work/second"
+    mv "$work/first" "$work/second/moved"
+    prefix=$work/second/moved
+    lib=$prefix/$libdir
+    export PKG_CONFIG_PATH=$lib/pkgconfig
+    if grep -rIl "$work/first" "$prefix"; then
+        echo "these files hold the prefix they were installed to"
+        exit 1
+    fi
+}
+
+# expect_links shared|static <program>: linked the way that was asked for, and it runs
+expect_links() {
+    local needs=static
+    if readelf -d "$2" | grep -q 'NEEDED.*libgpuprim\.so\.0'; then
+        needs=shared
+    fi
+    [ "$needs" = "$1" ] || { echo "linked $needs, expected $1"; exit 1; }
+    LD_LIBRARY_PATH=$lib "$2"
+}
+
+pkg_config_shared() {
+    install_and_move
+    # shellcheck disable=SC2046
+    "$CC" $(pkg-config --cflags gpuprim) consumer.c $(pkg-config --libs gpuprim) -o consumer
+    expect_links shared ./consumer
+}
+
+pkg_config_static() {
+    install_and_move
+    rm "$lib"/libgpuprim.so*
+    # shellcheck disable=SC2046
+    "$CC" $(pkg-config --cflags gpuprim) consumer.c $(pkg-config --static --libs gpuprim) -o consumer
+    expect_links static ./consumer
+}
+
+with_cmake() {
+    install_and_move
+    cmake -S . -B out -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" -DLINKAGE="$1" >log 2>&1 || { cat log; exit 1; }
+    cmake --build out >log 2>&1 || { cat log; exit 1; }
+    grep -q "^gpuprim_DIR:PATH=$lib/" out/CMakeCache.txt || { echo "another gpuprim was found"; exit 1; }
+    expect_links "$1" out/consumer
+}
+
+find_package_shared() {
+    with_cmake shared
+}
+
+find_package_static() {
+    with_cmake static
+}
+
+cxx() {
+    install_and_move
+    # shellcheck disable=SC2046
+    "$CXX" -std=c++11 -pedantic-errors $(pkg-config --cflags gpuprim) -x c++ consumer.c -x none $(pkg-config --libs gpuprim) -o consumer
+    expect_links shared ./consumer
+}
+
+ctypes() {
+    install_and_move
+    "$PYTHON" consumer.py "$lib/libgpuprim.so.0"
+}
+
+# As a package is made: to a staging folder, with nothing beside it.
+destdir() {
+    local stage=$work/stage wanted file
+    DESTDIR=$stage cmake --install "$build" --prefix /opt/gp >/dev/null
+    wanted="include/gpuprim/gpuprim.h $libdir/libgpuprim.so $libdir/libgpuprim.so.0 $libdir/libgpuprim.a \
+        $libdir/pkgconfig/gpuprim.pc $libdir/cmake/gpuprim/gpuprim-config.cmake $libdir/cmake/gpuprim/gpuprim-config-version.cmake"
+    for file in $wanted; do
+        [ -e "$stage/opt/gp/$file" ] || { echo "$file is missing"; exit 1; }
+    done
+    [ "$(cd "$stage" && echo ./* ./*/*)" = "./opt ./opt/gp" ] || { echo "files outside the prefix"; exit 1; }
+    if grep -rIl "$stage" "$stage"; then
+        echo "these files hold the staging folder"
+        exit 1
+    fi
+    lib=$stage/opt/gp/$libdir
+    # shellcheck disable=SC2046
+    PKG_CONFIG_PATH=$lib/pkgconfig "$CC" $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags gpuprim) consumer.c \
+        $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --libs gpuprim) -o consumer
+    expect_links shared ./consumer
+}
+
+"$way"

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each CUDA call of a context's life fails in turn, with several codes, once and for good: the right status in words,
+ * nothing left allocated, the thread's device as it was, the context usable if the failure passed.
+ */
+#include "check.h"
+#include "fake_cuda.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What each code amounts to for a caller. */
+static const struct {
+    cudaError_t code;
+    gp_status status;
+} codes[] = {{cudaErrorInvalidValue, GP_ERR_DEVICE},          {cudaErrorMemoryAllocation, GP_ERR_MEMORY},
+             {cudaErrorInitializationError, GP_ERR_DRIVER},   {cudaErrorInsufficientDriver, GP_ERR_DRIVER},
+             {cudaErrorDevicesUnavailable, GP_ERR_NO_DEVICE}, {cudaErrorNoDevice, GP_ERR_NO_DEVICE},
+             {cudaErrorInvalidDevice, GP_ERR_NO_DEVICE},      {cudaErrorNoKernelImageForDevice, GP_ERR_DEVICE},
+             {cudaErrorECCUncorrectable, GP_ERR_DEVICE},      {cudaErrorIllegalAddress, GP_ERR_DEVICE},
+             {cudaErrorLaunchTimeout, GP_ERR_DEVICE},         {cudaErrorLaunchFailure, GP_ERR_DEVICE},
+             {cudaErrorSystemNotReady, GP_ERR_DRIVER},        {cudaErrorUnknown, GP_ERR_DEVICE}};
+
+/* Failures of these need not fail the call: they free, restore, or have another way. */
+static const char *const forgivable[] = {"cudaFree",
+                                         "cudaFreeHost",
+                                         "cudaStreamDestroy",
+                                         "cudaEventDestroy",
+                                         "cudaThreadExchangeStreamCaptureMode",
+                                         "cudaStreamIsCapturing",
+                                         "cudaSetDevice",
+                                         "cudaHostAlloc"};
+
+static struct {
+    gp_status owed;     /* to the call in which the fault strikes */
+    unsigned failures;  /* calls that failed */
+    size_t checked;     /* statuses seen, over all lives */
+    bool broken;        /* a fault for good: every later call may fail */
+    bool staging;       /* a call on host data: it can do with less device memory than it asks for first */
+    const char *struck; /* fake.failed before this call */
+} life;
+
+static bool may_be_forgiven(const char *name) {
+    if (life.staging && fake.code == cudaErrorMemoryAllocation && strcmp(name, "cudaMalloc") == 0)
+        return true;
+    for (size_t i = 0; i < COUNT(forgivable); i++)
+        if (strcmp(name, forgivable[i]) == 0)
+            return true;
+    return false;
+}
+
+/* After each public call: was the fault in it, and if so, did it say so rightly? */
+static bool see(gp_status status, int line) {
+    bool here = fake.failed && fake.failed != life.struck;
+    life.struck = fake.failed;
+    life.checked++;
+    if (fake.current != 0 && (!fake.failed || strcmp(fake.failed, "cudaSetDevice") != 0) && !fake.for_good)
+        fail_msg("line %d: device %d is left current after a failed %s", line, fake.current, fake.failed);
+    fake.current = 0;
+    if (status == GP_OK) {
+        if (here && !may_be_forgiven(fake.failed))
+            fail_msg("line %d: success although %s failed", line, fake.failed);
+        return true;
+    }
+    life.failures++;
+    if (!fake.failed)
+        fail_msg("line %d: status %d with no fault: %s", line, (int)status, gp_last_error());
+    bool freed = strcmp(fake.failed, "cudaFree") == 0 && fake.code == cudaErrorInvalidValue;
+    if ((here || life.broken) && status != life.owed && !(freed && status == GP_ERR_ARGUMENT))
+        fail_msg("line %d: status %d, not %d, after a failed %s: %s", line, (int)status, (int)life.owed, fake.failed,
+                 gp_last_error());
+    if (!here && !life.broken)
+        fail_msg("line %d: still fails after %s failed once: %s", line, fake.failed, gp_last_error());
+    if (strlen(gp_last_error()) < 10)
+        fail_msg("line %d: \"%s\" does not say what failed", line, gp_last_error());
+    return false;
+}
+#define SEE(call) see(call, __LINE__)
+
+#define ROWS ((size_t)600)
+#define COLS ((size_t)700)
+#define N (ROWS * COLS)
+static int32_t numbers[N];
+static float results[2][N];
+
+/* Primitives on device memory, with the result there and on the host; then all on the host, which is staged. */
+static void use(gp_context *context, int32_t *in, float *out) {
+    int64_t sum;
+    float *out2 = out + N;
+    void *result = in;
+    SEE(gp_copy(context, in, numbers, sizeof numbers));
+    SEE(gp_reduce_int(context, GP_REDUCE_SUM, in + 2, N - 2, result));
+    SEE(gp_reduce_int(context, GP_REDUCE_MAX, in, N, &sum));
+    SEE(gp_sum_and_square_window(context, in, ROWS, COLS, COLS, 15, GP_BORDER_REFLECT, out, out2, COLS));
+    SEE(gp_transpose(context, 4, in, ROWS, COLS, COLS, out, ROWS));
+    SEE(gp_copy(context, results, out, sizeof results));
+    SEE(gp_context_synchronize(context));
+    life.staging = true;
+    SEE(gp_reduce_int(context, GP_REDUCE_SUM, numbers, N, &sum));
+    SEE(gp_sum_and_square_window(context, numbers, ROWS, COLS, COLS, 15, GP_BORDER_ZERO, results[0], results[1],
+                                 COLS));
+    SEE(gp_transpose(context, 4, numbers, ROWS, COLS, COLS, results[0], ROWS));
+    SEE(gp_transpose(context, 4, numbers, ROWS, COLS, COLS, out, ROWS));
+    life.staging = false;
+}
+
+/* A whole life on device 1 while the thread's device is 0. True: the fault struck. */
+static bool live(unsigned k, size_t code, bool for_good) {
+    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 1};
+    gp_context *context = NULL;
+    void *in = NULL, *out = NULL;
+    int stream;
+    life.owed = codes[code].status;
+    life.failures = 0;
+    life.struck = NULL;
+    life.broken = false;
+    fake_cuda_arm(k, codes[code].code, for_good);
+    bool made = SEE(gp_context_create(&context, &options));
+    life.broken = for_good;
+    if (made) {
+        bool have = SEE(gp_alloc(context, N * 4, &in));
+        have = SEE(gp_alloc(context, 2 * N * 4, &out)) && have;
+        if (have)
+            use(context, in, out);
+        SEE(gp_context_set_stream(context, (struct CUstream_st *)(void *)&stream));
+        SEE(gp_context_set_stream(context, NULL));
+        if (in)
+            SEE(gp_free(context, in));
+        if (out)
+            SEE(gp_free(context, out));
+        gp_context_destroy(context);
+        if (!for_good)
+            assert_int_equal(fake.current == 0 || strcmp(fake.failed, "cudaSetDevice") == 0, 1);
+        fake.current = 0;
+    } else {
+        assert_null(context);
+    }
+    return fake.failed != NULL;
+}
+
+/* What gp_free() refused to free is the caller's to lose; all else must be gone. */
+static void check_nothing_left(unsigned k, bool for_good, int left_by_caller) {
+    if (fake.live > left_by_caller)
+        fail_msg("call %u (%s)%s: %d things are left", k, fake.failed != NULL ? fake.failed : "none failed",
+                 for_good ? " for good" : "", fake.live);
+    fake_cuda_forget();
+}
+
+static void a_life_without_faults(void **state) {
+    (void)state;
+    assert_false(live(0, 0, false));
+    assert_int_equal(life.failures, 0);
+    assert_int_equal(fake.live, 0);
+    assert_int_equal(fake.out_of_bounds, 0);
+    assert_true(fake.launches >= 7);
+}
+
+/* Every call with the first two codes, every fifth with each of the others. */
+static void each_call_fails_in_turn(void **state) {
+    (void)state;
+    unsigned sites = 0;
+    for (size_t code = 0; code < COUNT(codes); code++) {
+        unsigned k = code < 2 ? 1 : 1 + (unsigned)code % 5, step = code < 2 ? 1 : 5;
+        for (; live(k, code, false); k += step)
+            check_nothing_left(k, false, strcmp(fake.failed, "cudaFree") == 0 || life.failures ? 2 : 0);
+        assert_int_equal(life.failures, 0);
+        check_nothing_left(k, false, 0);
+        sites = code == 0 ? k - 1 : sites;
+    }
+    printf("cases: %u call sites x %zu codes, %zu statuses looked at\n", sites, COUNT(codes), life.checked);
+    assert_true(sites > 100);
+}
+
+static void all_later_calls_fail_too(void **state) {
+    (void)state;
+    static const size_t chosen[] = {0, 1};
+    for (size_t i = 0; i < COUNT(chosen); i++) {
+        unsigned k = 1;
+        for (; live(k, chosen[i], true); k++)
+            check_nothing_left(k, true, 2);
+        check_nothing_left(k, true, 0);
+    }
+}
+
+/* The probe's answer stands for the whole process, so each answer needs a process of its own. */
+static void probe_in_child(int driver, int devices, unsigned k, cudaError_t code, gp_status want, const char *word) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = -1};
+        gp_context *context = NULL;
+        gp_device_info info = {.struct_size = sizeof info};
+        fake.driver = driver;
+        fake.devices = devices;
+        fake_cuda_arm(k, code, false);
+        gp_status status = gp_context_create(&context, &options);
+        bool right = status == want && strstr(gp_last_error(), word) != NULL;
+        unsigned calls = fake.calls;
+        right = right && gp_device_count() == 0 && strstr(gp_last_error(), word) != NULL;
+        right = right && gp_context_create(&context, NULL) == GP_OK;
+        right = right && gp_context_device(context, &info) == GP_OK && info.backend == GP_BACKEND_CPU;
+        right = right && strstr(info.no_gpu_reason, word) != NULL;
+        right = right && fake.calls == calls; /* after a failed probe no CUDA call is made */
+        gp_context_destroy(context);
+        if (!right)
+            fprintf(stderr, "driver %d, %d devices, call %u fails with %d: status %d, \"%s\"\n", driver, devices, k,
+                    (int)code, (int)status, gp_last_error());
+        _exit(right ? 0 : 1);
+    }
+    int ended = 1;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+}
+
+static void why_no_gpu_is_usable(void **state) {
+    (void)state;
+    probe_in_child(0, 2, 0, cudaSuccess, GP_ERR_DRIVER, "no NVIDIA driver");
+    probe_in_child(12090, 2, 0, cudaSuccess, GP_ERR_DRIVER, "too old");
+    probe_in_child(9000, 2, 0, cudaSuccess, GP_ERR_DRIVER, "9.0");
+    probe_in_child(CUDART_VERSION, 0, 0, cudaSuccess, GP_ERR_NO_DEVICE, "no CUDA device");
+    for (size_t code = 0; code < COUNT(codes); code++) {
+        const char *name = cudaGetErrorName(codes[code].code);
+        bool none = codes[code].code == cudaErrorNoDevice;
+        probe_in_child(CUDART_VERSION, 2, 1, codes[code].code, codes[code].status, name);
+        gp_status counting = codes[code].status == GP_ERR_DEVICE ? GP_ERR_DRIVER : codes[code].status;
+        probe_in_child(CUDART_VERSION, 2, 2, codes[code].code, counting, none ? "no CUDA device" : name);
+    }
+}
+
+/* A GPU context of the parent: told apart in the child, which may still destroy it. */
+static void a_forked_child_is_told(void **state) {
+    (void)state;
+    if (SANITIZED_THREADS)
+        skip();
+    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 0};
+    gp_context *context = NULL;
+    void *memory = NULL;
+    int64_t sum = 4;
+    fake_cuda_forget();
+    fake_cuda_arm(0, cudaSuccess, false);
+    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    assert_int_equal(gp_alloc(context, 64, &memory), GP_OK);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        unsigned calls = fake.calls;
+        bool right = gp_reduce_int(context, GP_REDUCE_SUM, memory, 4, &sum) == GP_ERR_FORKED && sum == 4;
+        right = right && gp_transpose(context, 4, numbers, 2, 2, 2, results, 2) == GP_ERR_FORKED;
+        right = right && gp_alloc(context, 4, &memory) == GP_ERR_FORKED;
+        right = right && gp_copy(context, memory, numbers, 4) == GP_ERR_FORKED;
+        right = right && gp_free(context, memory) == GP_ERR_FORKED;
+        right = right && gp_context_synchronize(context) == GP_ERR_FORKED;
+        right = right && gp_context_set_stream(context, NULL) == GP_ERR_FORKED;
+        gp_context_destroy(context);
+        right = right && gp_device_count() == 0 && fake.calls == calls;
+        options.backend = GP_BACKEND_CPU;
+        right = right && gp_context_create(&context, &options) == GP_OK;
+        right = right && gp_reduce_int(context, GP_REDUCE_SUM, numbers, N, &sum) == GP_OK && sum == 0;
+        _exit(right ? 0 : 1);
+    }
+    int ended = 1;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_int_equal(gp_free(context, memory), GP_OK);
+    gp_context_destroy(context);
+    assert_int_equal(fake.live, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(why_no_gpu_is_usable), /* first: before this process has its answer */
+        cmocka_unit_test(a_life_without_faults),    cmocka_unit_test(each_call_fails_in_turn),
+        cmocka_unit_test(all_later_calls_fail_too), cmocka_unit_test(a_forked_child_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

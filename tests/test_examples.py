@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture examples against PNG files and results made here, with nothing but Python's own library.
+
+Usage: test_examples.py <folder of the programs> <source folder examples> <empty folder to work in>
+"""
+import math
+import os
+import random
+import stat
+import struct
+import subprocess
+import sys
+import zlib
+
+programs, sources, work = sys.argv[1:4]
+seed = 20240229
+rng = random.Random(seed)
+checks = 0
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def pack_row(samples, bits):
+    if bits == 16:
+        return b"".join(struct.pack(">H", s) for s in samples)
+    out, used = bytearray(), 0
+    for s in samples:
+        if used == 0:
+            out.append(0)
+        out[-1] |= s << (8 - bits - used)
+        used = (used + bits) % 8
+    return bytes(out)
+
+
+ADAM7 = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1))
+
+
+def make_png(pixels, colour, bits=8, interlaced=False, extra=b""):
+    """pixels[y][x] is a tuple of samples; colour is PNG's colour type."""
+    rows, cols = len(pixels), len(pixels[0])
+    raw = b""
+    for top, left, down, right in ADAM7 if interlaced else ((0, 0, 1, 1),):
+        for y in range(top, rows, down):
+            line = [s for x in range(left, cols, right) for s in pixels[y][x]]
+            raw += b"\0" + pack_row(line, bits) if line else b""
+    head = struct.pack(">IIBBBBB", cols, rows, bits, colour, 0, 0, int(interlaced))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + extra + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+
+
+def read_png(name):
+    """An 8-bit PNG that is not interlaced, as (channels, pixels)."""
+    data = open(name, "rb").read()
+    at, raw = 8, b""
+    while at < len(data):
+        (length,), kind = struct.unpack(">I", data[at:at + 4]), data[at + 4:at + 8]
+        body = data[at + 8:at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + body)
+        if kind == b"IHDR":
+            cols, rows, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", body)
+            assert bits == 8 and not interlaced
+        raw += body if kind == b"IDAT" else b""
+        at += 12 + length
+    assert kind == b"IEND"
+    n = {0: 1, 4: 2, 2: 3, 6: 4}[colour]
+    raw, before, pixels = zlib.decompress(raw), bytearray(cols * n), []
+    for y in range(rows):
+        kind, line = raw[y * (cols * n + 1)], bytearray(raw[y * (cols * n + 1) + 1:(y + 1) * (cols * n + 1)])
+        for i in range(cols * n):
+            left = line[i - n] if i >= n else 0
+            corner = before[i - n] if i >= n else 0
+            p = left + before[i] - corner
+            paeth = min((abs(p - v), k, v) for k, v in enumerate((left, before[i], corner)))[2]
+            line[i] = (line[i] + (0, left, before[i], (left + before[i]) // 2, paeth)[kind]) & 255
+        pixels.append([tuple(line[x * n:x * n + n]) for x in range(cols)])
+        before = line
+    return n, pixels
+
+
+def noise(rows, cols, channels, top=255):
+    return [[tuple(rng.randint(0, top) for _ in range(channels)) for _ in range(cols)] for _ in range(rows)]
+
+
+def put(name, data):
+    with open(name, "wb") as file:
+        file.write(data)
+    return name
+
+
+def run(*command):
+    return subprocess.run([os.path.join(programs, command[0]), *command[1:]], capture_output=True, text=True)
+
+
+def good(*command):
+    done = run(*command)
+    assert done.returncode == 0 and done.stderr == "", (command, done)
+    return done.stdout
+
+
+def refused(text, *command):
+    """Exit status 1, one line that holds the text, and the folder as it was."""
+    global checks
+    before = {name: open(name, "rb").read() for name in os.listdir(".") if os.path.isfile(name)}
+    done = run(*command)
+    assert done.returncode == 1, (command, done)
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n") and text in done.stderr, (command, text, done)
+    after = {name: open(name, "rb").read() for name in os.listdir(".") if os.path.isfile(name)}
+    assert before == after, (command, sorted(set(after) ^ set(before)))
+    checks += 1
+
+
+def transposes(pixels):
+    return [list(column) for column in zip(*pixels)]
+
+
+def check_transpose(name, png, want):
+    global checks
+    put("in.png", png)
+    out = good("transpose_image", "in.png", "out.png")
+    assert "transpose: transpose_" in out and " us a call" in out, out
+    assert read_png("out.png")[1] == transposes(want), name
+    os.unlink("out.png")
+    checks += 1
+
+
+def test_transpose():
+    for colour, channels in ((0, 1), (4, 2), (2, 3), (6, 4)):
+        for rows, cols in ((1, 1), (1, 70), (45, 1), (33, 65), (128, 96)):
+            pixels = noise(rows, cols, channels)
+            check_transpose((colour, rows, cols), make_png(pixels, colour), pixels)
+        pixels = noise(29, 43, channels)
+        check_transpose((colour, "interlaced"), make_png(pixels, colour, interlaced=True), pixels)
+    deep = noise(21, 34, 1, 65535)
+    check_transpose("16-bit grey", make_png(deep, 0, 16), [[(round(v / 257),) for (v,) in row] for row in deep])
+    deep = noise(21, 34, 4, 65535)
+    flat = [[tuple(round(v / 257) for v in pixel) for pixel in row] for row in deep]
+    check_transpose("16-bit RGBA, interlaced", make_png(deep, 6, 16, True), flat)
+    for bits in (1, 2, 4, 8):
+        palette = [tuple(rng.randint(0, 255) for _ in range(3)) for _ in range(2**bits)]
+        index = noise(19, 27, 1, 2**bits - 1)
+        plte = chunk(b"PLTE", bytes(v for entry in palette for v in entry))
+        check_transpose(f"palette, {bits} bits", make_png(index, 3, bits, bits == 4, plte),
+                        [[palette[i] for (i,) in row] for row in index])
+        alpha = bytes(rng.randint(0, 255) for _ in palette)
+        clear = [[palette[i] + (alpha[i],) for (i,) in row] for row in index]
+        check_transpose(f"palette with alpha, {bits} bits", make_png(index, 3, bits, False, plte + chunk(b"tRNS", alpha)), clear)
+        if bits < 8:
+            scale = 255 // (2**bits - 1)
+            check_transpose(f"grey, {bits} bits", make_png(index, 0, bits), [[(v * scale,) for (v,) in row] for row in index])
+
+
+def reflect(i, length):
+    while length > 1 and not 0 <= i < length:
+        i = -i if i < 0 else 2 * (length - 1) - i
+    return i if length > 1 else 0
+
+
+def grey(value):
+    return (int(min(255, max(0, value)) + 0.5),)
+
+
+def local_stats(pixels, window):
+    """The three pictures by definition, in the arithmetic of the example: sums exact, the rest in doubles."""
+    rows, cols, k = len(pixels), len(pixels[0]), window // 2
+    to_float = lambda i: struct.unpack("f", struct.pack("f", i))[0]
+    maps = [[], [], []]
+    for y in range(rows):
+        lines = [[] for _ in maps]
+        for x in range(cols):
+            seen = [pixels[reflect(y + dy, rows)][reflect(x + dx, cols)][0]
+                    for dy in range(-k, k + 1) for dx in range(-k, k + 1)]
+            n = float(window * window)
+            mean = to_float(sum(seen)) / n
+            variance = to_float(sum(v * v for v in seen)) / n - mean * mean
+            deviation = math.sqrt(variance) if variance > 0 else 0
+            lines[0].append(grey(mean))
+            lines[1].append(grey(4 * deviation))
+            lines[2].append(grey(128 if deviation < 1 else 128 + 48 * (pixels[y][x][0] - mean) / deviation))
+        for m, line in zip(maps, lines):
+            m.append(line)
+    return maps
+
+
+def test_local_stats():
+    global checks
+    outputs = ["mean.png", "deviation.png", "normalised.png"]
+    for rows, cols, window in ((24, 37, 15), (40, 9, 3), (1, 1, 3), (1, 50, 5), (31, 1, 7), (6, 8, 31)):
+        pixels = noise(rows, cols, 1)
+        put("in.png", make_png(pixels, 0))
+        out = good("local_stats", "-w", str(window), "in.png", *outputs)
+        assert "window along the rows: window_" in out, out
+        for name, want in zip(outputs, local_stats(pixels, window)):
+            assert read_png(name) == (1, want), (name, rows, cols, window)
+        checks += 1
+    flat = [[(200,)] * 20] * 20
+    put("in.png", make_png([[(200, 200, 200)] * 20] * 20, 2))
+    good("local_stats", "in.png", *outputs)
+    assert [read_png(name)[1] for name in outputs] == [flat, [[(0,)] * 20] * 20, [[(128,)] * 20] * 20]
+    put("in.png", make_png([[(0, 0)] * 20] * 20, 4))  # wholly transparent: white shows
+    good("local_stats", "in.png", *outputs)
+    assert read_png("mean.png")[1] == [[(255,)] * 20] * 20
+    put("in.png", make_png([[(10, 200, 90)] * 20] * 20, 2))
+    good("local_stats", "in.png", *outputs)
+    assert read_png("mean.png")[1] == [[((77 * 10 + 150 * 200 + 29 * 90 + 128) // 256,)] * 20] * 20
+    put("in.png", make_png([[(10, 200, 90, 131)] * 20] * 20, 6))
+    good("local_stats", "in.png", *outputs)
+    seen = ((77 * 10 + 150 * 200 + 29 * 90 + 128) // 256 * 131 + 255 * (255 - 131)) / 255
+    assert read_png("mean.png")[1] == [[(int(seen + 0.5),)] * 20] * 20
+    photograph = os.path.join(sources, "data", "chelsea.png")
+    good("local_stats", photograph, *outputs)
+    for name in outputs:
+        n, pixels = read_png(name)
+        assert (n, len(pixels), len(pixels[0])) == (1, 300, 451)
+    assert not stat.S_IMODE(os.stat("mean.png").st_mode) & 0o111
+    good("local_stats", "mean.png", "mean.png", "deviation.png", "normalised.png")  # onto itself
+    for name in outputs:
+        os.unlink(name)
+    checks += 6
+
+
+def test_bad():
+    whole = make_png(noise(12, 17, 3), 2)
+    put("ok.png", whole)
+    put("old.png", b"what was there before")
+    bad = {
+        "empty.png": (b"", "not a PNG file"),
+        "text.png": (b"I am no picture at all\n", "not a PNG file: no PNG signature at byte 0"),
+        "jpeg.png": (b"\xff\xd8\xff\xe0\0\x10JFIF" + bytes(100), "not a PNG file"),
+        "zeros.png": (whole[:8] + bytes(64), "before byte"),
+        "crc.png": (whole[:29] + bytes([whole[29] ^ 1]) + whole[30:], "before byte"),
+        "data.png": (whole.replace(b"IDAT", b"IDAT\x55"[:4])[:60] + b"\0\0\0\0" + whole[64:], "before byte"),
+        "none.png": (whole[:33] + whole[-12:], "before byte"),
+        "noend.png": (whole[:-12], f"noend.png: truncated: it ends at byte {len(whole) - 12}"),
+        "wide.png": (whole[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", 999999, 999999, 8, 2, 0, 0, 0)) + whole[33:], "larger than 4 GiB"),
+        "flat.png": (whole[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", 0, 5, 8, 2, 0, 0, 0)) + whole[33:], "before byte"),
+        "short.png": (make_png(noise(2, 17, 3), 2)[:8] + whole[8:33] + make_png(noise(2, 17, 3), 2)[33:], "before byte"),
+    }
+    for name, (data, text) in bad.items():
+        put(name, data)
+        refused(f"{name}: ", "transpose_image", name, "new.png")
+        refused(text, "transpose_image", name, "old.png")
+        refused(text, "local_stats", name, "new1.png", "old.png", "new3.png")
+    for length in range(len(whole)):
+        put("cut.png", whole[:length])
+        refused(f"truncated: it ends at byte {length}" if length >= 8 else "not a PNG file", "transpose_image", "cut.png", "new.png")
+    refused("missing.png: No such file", "transpose_image", "missing.png", "new.png")
+    refused("missing.png: No such file", "local_stats", "missing.png", "a.png", "b.png", "c.png")
+    os.mkdir("folder")
+    refused("folder: Is a directory", "transpose_image", "folder", "new.png")
+    refused("folder: Is a directory", "transpose_image", "ok.png", "folder")
+    refused("nowhere/new.png: No such file", "transpose_image", "ok.png", "nowhere/new.png")
+    refused("nowhere/c.png: No such file", "local_stats", "ok.png", "a.png", "old.png", "nowhere/c.png")
+    if os.path.exists("/dev/full"):
+        before = os.stat("/dev/full")
+        refused("/dev/full: No space left", "transpose_image", "ok.png", "/dev/full")
+        refused("/dev/full: No space left", "local_stats", "ok.png", "a.png", "old.png", "/dev/full")
+        refused("/dev/full: No space left", "local_stats", "ok.png", "/dev/full", "old.png", "c.png")
+        assert os.stat("/dev/full").st_rdev == before.st_rdev and stat.S_ISCHR(os.stat("/dev/full").st_mode)
+        assert not [name for name in os.listdir("/dev") if ".part-" in name]
+    for window in ("0", "2", "16", "-3", "259", "x", ""):
+        assert run("local_stats", "-w", window, "ok.png", "a.png", "b.png", "c.png").returncode == 2, window
+    assert sorted(os.listdir("folder")) == []
+
+
+os.chdir(work)
+test_transpose()
+test_local_stats()
+test_bad()
+print(f"{checks} checks passed, seed {seed}")
