@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PNG files to and from plain arrays of bytes, through libpng. */
+#ifndef PNG_IO_H
+#define PNG_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PICTURE_MESSAGE = 512 }; /* bytes of an error message */
+
+typedef struct picture {
+    size_t rows, cols, channels; /* channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    unsigned char *pixel;        /* rows * cols * channels bytes without padding */
+} picture;
+
+/*
+ * Reads any PNG (16-bit, palette, interlaced, alpha) as 8-bit samples. channels 1 makes it grey, on white where it is
+ * transparent; 0 keeps grey or colour, and alpha. False: the message says what is wrong and where.
+ * Free out->pixel with free().
+ */
+bool picture_read(const char *path, size_t channels, picture *out, char message[PICTURE_MESSAGE]);
+
+/* Writes all n pictures or, if one fails, none: to temporary names beside the targets, renamed when all are whole. */
+bool picture_write(size_t n, const char *const path[], const picture pictures[], char message[PICTURE_MESSAGE]);
+
+#endif
