@@ -3,7 +3,7 @@
 include(CheckLanguage)
 
 set(GPUPRIM_WITH_CUDA OFF)
-set(cuda_minimum 12.0)
+set(cuda_minimum 12.4) # __maxnreg__
 
 if(NOT GPUPRIM_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "GPUPRIM_CUDA is ${GPUPRIM_CUDA}; it must be AUTO, ON or OFF")

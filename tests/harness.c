@@ -16,9 +16,7 @@ static void add_subject(harness *h, gp_backend backend, unsigned cpu_threads) {
 static unsigned isa_of_name(const char *name) {
     if (strstr(name, "_avx512"))
         return GP_ISA_AVX512;
-    if (strstr(name, "_avx2"))
-        return GP_ISA_AVX2;
-    return strstr(name, "_neon") ? GP_ISA_NEON : 0;
+    return strstr(name, "_avx2") ? GP_ISA_AVX2 : 0;
 }
 
 void harness_open(harness *h, gp_operation operation) {

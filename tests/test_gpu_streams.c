@@ -97,6 +97,7 @@ static void captured_and_replayed(void **state) {
         cudaGraphExec_t replay;
         CUDA_OK(cudaMemcpy(j.in, numbers[0], sizeof numbers[0], cudaMemcpyHostToDevice));
         CUDA_OK(cudaMemset(j.turned, 0, N * 4));
+        CUDA_OK(cudaDeviceSynchronize()); /* a copy from pageable memory may return before it has arrived */
         CUDA_OK(cudaStreamBeginCapture(stream, modes[m]));
         assert_int_equal(enqueue(&j), GP_OK);
         int64_t on_host = 3;
@@ -107,6 +108,7 @@ static void captured_and_replayed(void **state) {
         CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
         for (int i = 0; i < 50; i++) {
             CUDA_OK(cudaMemcpy(j.in, numbers[i % 2], sizeof numbers[0], cudaMemcpyHostToDevice));
+            CUDA_OK(cudaDeviceSynchronize());
             CUDA_OK(cudaGraphLaunch(replay, stream));
             CUDA_OK(cudaStreamSynchronize(stream));
             if (i < 4 || i > 47)

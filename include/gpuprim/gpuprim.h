@@ -41,8 +41,7 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------------------------------------------ types */
-
+/* ---- types ---- */
 typedef struct gp_context gp_context; /* opaque */
 struct CUstream_st;                   /* what a cudaStream_t points to */
 
@@ -115,7 +114,6 @@ typedef enum gp_limit {
 /* Bits of gp_device_info.cpu_isa. */
 #define GP_ISA_AVX2 1u
 #define GP_ISA_AVX512 2u /* F, BW, DQ and VL */
-#define GP_ISA_NEON 4u
 
 /*
  * Facts of one device as plain numbers. For a processor the GPU's fields are 0. A model (see gp_options) must
@@ -208,8 +206,7 @@ typedef struct gp_occupancy_info {
                                    blocks stay resident as threads and slots allow */
 } gp_occupancy_info;
 
-/* -------------------------------------------------------------------------------------- version, errors */
-
+/* ---- version, errors ---- */
 /* Version of the library that runs: major * 10000 + minor * 100 + patch. Compare with GP_VERSION. */
 GP_API unsigned gp_version(void);
 
@@ -222,8 +219,7 @@ GP_API const char *gp_status_string(gp_status status);
  */
 GP_API const char *gp_last_error(void);
 
-/* --------------------------------------------------------------------------------- devices and contexts */
-
+/* ---- devices and contexts ---- */
 /*
  * Number of usable GPUs. 0 sets the reason as this thread's gp_last_error(): built without CUDA, no driver,
  * a driver too old for the library, no device, or the driver's own error. Only the first probe of a process costs
@@ -271,8 +267,7 @@ GP_API gp_status gp_context_set_stream(gp_context *context, struct CUstream_st *
  */
 GP_API gp_status gp_context_synchronize(gp_context *context);
 
-/* --------------------------------------------------------------------------------------------- memory */
-
+/* ---- memory ---- */
 /*
  * Memory that the context's device reaches, for programs that do not call CUDA themselves: device memory on a GPU
  * context, else host memory. At least 256-byte aligned, not cleared. bytes 0 gives NULL. Free with gp_free().
@@ -291,12 +286,12 @@ GP_API gp_status gp_free(gp_context *context, void *memory);
 /*
  * Copies bytes in any direction between host and device memory, in order with the context's other calls. Returns
  * when the copy is done if either side is host memory, at once if both are device memory. Model: copies nothing.
- * GP_ERR_ARGUMENT: a NULL with bytes > 0. GP_ERR_OVERLAP: the ranges overlap. GP_ERR_FORKED. GP_ERR_DEVICE.
+ * GP_ERR_ARGUMENT: a NULL with bytes > 0. GP_ERR_OVERFLOW: a range passes the address space. GP_ERR_OVERLAP: the
+ * ranges overlap. GP_ERR_FORKED. GP_ERR_DEVICE.
  */
 GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t bytes);
 
-/* ----------------------------------------------------------------------------------------- primitives */
-
+/* ---- primitives ---- */
 /*
  * Where pointers may live, and when a call returns. On a processor context all pointers are host memory and the call
  * returns when the result is there. On a GPU context each may be pageable or pinned host memory, managed memory or
@@ -320,8 +315,8 @@ GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t
  * (possible past 2^32 elements only): *out is then untouched, save where the call was enqueued, when *out is the
  * sum modulo 2^64 and gp_context_synchronize() reports it. GP_ERR_OVERLAP: out lies within in.
  * GP_ERR_NO_KERNEL: the pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED.
- * Method: one pass, tree in registers, last block to finish adds the partial results (M. Harris, "Optimizing
- * parallel reduction in CUDA"; CUDA samples, threadFenceReduction).
+ * Method: one pass, tree in registers, the last block to start collects the partial results (after M. Harris,
+ * "Optimizing parallel reduction in CUDA").
  */
 GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out);
 
@@ -338,7 +333,7 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
  *
  * Each output value is the exact integer result, for every int32 image and every window, rounded once to float
  * (nearest, ties to even): the same bits on every backend, device and number of threads.
- * rows or cols 0: nothing is done. Time does not depend on the window as long as it fits in shared memory.
+ * rows or cols 0: nothing is done. On a GPU, time hardly depends on the window up to 8192.
  *
  * GP_ERR_ARGUMENT: context NULL; image NULL or both outputs NULL with rows * cols > 0; window 0; unknown border;
  * a pitch below cols; a pointer not 4-byte aligned. GP_ERR_OVERFLOW: an array passes the address space.
@@ -365,8 +360,7 @@ GP_API gp_status gp_sum_and_square_window(gp_context *context, const int32_t *im
 GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
                               size_t in_pitch, void *out, size_t out_pitch);
 
-/* ----------------------------------------------------------------- what was chosen and why; choosing oneself */
-
+/* ---- what was chosen and why; choosing oneself ---- */
 /*
  * The plan of the context's last call that reached planning, also where it found no kernel (then kernel is NULL).
  * plan->struct_size must be set. GP_ERR_ARGUMENT: a NULL, wrong struct_size, or no call was planned yet.
@@ -392,8 +386,8 @@ GP_API size_t gp_context_explain(const gp_context *context, char *text, size_t s
 GP_API gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned threads);
 
 /*
- * Plans as if a block of the device had this much less: smem_per_block bytes of shared memory, opted in or not, and
- * regs_per_block registers. 0: as the device has it. Every plan made so runs on the real device too.
+ * Plans as if a block of the device could have no more than smem_per_block bytes of shared memory, opted in or not,
+ * and regs_per_block registers. 0: as the device has it. Every plan made so runs on the real device too.
  * GP_ERR_ARGUMENT: context NULL, a processor context, or more than the device has.
  */
 GP_API gp_status gp_context_limit(gp_context *context, size_t smem_per_block, unsigned regs_per_block);

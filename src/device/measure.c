@@ -66,12 +66,3 @@ gp_status gp_timer_us(gp_timer *timer, double *us) {
     *us = (double)ms * 1e3;
     return GP_OK;
 }
-
-gp_status gp_gpu_memory_free(gp_context *context, size_t *bytes) {
-    int found;
-    size_t total = 0;
-    GP_TRY(gp_device_set(context->gpu->ordinal, &found));
-    const cudaError_t error = cudaMemGetInfo(bytes, &total);
-    gp_device_restore(context->gpu->ordinal, found);
-    return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaMemGetInfo");
-}

@@ -21,8 +21,6 @@ gp_status gp_timer_begin(gp_timer *timer);
 gp_status gp_timer_end(gp_timer *timer);
 gp_status gp_timer_us(gp_timer *timer, double *us); /* waits for the end; microseconds */
 
-gp_status gp_gpu_memory_free(gp_context *context, size_t *bytes);
-
 /*
  * The floors. Each has GP_FLOOR_WAYS ways, all of them fair; the fastest for a size is its floor. Arrays start at
  * 16-byte boundaries and are rounded up to 16 bytes.

@@ -30,11 +30,6 @@ gp_status gp_timer_us(gp_timer *timer, double *us) {
     return built_without();
 }
 
-gp_status gp_gpu_memory_free(gp_context *context, size_t *bytes) {
-    (void)context, (void)bytes;
-    return built_without();
-}
-
 gp_status gp_floor_read(gp_context *context, unsigned way, const int32_t *in, size_t n, int32_t *sink) {
     (void)context, (void)way, (void)in, (void)n, (void)sink;
     return built_without();

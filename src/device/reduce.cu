@@ -86,6 +86,7 @@ template <gp_reduce_op OP> __device__ typename accumulator<OP>::type reduce_shar
     const int4 *groups = (const int4 *)(in + head);
     const uint64_t n_groups = (n - head) / 4, step = blockDim.x * (uint64_t)GP_REDUCE_LOADS;
     uint64_t i = blockIdx.x * step + threadIdx.x;
+#pragma unroll 1 /* more rounds at once do not fit the registers */
     for (; i + (GP_REDUCE_LOADS - 1) * blockDim.x < n_groups; i += gridDim.x * step) {
         int4 four[GP_REDUCE_LOADS];
 #pragma unroll

@@ -5,6 +5,7 @@
  */
 #include "fork.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static unsigned char *page;
-static size_t used; /* bytes of the page handed out in this process and its parents */
+static atomic_size_t used; /* bytes of the page handed out in this process and its parents */
 
 static void wipe(void) {
     memset(page, 0, GP_FORK_MARKS);
@@ -38,18 +39,20 @@ static void map_page(void) {
         page = NULL;
 }
 
+/* No lock: another thread could hold it at a fork, and the child would wait for ever. Two marks of one process do no
+ * harm. */
 const unsigned char *gp_fork_mark(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     (void)pthread_once(&once, map_page);
     if (page == NULL)
         return NULL;
-    (void)pthread_mutex_lock(&lock);
-    if (used == 0 || page[used - 1] == 0) {
-        if (used < GP_FORK_MARKS)
-            used++; /* a deeper generation of forks shares the last byte */
-        page[used - 1] = 1;
+    size_t seen = atomic_load(&used);
+    while (seen == 0 || __atomic_load_n(&page[seen - 1], __ATOMIC_ACQUIRE) == 0) {
+        const size_t next =
+            seen < GP_FORK_MARKS ? seen + 1 : seen; /* a deeper generation of forks shares the last byte */
+        if (atomic_compare_exchange_weak(&used, &seen, next)) {
+            __atomic_store_n(&page[next - 1], 1, __ATOMIC_RELEASE);
+            seen = next;
+        }
     }
-    const unsigned char *mark = page + (used - 1);
-    (void)pthread_mutex_unlock(&lock);
-    return mark;
+    return page + (seen - 1);
 }

@@ -8,14 +8,16 @@
 
 typedef struct gp_plan gp_plan;
 
+#define GP_SMEM_FEW_THREADS SIZE_MAX
+
 typedef struct gp_kernel {
     const char *name; /* kernel, launcher, pinned name, test label and bench line are all this string */
     gp_operation operation;
     gp_space space;
     unsigned threads_min, threads_max; /* the planner halves from max to min until it fits; 0 on the processor */
-    unsigned regs_per_thread;          /* ceiling held by __launch_bounds__; a GPU test checks measured <= this */
+    unsigned regs_per_thread;          /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
-    /* Dynamic shared bytes of a block; NULL: none. */
+    /* Dynamic shared bytes of a block; NULL: none; GP_SMEM_FEW_THREADS: so few threads cannot do it with any. */
     size_t (*smem)(const gp_problem *problem, const gp_device *device, unsigned threads);
     /* Blocks the work divides into; on the processor (threads 0), most threads worth using. */
     uint64_t (*blocks)(const gp_problem *problem, unsigned threads);
@@ -26,7 +28,7 @@ typedef struct gp_kernel {
     unsigned waves; /* a kernel that strides: grid is at most waves * resident blocks; 0: a block a piece of work */
 } gp_kernel;
 
-#define GP_ROWS_MAX 48 /* rows of one operation at most; catalogue.c checks */
+#define GP_ROWS_MAX 48 /* rows of one operation at most */
 
 /* The rows of one operation: those chosen freely, best first, reference row last; then those for study. */
 typedef struct gp_rows {

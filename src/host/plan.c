@@ -21,6 +21,8 @@ static gp_verdict_code block_fits(const gp_kernel *row, const gp_problem *proble
                                   gp_verdict *verdict) {
     verdict->smem = row->smem != NULL ? row->smem(problem, device, verdict->threads) : 0;
     verdict->regs = gp_occupancy_regs_checked(device, verdict->threads, row->regs_per_thread);
+    if (verdict->smem == GP_SMEM_FEW_THREADS)
+        return GP_VERDICT_FEW_THREADS;
     if (verdict->threads > device->threads_per_block || verdict->threads > device->threads_per_sm)
         return GP_VERDICT_THREADS;
     if (verdict->regs > device->regs_per_block)
@@ -34,7 +36,9 @@ static gp_verdict_code block_fits(const gp_kernel *row, const gp_problem *proble
     verdict->limited_by = (gp_limit)occupancy.limited_by;
     if (occupancy.blocks_per_sm > 0)
         return GP_VERDICT_FITS;
-    return occupancy.limited_by == GP_LIMIT_SHARED_MEMORY ? GP_VERDICT_SHARED_MEMORY : GP_VERDICT_REGISTERS;
+    if (occupancy.limited_by == GP_LIMIT_SHARED_MEMORY)
+        return GP_VERDICT_SHARED_MEMORY;
+    return occupancy.limited_by == GP_LIMIT_REGISTERS ? GP_VERDICT_REGISTERS : GP_VERDICT_THREADS;
 }
 
 static gp_verdict_code grid_fits(const gp_kernel *row, const gp_problem *problem, const gp_device *device,
@@ -45,6 +49,23 @@ static gp_verdict_code grid_fits(const gp_kernel *row, const gp_problem *problem
     uint64_t resident = (uint64_t)verdict->blocks_per_sm * device->multiprocessors * row->waves;
     verdict->grid = row->waves > 0 && blocks > resident ? resident : blocks;
     return verdict->grid <= GP_GRID_MAX ? GP_VERDICT_FITS : GP_VERDICT_GRID;
+}
+
+/* Where fewer threads are too few, the verdict tells why more did not fit. */
+static void halve_until_it_fits(const gp_kernel *row, const gp_problem *problem, const gp_device *device, gp_pin pin,
+                                gp_verdict *verdict) {
+    const unsigned first = pin.threads > 0 ? pin.threads : row->threads_max;
+    const unsigned last = pin.threads > 0 ? pin.threads : row->threads_min;
+    for (unsigned threads = first; threads >= last; threads /= 2) {
+        gp_verdict tried = *verdict;
+        tried.threads = threads;
+        tried.code = block_fits(row, problem, device, &tried);
+        if (tried.code == GP_VERDICT_FEW_THREADS && threads < first)
+            return;
+        *verdict = tried;
+        if (tried.code == GP_VERDICT_FITS || tried.code == GP_VERDICT_FEW_THREADS)
+            return;
+    }
 }
 
 static gp_verdict judge(const gp_kernel *row, const gp_problem *problem, const gp_device *device, gp_pin pin) {
@@ -58,13 +79,7 @@ static gp_verdict judge(const gp_kernel *row, const gp_problem *problem, const g
             verdict.grid = 1;
         return verdict;
     }
-    unsigned first = pin.threads > 0 ? pin.threads : row->threads_max;
-    unsigned last = pin.threads > 0 ? pin.threads : row->threads_min;
-    for (verdict.threads = first;; verdict.threads /= 2) {
-        verdict.code = block_fits(row, problem, device, &verdict);
-        if (verdict.code == GP_VERDICT_FITS || verdict.threads / 2 < last)
-            break;
-    }
+    halve_until_it_fits(row, problem, device, pin, &verdict);
     if (verdict.code == GP_VERDICT_FITS)
         verdict.code = grid_fits(row, problem, device, &verdict);
     return verdict;
@@ -119,7 +134,12 @@ static int describe_reason(const gp_verdict *verdict, const gp_device *device, c
     case GP_VERDICT_THREADS:
         return snprintf(text, size, "no: needs %u threads a block, the device allows %u", verdict->threads,
                         device->threads_per_block);
+    case GP_VERDICT_FEW_THREADS:
+        return snprintf(text, size, "no: %u threads are too few for this shape", verdict->threads);
     case GP_VERDICT_REGISTERS:
+        if (device->regs_per_thread > 0 && verdict->row->regs_per_thread > device->regs_per_thread)
+            return snprintf(text, size, "no: needs up to %u registers a thread, the device allows %u",
+                            verdict->row->regs_per_thread, device->regs_per_thread);
         return snprintf(text, size, "no: %u threads need %llu registers, a block may have %u", verdict->threads,
                         (unsigned long long)verdict->regs, device->regs_per_block);
     case GP_VERDICT_SHARED_MEMORY:

@@ -16,6 +16,7 @@ typedef enum gp_verdict_code {
     GP_VERDICT_THREADS,       /* a block of threads_min threads is more than the device allows */
     GP_VERDICT_REGISTERS,     /* even with threads_min threads */
     GP_VERDICT_SHARED_MEMORY, /* even with threads_min threads */
+    GP_VERDICT_FEW_THREADS,   /* fewer threads than this shape needs, pinned or all that fit */
     GP_VERDICT_GRID           /* more blocks than a grid holds */
 } gp_verdict_code;
 

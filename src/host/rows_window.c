@@ -47,13 +47,15 @@ static bool threads_suffice(const gp_problem *problem, unsigned threads) {
 
 /* A block of fewer threads than a tile has chunks cannot do it, however much shared memory there is. */
 static size_t scan_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
-    return GP_WINDOW_SCAN_SMEM(threads) + (threads_suffice(problem, threads) ? 0 : device->smem_per_block_optin);
+    (void)device;
+    return threads_suffice(problem, threads) ? GP_WINDOW_SCAN_SMEM(threads) : GP_SMEM_FEW_THREADS;
 }
 
 /* Likewise one that no longer takes a whole row. */
 static size_t rows_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+    (void)device;
     const bool whole_rows = threads_suffice(problem, threads) && gp_window_cut_row(problem, threads).tiles_a_row == 1;
-    return GP_WINDOW_ROWS_SMEM(threads) + (whole_rows ? 0 : device->smem_per_block_optin);
+    return whole_rows ? GP_WINDOW_ROWS_SMEM(threads) : GP_SMEM_FEW_THREADS;
 }
 
 static uint64_t scan_blocks(const gp_problem *problem, unsigned threads) {
