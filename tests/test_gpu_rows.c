@@ -41,13 +41,15 @@ static const request requests[] = {
     {4096, 33, 0, 4, false, false},   {512, 512, 0, 2, true, false},      {512, 512, 0, 8, true, false},
     {65, 4096, 0, 1, false, false},   {100, 100, 0, 3, true, false},      {2048, 2048, 0, 1, false, false},
     {2048, 1024, 0, 2, false, false}, {30, 20000, 8000, 0, false, false}, {300, 40, 7, 0, false, false},
+    {65536, 3, 0, 4, false, false},
 };
 
 static gp_status ask(const request *r, gp_operation operation) {
     if (operation == GP_OPERATION_REDUCE)
         return gp_reduce_int(context, GP_REDUCE_SUM, in, r->cols, (int64_t *)(void *)out);
-    if (operation == GP_OPERATION_WINDOW)
-        return gp_sum_and_square_window(context, in, r->rows, r->cols, r->cols, r->window, GP_BORDER_REPLICATE, out,
+    if (operation == GP_OPERATION_WINDOW) /* study rows do without a border only */
+        return gp_sum_and_square_window(context, in, r->rows, r->cols, r->cols, r->window,
+                                        r->one_output ? GP_BORDER_NONE : GP_BORDER_REPLICATE, out,
                                         r->one_output ? NULL : out + INTS / 2, r->cols);
     return gp_transpose(context, r->elem_bytes, in, r->rows, r->cols, r->cols, r->in_place ? (void *)in : (void *)out,
                         r->rows);

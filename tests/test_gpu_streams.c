@@ -177,7 +177,8 @@ static void the_current_device_is_left(void **state) {
 
 static void *work_in_a_thread(void *wrong) {
     gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = -1};
-    for (int i = 0; i < 4; i++) {
+    const int lives = cases_reduced() ? 1 : 4, calls = cases_reduced() ? 3 : 25;
+    for (int i = 0; i < lives; i++) {
         gp_context *context = NULL;
         int64_t total = 0, right = 0;
         oracle_reduce(GP_REDUCE_SUM, numbers[i % 2], N, &right);
@@ -185,7 +186,7 @@ static void *work_in_a_thread(void *wrong) {
             *(size_t *)wrong += 1;
             return NULL;
         }
-        for (int k = 0; k < 25; k++) {
+        for (int k = 0; k < calls; k++) {
             gp_status status = gp_reduce_int(context, GP_REDUCE_SUM, numbers[i % 2], N, &total);
             *(size_t *)wrong += status != GP_OK || total != right;
         }
@@ -198,9 +199,10 @@ static void several_contexts_in_several_threads(void **state) {
     (void)state;
     pthread_t threads[6];
     size_t wrong[6] = {0};
-    for (size_t i = 0; i < COUNT(threads); i++)
+    const size_t n_threads = cases_reduced() ? 2 : COUNT(threads);
+    for (size_t i = 0; i < n_threads; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work_in_a_thread, &wrong[i]), 0);
-    for (size_t i = 0; i < COUNT(threads); i++) {
+    for (size_t i = 0; i < n_threads; i++) {
         pthread_join(threads[i], NULL);
         assert_int_equal(wrong[i], 0);
     }

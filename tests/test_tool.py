@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What test_tool.sh leaves to Python: terminals, .npy and PNG files, the bench's numbers. Standard library alone."""
+import array
+import csv
+import math
+import os
+import pty
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import zlib
+
+
+def on_terminal(command, **environment):
+    """Output of a command whose standard output and error are a terminal of 80 columns."""
+    variables = dict(os.environ, TERM="xterm", **environment)
+    main, side = pty.openpty()
+    import fcntl
+    import termios
+
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=side, stderr=side, env=variables)
+    os.close(side)
+    text = b""
+    while True:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    assert child.wait() == 0, text
+    return text.decode()
+
+
+def test_terminal(tool):
+    variables = {key: os.environ.pop(key) for key in ("NO_COLOR",) if key in os.environ}
+    for words in ("info", "kernels", "explain window 4096x4096 15 --device h200", "explain --devices",
+                  "explain block 512 11 --device D", "bench ladder --quick --n 1000 --shape 30x30"):
+        coloured = on_terminal([tool, *words.split()])
+        plain = on_terminal([tool, *words.split()], NO_COLOR="1")
+        for line in re.sub(r"\x1b\[[0-9;]*[mK]", "", plain).replace("\r\n", "\n").split("\n"):
+            line = line.rsplit("\r", 1)[-1]
+            assert len(line) <= 80, f"{words}: {len(line)} columns: {line}"
+        assert "\x1b[1m" not in plain, words
+        assert ("\x1b[1m" in coloured) == (words.split()[0] != "info" and "block" not in words), words
+        assert ("%" in plain) == words.startswith("bench"), f"{words}: progress bar"
+    os.environ.update(variables)
+
+
+def npy(path, descr, shape, data, head=None, fortran=False, version=1):
+    text = head or "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, tuple(shape))
+    prefix = 10 if version == 1 else 12
+    text += " " * (-(prefix + len(text) + 1) % 64) + "\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + data)
+
+
+def read_npy(path):
+    raw = open(path, "rb").read()
+    assert raw[:8] == b"\x93NUMPY\x01\x00"
+    length = struct.unpack("<H", raw[8:10])[0]
+    assert (10 + length) % 64 == 0
+    head = eval(raw[10:10 + length].decode())
+    return head["descr"], head["shape"], raw[10 + length:]
+
+
+def run(tool, *words):
+    done = subprocess.run([tool, *words], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "", (words, done)
+
+
+def refused(text, *words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1, (words, done)
+
+
+def transposes(tool):
+    rng = random.Random(7)
+    for descr, size in (("|u1", 1), ("<f2", 2), ("<i4", 4), (">f8", 8), ("<c16", 16), ("|S5", 5), ("<U3", 12), ("<M8[ns]", 8)):
+        for shape in ((3, 5), (1, 17), (64, 33), (0, 4), (4, 3, 2)):
+            elem = size * math.prod(shape[2:])
+            data = rng.randbytes(elem * shape[0] * shape[1])
+            npy("in.npy", descr, shape, data)
+            run(tool, "transpose", "in.npy", "out.npy")
+            got = read_npy("out.npy")
+            want = b"".join(data[(r * shape[1] + c) * elem:][:elem] for c in range(shape[1]) for r in range(shape[0]))
+            assert got == (descr, (shape[1], shape[0], *shape[2:]), want), (descr, shape)
+            run(tool, "transpose", "out.npy", "back.npy")
+            assert open("back.npy", "rb").read()[10:] == open("in.npy", "rb").read()[10:] or not data, (descr, shape)
+    open("in.raw", "wb").write(bytes(range(24)))
+    run(tool, "transpose", "--shape", "2x4", "--elem", "3", "in.raw", "out.raw")
+    assert open("out.raw", "rb").read() == bytes(k * 12 + c * 3 + i for c in range(4) for k in range(2) for i in range(3))
+
+
+def window_of(row, x, width, border):
+    n, values = len(row), []
+    for i in range(x - width // 2, x - width // 2 + width):
+        if 0 <= i < n:
+            values.append(row[i])
+        elif border == "none":
+            return None
+        elif border == "reflect_101":
+            period = max(2 * n - 2, 1)
+            i %= period
+            values.append(row[min(i, period - i) if n > 1 else 0])
+        elif border == "replicate":
+            values.append(row[0 if i < 0 else n - 1])
+        else:
+            values.append(0)
+    return values
+
+
+def windows(tool):
+    rng = random.Random(8)
+    types = {"|u1": "B", "|i1": "b", "<i2": "h", ">i4": "i", "<i4": "i", "<i8": "q", "<u4": "I", "|b1": "B"}
+    for descr, code in types.items():
+        rows, cols = 4, 37
+        top = 2 if descr == "|b1" else 100
+        image = [[rng.randrange(0 if code in "BI" else -top, top) for _ in range(cols)] for _ in range(rows)]
+        flat = [value for row in image for value in row]
+        order = ">" if descr[0] == ">" else "<"
+        npy("in.npy", descr, (2, 2, cols), struct.pack(order + str(len(flat)) + code, *flat))
+        for border, width in (("none", 5), ("reflect_101", 15), ("replicate", 4), ("zero", 80)):
+            run(tool, "window", "--border", border, "-w", str(width), "in.npy", "sum.npy", "square.npy")
+            for path, power in (("sum.npy", 1), ("square.npy", 2)):
+                kind, shape, data = read_npy(path)
+                assert (kind, shape) == ("<f4", (2, 2, cols))
+                want = []
+                for row in image:
+                    for x in range(cols):
+                        seen = window_of(row, x, width, border)
+                        want.append(float(sum(v ** power for v in seen)) if seen is not None else 0.0)
+                assert list(array.array("f", data)) == want, (descr, border, width, path)
+    npy("big.npy", "<i8", (2,), struct.pack("<2q", 5, 1 << 31))
+    refused("element 1 does not fit in 32 bits", tool, "window", "big.npy", "out.npy")
+    refused("element 1 does not fit in 32 bits", tool, "sum", "big.npy")
+    npy("float.npy", "<f4", (2,), bytes(8))
+    refused("'<f4' are no integers", tool, "sum", "float.npy")
+
+
+def bad_files(tool):
+    good = bytes(24)
+    for text, head, data in (
+            ("unknown key", "{'descr': '<i4', 'fortran_order': False, 'shape': (6,), 'more': 1}", good),
+            ("lacks descr", "{'fortran_order': False, 'shape': (6,)}", good),
+            ("no dictionary", "nonsense", good),
+            ("several fields", "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (6,)}", good),
+            ("'|O8' are not read", "{'descr': '|O8', 'fortran_order': False, 'shape': (3,)}", good),
+            ("needs 24 bytes of elements, it has 23", None, good[:-1]),
+            ("needs 24 bytes of elements, it has 25", None, good + b"x"),
+            ("Fortran order", "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3)}", good),
+            ("address space", "{'descr': '<i4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", good),
+            ("passes 64 bits", "{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999999999999,)}", good)):
+        npy("bad.npy", "<i4", (6,), data, head)
+        refused(text, tool, "sum", "bad.npy")
+    npy("two.npy", "<i4", (6,), struct.pack("<6i", *range(6)), version=2)
+    assert subprocess.check_output([tool, "sum", "two.npy"]) == b"15  two.npy\n"
+    whole = open("two.npy", "rb").read()
+    for cut in range(6, len(whole)):
+        open("cut.npy", "wb").write(whole[:cut])
+        refused("cut.npy: ", tool, "sum", "cut.npy")
+
+
+def write_png(path, rows, cols, data):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    lines = b"".join(b"\0" + data[y * cols * 3:(y + 1) * cols * 3] for y in range(rows))
+    open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0)) +
+                           chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+def pictures(tool, tree):
+    data = random.Random(9).randbytes(20 * 30 * 3)
+    write_png("in.png", 20, 30, data)
+    run(tool, "transpose", "in.png", "turned.png")
+    run(tool, "transpose", "turned.png", "back.npy")
+    assert read_npy("back.npy") == ("|u1", (20, 30, 3), data)
+    run(tool, "window", "-w", "9", os.path.join(tree, "examples/data/chelsea.png"), "mean.png", "deviation.png")
+    run(tool, "window", "-w", "9", "--values", "mean", os.path.join(tree, "examples/data/chelsea.png"), "mean.npy", "deviation.npy")
+    for name in ("mean", "deviation"):
+        run(tool, "transpose", name + ".png", "t.npy")
+        run(tool, "transpose", "t.npy", "t.npy")
+        kind, shape, data = read_npy(name + ".npy")
+        assert kind == "<f4" and read_npy("t.npy")[1] == shape
+        assert list(read_npy("t.npy")[2]) == [min(int(v + 0.5), 255) for v in array.array("f", data)], name
+    refused("a picture is of bytes", tool, "transpose", "mean.npy", "no.png")
+    open("cut.png", "wb").write(open("in.png", "rb").read()[:100])
+    refused("cut.png: truncated", tool, "transpose", "cut.png", "no.png")
+    assert not os.path.exists("no.png")
+
+
+def interrupted(tool):
+    """A signal while a slow output is being written ends the command and leaves nothing."""
+    open("large.raw", "wb").write(bytes(1 << 20))
+    os.mkfifo("slow.raw")
+    child = subprocess.Popen([tool, "transpose", "--shape", "512x512", "large.raw", "slow.raw"])
+    reader = os.open("slow.raw", os.O_RDONLY)
+    os.read(reader, 1)
+    child.send_signal(signal.SIGTERM)
+    while os.read(reader, 1 << 20):
+        pass
+    os.close(reader)
+    assert child.wait() == -signal.SIGTERM
+
+
+def test_files(tool, tree):
+    transposes(tool)
+    windows(tool)
+    bad_files(tool)
+    pictures(tool, tree)
+    interrupted(tool)
+
+
+def test_bench(path):
+    rows = list(csv.DictReader(open(path)))
+    seen = set()
+    for row in rows:
+        us, low, high = float(row["us"]), float(row["us_low"]), float(row["us_high"])
+        assert 0 < low <= us <= high, row
+        if row["operation"] == "reduce":
+            moved = int(row["n"]) * 4 + 8
+        else:
+            cells = int(row["rows"]) * int(row["cols"])
+            moved = cells * 2 * int(row["elem_bytes"] or 0)
+            if row["operation"] == "window":
+                moved = cells * 4 + int(row["rows"]) * (int(row["cols"]) - int(row["window"]) + 1) * 8
+        assert math.isclose(float(row["gb_s"]), moved / us / 1e3, rel_tol=1e-6), row
+        key = tuple(row[k] for k in ("group", "operation", "n", "rows", "cols", "window", "elem_bytes"))
+        if key not in seen:
+            assert row["floor"] == "true" and float(row["share"]) == 1, row
+            seen.add(key)
+            floor, first, before = us, None, None
+            continue
+        assert row["floor"] == "false" and math.isclose(float(row["share"]), floor / us, rel_tol=1e-6), row
+        if row["group"] == "ladder" and first is not None:
+            assert math.isclose(float(row["step"]), before / us, rel_tol=1e-6), row
+            assert math.isclose(float(row["total"]), first / us, rel_tol=1e-6), row
+        else:
+            assert row["step"] == "", row
+        first, before = first or us, us
+    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again
+    assert len(seen) == 20, len(seen)
+    for group in ("reduce", "window", "transpose"):
+        assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == (2 if group == "reduce" else 4)
+
+
+globals()["test_" + sys.argv[1]](*sys.argv[2:])

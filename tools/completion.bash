@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for gpuprim
+_gpuprim() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' i words
+    # bash parts words at = too: the option is then two words back.
+    [ "$before" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    [ "$word" = = ] && before=${COMP_WORDS[COMP_CWORD - 1]} word=
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        info | kernels | explain | bench | sum | window | transpose) command=${COMP_WORDS[i]} && break ;;
+        esac
+    done
+    COMPREPLY=()
+    case $before in
+    --format) words="text json csv" ;;
+    --backend) words="auto cpu cuda" ;;
+    --border) words="none zero replicate reflect reflect_101 wrap" ;;
+    --op) words="sum min max and or xor" ;;
+    --values) words="sum mean" ;;
+    --kernel) words=$(gpuprim kernels --format csv 2>/dev/null | sed '1d; s/,.*//') ;;
+    --device | -d)
+        words=$(gpuprim explain --devices --format csv 2>/dev/null | sed '1d; s/,.*//')
+        mapfile -t COMPREPLY < <(compgen -W "$words" -f -- "$word")
+        return
+        ;;
+    --plot)
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    *)
+        case $command in
+        '') words="info kernels explain bench sum window transpose --help --version" ;;
+        info | kernels) words="--format --help --version" ;;
+        explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --format" ;;
+        bench)
+            words="reduce window transpose ladder all --quick --rounds --n --shape --window --elem --threads --plot --format"
+            ;;
+        sum) words="--op --text --binary --backend --format --verbose" ;;
+        window) words="--window --border --values --shape --elem --backend --verbose" ;;
+        transpose) words="--shape --elem --backend --verbose" ;;
+        esac
+        ;;
+    esac
+    case $command:$word in
+    sum:-* | window:-* | transpose:-*) ;;
+    sum:* | window:* | transpose:*)
+        [ "$words" = "${words#--}" ] || {
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+        }
+        ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o filenames -F _gpuprim gpuprim

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpuprim explain: what would be chosen for a problem, on this device or another, and the verdict on every kernel.
+ * The library's planner is pure, so it is asked directly: nothing is allocated or executed, whatever the size.
+ */
+#include "explain.h"
+#include "../src/host/context.h"
+#include "device_facts.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_DEVICE = 'd', KEY_DEVICES = 0x200, KEY_SMEM, KEY_REGS, KEY_OP, KEY_BORDER, KEY_KERNEL };
+
+static const char about[] =
+    "Explain what would be chosen for a problem and why, with a verdict on every kernel; or how many blocks an SM "
+    "holds.\v"
+    "SHAPE by OP:\n"
+    "  reduce N                    gpuprim explain reduce 2^24\n"
+    "  window ROWSxCOLS WINDOW     gpuprim explain window 1080x1920 15\n"
+    "  transpose ROWSxCOLS ELEM    gpuprim explain transpose 4096x4096 4\n"
+    "  block THREADS [REGS [SMEM]] gpuprim explain block 512 11 --device D\n"
+    "REGS are registers a thread, SMEM bytes of shared memory a block, ELEM bytes an element. Numbers may be written "
+    "as 2^24, 64K. DEVICE is a name that --devices lists, or a JSON file of fields of gp_device_info, such as "
+    "`gpuprim info --format json' prints. Nothing is computed.";
+
+static const struct argp_option explain_options[] = {
+    {"device", KEY_DEVICE, "DEVICE", 0, "Plan for this GPU instead of the machine's own", 0},
+    {"devices", KEY_DEVICES, NULL, 0, "List the GPUs known by name, with the source of their figures", 0},
+    {"smem", KEY_SMEM, "BYTES", 0, "As if a block could have no more shared memory", 1},
+    {"regs", KEY_REGS, "N", 0, "As if a block could have no more registers", 1},
+    {"kernel", KEY_KERNEL, "NAME[:THREADS]", 0, "As if this kernel were pinned", 1},
+    {"op", KEY_OP, "OP", 0, "Of reduce: sum, min, max, and, or, xor (sum)", 2},
+    {"border", KEY_BORDER, "BORDER", 0, "Of window: none, zero, replicate, reflect, reflect_101, wrap (none)", 2},
+    {0}};
+
+/* A shape's words, by the operation that stands first. */
+static void parse_words(request *r, struct argp_state *state) {
+    static const struct {
+        const char *name;
+        gp_operation operation;
+        int words_min, words_max;
+    } kinds[] = {{"reduce", GP_OPERATION_REDUCE, 1, 1},
+                 {"window", GP_OPERATION_WINDOW, 2, 2},
+                 {"transpose", GP_OPERATION_TRANSPOSE, 2, 2},
+                 {"block", GP_OPERATION_NONE, 1, 3}};
+    size_t k = 0;
+    while (k < 4 && strcmp(kinds[k].name, r->word[0]) != 0)
+        k++;
+    if (k == 4)
+        argp_error(state, "OP is reduce, window, transpose or block, not '%s'", r->word[0]);
+    if (r->words - 1 < kinds[k].words_min || r->words - 1 > kinds[k].words_max)
+        argp_error(state, "%s takes %s", r->word[0],
+                   k == 0   ? "N"
+                   : k == 1 ? "ROWSxCOLS WINDOW"
+                   : k == 2 ? "ROWSxCOLS ELEM"
+                            : "THREADS [REGS [SMEM]]");
+    r->operation = kinds[k].operation;
+    if (k == 0 || k == 3)
+        r->n = parse_size(state, r->word[0], r->word[1]);
+    else
+        parse_shape(state, r->word[1], &r->rows, &r->cols);
+    if (r->words > 2)
+        r->second = parse_size(state, r->word[0], r->word[2]);
+    if (r->words > 3)
+        r->third = parse_size(state, r->word[0], r->word[3]);
+    if (k == 3 && (r->n > UINT32_MAX || r->second > UINT32_MAX))
+        argp_error(state, "block: threads and registers are below 2^32");
+}
+
+static error_t parse(int key, char *word, struct argp_state *state) {
+    request *r = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &r->how;
+        return 0;
+    case KEY_DEVICE:
+        r->device = word;
+        return 0;
+    case KEY_DEVICES:
+        r->list = true;
+        return 0;
+    case KEY_SMEM:
+        r->smem = parse_size(state, "--smem", word);
+        return 0;
+    case KEY_REGS:
+        r->regs = parse_size(state, "--regs", word);
+        if (r->regs > UINT32_MAX)
+            argp_error(state, "--regs is below 2^32");
+        return 0;
+    case KEY_OP:
+        r->op = parse_op(state, word);
+        return 0;
+    case KEY_BORDER:
+        r->border = parse_border(state, word);
+        return 0;
+    case KEY_KERNEL:
+        r->kernel = word;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (r->words == WORDS_MAX)
+            argp_error(state, "too many words");
+        r->word[r->words++] = word;
+        return 0;
+    case ARGP_KEY_END:
+        if (r->words > 0 && !r->list)
+            parse_words(r, state);
+        else if (!r->list)
+            argp_error(state, "OP and SHAPE are missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* A model of the named device, of the machine's GPU, or the processor. */
+static gp_context *open_planned(const request *r, const char **source) {
+    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1};
+    gp_device_info device = {.struct_size = sizeof device};
+    gp_context *context = NULL;
+    const preset *known = r->device != NULL ? preset_find(r->device) : NULL;
+    *source = NULL;
+    if (known != NULL) {
+        device = known->device;
+        *source = known->source;
+    } else if (r->device != NULL) {
+        device_from_file(r->device, &device);
+        *source = r->device;
+    } else if (gp_device_count() > 0) {
+        gp_context *gpu = open_context(GP_BACKEND_CUDA);
+        must(gp_context_device(gpu, &device));
+        gp_context_destroy(gpu);
+        device.cpu_threads = device.cpu_isa = 0;
+    } else {
+        must(gp_context_create(&context, &options));
+        return context;
+    }
+    options.backend = GP_BACKEND_MODEL;
+    options.model = &device;
+    must(gp_context_create(&context, &options));
+    return context;
+}
+
+static void pin(gp_context *context, const char *text) {
+    char name[64];
+    const size_t length = strcspn(text, ":");
+    unsigned long threads = 0;
+    char *end = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), text);
+    if (text[length] == ':')
+        threads = strtoul(text + length + 1, &end, 10);
+    if ((end != NULL && (*end != '\0' || end == text + length + 1)) || threads > 1024)
+        fail("--kernel: '%s' is no NAME:THREADS", text);
+    must(gp_context_pin_kernel(context, name, (unsigned)threads));
+}
+
+/* Arrays that nobody touches, apart from each other and aligned as an allocation is. */
+static gp_status make_problem(const request *r, gp_problem *problem) {
+    const uintptr_t step = (uintptr_t)1 << 60, first = 1 << 20;
+    const void *in = (const void *)first;
+    void *out = (void *)(first + step), *second = (void *)(first + 2 * step);
+    switch (r->operation) {
+    case GP_OPERATION_REDUCE:
+        return gp_problem_reduce(problem, r->op, in, r->n, out);
+    case GP_OPERATION_WINDOW:
+        return gp_problem_window(problem, in, r->rows, r->cols, r->cols, r->second, r->border, out, second, r->cols);
+    default:
+        return gp_problem_transpose(problem, r->second, in, r->rows, r->cols, r->cols, out, r->rows);
+    }
+}
+
+int explain_main(int argc, char **argv) {
+    static const struct argp_child children[] = {{&format_argp, 0, NULL, 0}, {0}};
+    static const struct argp parser = {
+        .options = explain_options, .parser = parse, .args_doc = "OP SHAPE...", .doc = about, .children = children};
+    request r = {.how = FORMAT_TEXT};
+    const char *source;
+    gp_problem problem;
+    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    if (r.list) {
+        explain_devices(r.how);
+        return 0;
+    }
+    gp_context *context = open_planned(&r, &source);
+    if (r.smem > 0 || r.regs > 0)
+        must(gp_context_limit(context, r.smem, (unsigned)r.regs));
+    if (r.operation == GP_OPERATION_NONE) {
+        explain_block(&r, context, source);
+    } else {
+        if (r.kernel != NULL)
+            pin(context, r.kernel);
+        must(make_problem(&r, &problem));
+        explain_problem(&r, context, &problem, source);
+    }
+    gp_context_destroy(context);
+    return 0;
+}

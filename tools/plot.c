@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bench drawn by gnuplot: bandwidth over size against the floor, the ladder as bars with the gain of each step.
+ * gnuplot reads its commands from a pipe and writes to a temporary name, renamed when it is done.
+ */
+#include "array.h"
+#include "bench.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PANELS_MAX = 16, PANEL_WIDTH = 1000, PANEL_HEIGHT = 460 };
+
+/* A panel: the rows of one group and operation and, for bars, one shape. */
+typedef struct panel {
+    const char *group, *operation, *shape; /* shape NULL: lines over sizes */
+} panel;
+
+static const char *text_of(const json_t *row, const char *key) {
+    return json_string_value(json_object_get(row, key));
+}
+
+static double number_of(const json_t *row, const char *key) {
+    return json_number_value(json_object_get(row, key));
+}
+
+static bool is_in(const panel *p, const json_t *row) {
+    return strcmp(text_of(row, "group"), p->group) == 0 && strcmp(text_of(row, "operation"), p->operation) == 0 &&
+           (p->shape == NULL || strcmp(text_of(row, "shape"), p->shape) == 0);
+}
+
+/* Lines need two shapes; with one, or in a ladder, it is bars. */
+static bool has_two_shapes(const json_t *rows, const json_t *like) {
+    size_t i;
+    json_t *row;
+    const panel p = {text_of(like, "group"), text_of(like, "operation"), NULL};
+    json_array_foreach(rows, i, row) if (is_in(&p, row) &&
+                                         strcmp(text_of(row, "shape"), text_of(like, "shape")) != 0) return true;
+    return false;
+}
+
+static size_t find_panels(const json_t *rows, panel panels[PANELS_MAX]) {
+    size_t i, count = 0;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        const bool lines = strcmp(text_of(row, "group"), "ladder") != 0 && has_two_shapes(rows, row);
+        bool known = false;
+        for (size_t k = 0; k < count; k++)
+            known = known || is_in(&panels[k], row);
+        if (!known && count < PANELS_MAX)
+            panels[count++] =
+                (panel){text_of(row, "group"), text_of(row, "operation"), lines ? NULL : text_of(row, "shape")};
+    }
+    return count;
+}
+
+static bool is_first_of_kernel(const json_t *rows, const panel *p, size_t index) {
+    const char *kernel = text_of(json_array_get(rows, index), "kernel");
+    for (size_t i = 0; i < index; i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (is_in(p, row) && strcmp(text_of(row, "kernel"), kernel) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* What lies along the axis: elements, the window's width, or the matrix's cells. */
+static double place_of(const json_t *row) {
+    if (json_object_get(row, "n") != NULL)
+        return number_of(row, "n");
+    if (json_object_get(row, "window") != NULL)
+        return number_of(row, "window");
+    return number_of(row, "rows") * number_of(row, "cols");
+}
+
+static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
+    size_t i, k, series = 0;
+    json_t *row, *point;
+    const bool windows = strcmp(p->operation, "window") == 0;
+    fprintf(to, "set title '%s'\nset key outside right top\nset xtics auto\nunset label\n", p->operation);
+    fprintf(to, "set xlabel '%s'\nset logscale x 2\nset format x '%s'\nset yrange [0:*]\n",
+            windows                               ? "width of the window"
+            : strcmp(p->operation, "reduce") == 0 ? "ints"
+                                                  : "elements",
+            windows ? "%.0f" : "2^{%L}");
+    json_array_foreach(rows, i, row) {
+        if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
+            continue;
+        fprintf(to, "$s%zu << EOD\n", series);
+        json_array_foreach(rows, k, point) if (is_in(p, point) &&
+                                               strcmp(text_of(point, "kernel"), text_of(row, "kernel")) == 0)
+            fprintf(to, "%.17g %.17g\n", place_of(point), number_of(point, "gb_s"));
+        fprintf(to, "EOD\n");
+        series++;
+    }
+    series = 0;
+    fputs("plot ", to);
+    json_array_foreach(rows, i, row) {
+        if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
+            continue;
+        const bool is_floor = json_is_true(json_object_get(row, "floor"));
+        fprintf(to, "%s$s%zu using 1:2 with linespoints %s title '%s'", series > 0 ? ", " : "", series,
+                is_floor ? "lc 'black' dt 2 pt 1" : "pt 7 ps 0.6", is_floor ? "floor" : text_of(row, "kernel"));
+        series++;
+    }
+    fputc('\n', to);
+}
+
+/* Bars from left to right in the order of the rows; over each its GB/s and, in a ladder, the step's gain. */
+static void draw_bars(FILE *to, const json_t *rows, const panel *p) {
+    size_t i, bars = 0;
+    json_t *row;
+    double floor_gb_s = 0, most = 0;
+    const bool ladder = strcmp(p->group, "ladder") == 0;
+    fprintf(
+        to,
+        "set title '%s%s, %s%s'\nunset key\nunset logscale x\nset format x '%%g'\nset xlabel ''\nset rmargin 16\n",
+        p->operation, ladder ? " ladder" : "", p->shape, ladder ? " (over a bar: gain over the step before)" : "");
+    fputs("$bars << EOD\n", to);
+    json_array_foreach(rows, i, row) {
+        if (!is_in(p, row))
+            continue;
+        if (json_is_true(json_object_get(row, "floor"))) {
+            floor_gb_s = number_of(row, "gb_s");
+            continue;
+        }
+        const double step = number_of(row, "step"), gb_s = number_of(row, "gb_s");
+        most = gb_s > most ? gb_s : most;
+        fprintf(to, "%zu %.17g %s \"", bars++, gb_s, text_of(row, "kernel"));
+        if (ladder && step > 0)
+            fprintf(to, "x%.2f\"\n", step);
+        else if (ladder)
+            fputs("\"\n", to);
+        else
+            fprintf(to, "%.0f\"\n", gb_s);
+    }
+    most = floor_gb_s > most ? floor_gb_s : most;
+    fprintf(to, "EOD\nset xrange [-0.6:%zu.6]\nset yrange [0:%.17g]\nset xtics rotate by -35 noenhanced\n",
+            bars > 0 ? bars - 1 : 0, 1.15 * most); /* room for the words over a bar */
+    fprintf(to,
+            "plot $bars using 1:2:xtic(3) with boxes fs solid 0.6 lc '#4477aa', "
+            "$bars using 1:2:4 with labels offset 0,0.6 font ',10' notitle, %.17g with lines lc 'black' dt 2\n",
+            floor_gb_s);
+    fputs("set xrange [*:*]\nset xtics norotate\nset rmargin\n", to);
+}
+
+static void write_script(FILE *to, const char *name, const char *path, const json_t *rows, const char *device) {
+    panel panels[PANELS_MAX];
+    const size_t count = find_panels(rows, panels);
+    fprintf(to, "set terminal %s size %d,%zu %s\nset output '", ends_in(path, ".png") ? "pngcairo" : "svg",
+            PANEL_WIDTH, PANEL_HEIGHT * count, ends_in(path, ".png") ? "" : "background 'white'");
+    for (const char *at = name; *at != '\0'; at++)
+        fputs(*at == '\'' ? "''" : (char[]){*at, '\0'}, to);
+    fprintf(to, "'\nset multiplot layout %zu,1 title \"%s: effective bandwidth (dashed: the floor)\" noenhanced\n",
+            count, device);
+    fputs("set ylabel 'GB/s'\nset grid y\nset style data linespoints\nset boxwidth 0.7\nset tics nomirror\n"
+          "set key noenhanced\nset title noenhanced\n",
+          to);
+    for (size_t i = 0; i < count; i++)
+        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, rows, &panels[i]);
+    fputs("unset multiplot\n", to);
+}
+
+/* gnuplot itself, without a shell in between; what it says on standard error is the user's to see. */
+static int run_gnuplot(const char *name, const char *path, const json_t *rows, const char *device) {
+    int ends[2], status = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        fail("pipe: %s", strerror(errno));
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child < 0)
+        fail("fork: %s", strerror(errno));
+    if (child == 0) {
+        dup2(ends[0], STDIN_FILENO);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        execlp("gnuplot", "gnuplot", "-", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[0]);
+    FILE *to = fdopen(ends[1], "w");
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* its exit status tells more */
+    if (to != NULL) {
+        write_script(to, name, path, rows, device);
+        fclose(to);
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    signal(SIGPIPE, before);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void plot_check(const char *path) {
+    if (!ends_in(path, ".svg") && !ends_in(path, ".png"))
+        fail("--plot: %s ends in neither .svg nor .png", path);
+    const char *search = getenv("PATH");
+    char *folders = strdup(search != NULL ? search : ""), *rest = NULL, name[4096];
+    bool found = false;
+    for (char *f = strtok_r(folders, ":", &rest); f != NULL && !found; f = strtok_r(NULL, ":", &rest))
+        found = snprintf(name, sizeof name, "%s/gnuplot", f) < (int)sizeof name && access(name, X_OK) == 0;
+    free(folders);
+    if (!found)
+        fail("--plot needs gnuplot, which is not installed (not on PATH)");
+}
+
+void plot_write(const char *path, const json_t *rows, const char *device) {
+    const size_t size = strlen(path) + 32;
+    char *name = host_alloc(size, 1);
+    snprintf(name, size, "%s.tmp-%ld", path, (long)getpid());
+    const bool good = run_gnuplot(name, path, rows, device) == 0 && access(name, F_OK) == 0;
+    if (!good || rename(name, path) != 0) {
+        const int why = errno;
+        unlink(name);
+        fail("--plot: %s: %s", path, good ? strerror(why) : "gnuplot could not write it");
+    }
+    free(name);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results as JSON values, printed as JSON, CSV or an aligned table. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "tool.h"
+#include <jansson.h>
+
+typedef struct column {
+    const char *key;     /* of a row's object; the heading in CSV */
+    const char *heading; /* in text */
+    int digits;          /* of a real number, after the point, in text */
+    const char *unit;    /* put behind a number in text; NULL: nothing */
+} column;
+
+/* A JSON value that could be had, or the program fails. Takes what json_pack() and its like return. */
+json_t *made(json_t *value);
+
+/* {"schema": 1, "command": ..., "version": ...}, to which a command adds its own. */
+json_t *document(void);
+void print_json(json_t *value); /* and a line's end; gives the value up */
+
+/* Rows are an array of objects; a key that a row lacks is an empty cell. Text is aligned, numbers to the right. */
+void print_csv(const json_t *rows, size_t count, const column columns[]);
+void print_table(const json_t *rows, size_t count, const column columns[]);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the subcommands of `gpuprim` share. Data goes to standard output; errors, progress and what was done to
+ * standard error. Exit status: 0 done, 1 failed, 2 used wrongly.
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include "gpuprim/gpuprim.h"
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* The subcommands; argv[0] is "gpuprim NAME". */
+int info_main(int argc, char **argv);
+int kernels_main(int argc, char **argv);
+int explain_main(int argc, char **argv);
+int bench_main(int argc, char **argv);
+int sum_main(int argc, char **argv);
+int window_main(int argc, char **argv);
+int transpose_main(int argc, char **argv);
+
+/* ---- failing: one line on standard error, opening with the subcommand; ends the program with EXIT_FAILED */
+
+extern const char *tool_name; /* "gpuprim NAME" */
+__attribute__((format(printf, 1, 2))) _Noreturn void fail(const char *words, ...);
+__attribute__((format(printf, 1, 2))) void warn(const char *words, ...);
+void must(gp_status status);                  /* the library's own words */
+void *host_alloc(size_t count, size_t bytes); /* cleared; fails the program */
+void close_output(void);                      /* at exit: what was printed may still be refused, by a full disk say */
+
+/* ---- the terminal */
+
+bool use_colour(void);                                      /* of standard output */
+unsigned screen_width(void);                                /* columns; 0: no terminal, lines are not broken */
+void print_wrapped(unsigned indent, const char *text);      /* and a line's end; text starts at the cursor */
+void progress(const char *what, size_t done, size_t total); /* a bar, if standard error is a terminal */
+void progress_clear(void);
+
+/* ---- options that subcommands share, as argp children */
+
+typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV } format;
+extern const struct argp format_argp;  /* input: format * */
+extern const struct argp backend_argp; /* input: gp_backend * */
+extern const struct argp shape_argp;   /* input: raw_shape * */
+
+typedef struct raw_shape {
+    size_t rows, cols, elem_bytes; /* 0: not given */
+} raw_shape;
+
+gp_context *open_context(gp_backend backend);
+void tell_plan(const gp_context *context); /* the last call's, on standard error */
+
+/* Words to values; a wrong one is a usage error that names the word and what would be right. */
+size_t parse_size(struct argp_state *state, const char *what, const char *text); /* 4096, 2^12, 4K */
+void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_t *cols);
+gp_border parse_border(struct argp_state *state, const char *text);
+gp_reduce_op parse_op(struct argp_state *state, const char *text);
+const char *operation_name(int32_t operation);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpuprim window: sums and squares in a window sliding along each row of a file, or mean and deviation. */
+#include "array.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_BORDER = 0x200, KEY_VALUES, OUTPUTS = 2 };
+
+typedef struct request {
+    gp_backend backend;
+    raw_shape raw;
+    size_t window;
+    gp_border border;
+    int values; /* 0: as the output's kind suggests; 's' sums, 'm' mean and deviation */
+    bool verbose;
+    const char *in, *out[OUTPUTS];
+    size_t outs;
+} request;
+
+static const struct argp_option window_options[] = {
+    {"window", 'w', "WIDTH", 0, "Width of the window (15)", 0},
+    {"border", KEY_BORDER, "BORDER", 0,
+     "What the window sees outside the row: none, zero, replicate, reflect, reflect_101, wrap (reflect_101)", 0},
+    {"values", KEY_VALUES, "sum|mean", 0,
+     "OUT is the sum and OUT2 the sum of squares, or the mean and the standard deviation (mean if OUT is a picture, "
+     "else sum)",
+     0},
+    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
+    {0}};
+
+static error_t parse(int key, char *word, struct argp_state *state) {
+    request *r = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &r->raw;
+        state->child_inputs[1] = &r->backend;
+        return 0;
+    case 'w':
+        r->window = parse_size(state, "--window", word);
+        if (r->window == 0)
+            argp_error(state, "--window is 1 or more");
+        return 0;
+    case KEY_BORDER:
+        r->border = parse_border(state, word);
+        return 0;
+    case KEY_VALUES:
+        if (strcmp(word, "sum") != 0 && strcmp(word, "mean") != 0)
+            argp_error(state, "--values is sum or mean, not '%s'", word);
+        r->values = word[0];
+        return 0;
+    case 'v':
+        r->verbose = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > OUTPUTS)
+            argp_error(state, "too many files");
+        if (state->arg_num == 0)
+            r->in = word;
+        else
+            r->out[r->outs++] = word;
+        return 0;
+    case ARGP_KEY_END:
+        if (r->outs == 0)
+            argp_error(state, "IN and OUT are needed");
+        if (r->values == 's')
+            for (size_t i = 0; i < r->outs; i++)
+                if (ends_in(r->out[i], ".png"))
+                    argp_error(state, "sums do not fit in a picture: %s", r->out[i]);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* In place; the arithmetic is in double, on sums that were rounded once to float. */
+static void to_mean_and_deviation(float *sum, float *square, size_t count, size_t window) {
+    const double width = (double)window;
+    for (size_t i = 0; i < count; i++) {
+        const double mean = sum[i] / width, variance = square[i] / width - mean * mean;
+        sum[i] = (float)mean;
+        square[i] = variance > 0 ? (float)sqrt(variance) : 0;
+    }
+}
+
+/* What is written: float32 of the input's shape, or bytes for a picture. */
+static array make_output(const char *path, const array *in, float *values) {
+    array out = *in;
+    const size_t count = array_count(in);
+    out.elem_bytes = sizeof *values;
+    out.data = (unsigned char *)values;
+    snprintf(out.type, sizeof out.type, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<f4" : ">f4");
+    if (!ends_in(path, ".png"))
+        return out;
+    out.elem_bytes = 1;
+    snprintf(out.type, sizeof out.type, "|u1");
+    for (size_t i = 0; i < count; i++) {
+        const float value = values[i] < 0 ? 0 : values[i] > 255 ? 255 : values[i];
+        out.data[i] = (unsigned char)(value + 0.5f); /* never ahead of what is still to be read */
+    }
+    return out;
+}
+
+static void compute(const request *r, const array *in, const int32_t *image, float *sum, float *square) {
+    const size_t cols = in->n_dims > 0 ? in->dims[in->n_dims - 1] : 1;
+    const size_t rows = cols > 0 ? array_count(in) / cols : 0;
+    gp_context *context = open_context(r->backend);
+    must(gp_sum_and_square_window(context, image, rows, cols, cols, r->window, r->border, sum, square, cols));
+    if (r->verbose)
+        tell_plan(context);
+    gp_context_destroy(context);
+}
+
+int window_main(int argc, char **argv) {
+    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp parser = {
+        .options = window_options,
+        .parser = parse,
+        .args_doc = "IN OUT [OUT2]",
+        .doc = "Slide a window along each row of IN and write its sum and its sum of squares, or its mean and its "
+               "standard deviation.\v"
+               "IN is a PNG (made grey), an .npy file of integers (its last axis is the row), or raw signed "
+               "little-endian integers with --shape. OUT and OUT2 are float32 of the same shape: .npy by name, else "
+               "raw, - is standard output; or .png, rounded to 0..255. With --border none, elements whose window "
+               "leaves the row are 0. No output is ever left half written.",
+        .children = children};
+    request r = {.window = 15, .border = GP_BORDER_REFLECT_101};
+    array in, out[OUTPUTS];
+    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    array_read(r.in, &r.raw, true, &in);
+    int32_t *image = array_to_ints(r.in, &in);
+    const size_t count = array_count(&in);
+    const bool mean = r.values == 'm' || (r.values == 0 && ends_in(r.out[0], ".png"));
+    float *values[OUTPUTS] = {host_alloc(count, sizeof(float)), host_alloc(count, sizeof(float))};
+    compute(&r, &in, image, values[0], mean || r.outs > 1 ? values[1] : NULL);
+    free(image);
+    if (mean)
+        to_mean_and_deviation(values[0], values[1], count, r.window);
+    for (size_t i = 0; i < r.outs; i++)
+        out[i] = make_output(r.out[i], &in, values[i]);
+    arrays_write(r.outs, r.out, out);
+    free(values[0]);
+    free(values[1]);
+    return 0;
+}
