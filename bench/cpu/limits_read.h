@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reading loops for one instruction set; limits.c includes this once for each, with TARGET its attribute, VECTOR
+ * an integer vector as wide as its registers, and NAMED(loop) the name of the function.
+ */
+#define V sizeof(VECTOR)
+
+TARGET static uint64_t NAMED(fold)(const VECTOR *v) {
+    uint64_t all = 0;
+    for (unsigned i = 0; i < V / sizeof all; i++)
+        all ^= (uint64_t)(*v)[i];
+    return all;
+}
+
+/* Four accumulators over one stream. */
+TARGET static uint64_t NAMED(read_linear)(const char *in, char *out, char *out2, size_t bytes) {
+    VECTOR a = {0}, b = a, c = a, d = a;
+    (void)out, (void)out2;
+    for (size_t i = 0; i < bytes; i += 4 * V) {
+        a ^= *(const VECTOR *)(in + i);
+        b ^= *(const VECTOR *)(in + i + V);
+        c ^= *(const VECTOR *)(in + i + 2 * V);
+        d ^= *(const VECTOR *)(in + i + 3 * V);
+    }
+    a ^= b ^ c ^ d;
+    return NAMED(fold)(&a);
+}
+
+/* Four streams, so that more lines are on their way at once. */
+TARGET static uint64_t NAMED(read_quarters)(const char *in, char *out, char *out2, size_t bytes) {
+    const size_t q = bytes / 4;
+    VECTOR a = {0}, b = a, c = a, d = a;
+    (void)out, (void)out2;
+    for (size_t i = 0; i < q; i += V) {
+        a ^= *(const VECTOR *)(in + i);
+        b ^= *(const VECTOR *)(in + q + i);
+        c ^= *(const VECTOR *)(in + 2 * q + i);
+        d ^= *(const VECTOR *)(in + 3 * q + i);
+    }
+    a ^= b ^ c ^ d;
+    return NAMED(fold)(&a);
+}
+
+/* Four pages side by side, the same line of the next four fetched meanwhile. */
+TARGET static uint64_t NAMED(read_pages)(const char *in, char *out, char *out2, size_t bytes) {
+    VECTOR a = {0}, b = a, c = a, d = a;
+    (void)out, (void)out2;
+    for (size_t block = 0; block < bytes; block += LIMIT_UNIT)
+        for (size_t line = block; line < block + PAGE; line += LINE) {
+            for (size_t i = line; i < line + LINE; i += V) {
+                a ^= *(const VECTOR *)(in + i);
+                b ^= *(const VECTOR *)(in + i + PAGE);
+                c ^= *(const VECTOR *)(in + i + 2 * PAGE);
+                d ^= *(const VECTOR *)(in + i + 3 * PAGE);
+            }
+            for (unsigned k = 4; k < 8; k++)
+                __builtin_prefetch(in + line + k * PAGE, 0, 2);
+        }
+    a ^= b ^ c ^ d;
+    return NAMED(fold)(&a);
+}
+
+/* One array read, two written, through the caches. */
+TARGET static uint64_t NAMED(split)(const char *in, char *out, char *out2, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += V) {
+        const VECTOR v = *(const VECTOR *)(in + i);
+        *(VECTOR *)(out + i) = v;
+        *(VECTOR *)(out2 + i) = v;
+    }
+    return 0;
+}
+
+#undef V
+#undef TARGET
+#undef VECTOR
+#undef NAMED
