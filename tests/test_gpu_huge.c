@@ -56,18 +56,51 @@ static unsigned char byte_at(size_t i) {
     return ((unsigned char *)tile)[i % (TILE * 4)];
 }
 
+static int64_t sum_of_first(size_t n) {
+    int64_t per_tile = 0, sum = 0;
+    for (size_t i = 0; i < TILE; i++) {
+        per_tile += tile[i];
+        sum += i < n % TILE ? tile[i] : 0;
+    }
+    return sum + (int64_t)(n / TILE) * per_tile;
+}
+
+/* The seeds' reductions, pinned; modulo 2^32 where they say so. */
+static void study_reductions(void **state) {
+    (void)state;
+    static const size_t sizes[] = {(size_t)1 << 24, TWO_G + 5};
+    int32_t *in = need((TWO_G + 5) * 4);
+    gp_kernel_info row = {.struct_size = sizeof row};
+    size_t ran = 0;
+    spread(in, (TWO_G + 5) * 4);
+    for (size_t i = 0; gp_kernel_at(i, &row) == GP_OK; i++) {
+        if (row.operation != GP_OPERATION_REDUCE ||
+            (row.flags & (GP_KERNEL_GPU | GP_KERNEL_STUDY)) != (GP_KERNEL_GPU | GP_KERNEL_STUDY))
+            continue;
+        for (size_t k = 0; k < COUNT(sizes); k++) {
+            const int64_t want = sum_of_first(sizes[k]);
+            int64_t out = 0;
+            assert_int_equal(gp_context_pin_kernel(context, row.name, 512), GP_OK);
+            assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, in, sizes[k], &out), GP_OK);
+            if (row.flags & GP_KERNEL_MODULO_32 ? (uint32_t)out != (uint32_t)want : out != want)
+                fail_msg("%s, n = %zu: %lld, not %lld", row.name, sizes[k], (long long)out, (long long)want);
+            ran++;
+        }
+    }
+    printf("cases: %zu\n", ran);
+    assert_true(ran >= 26); /* 13 kernels */
+    assert_int_equal(gp_context_pin_kernel(context, NULL, 0), GP_OK);
+    assert_int_equal(gp_free(context, in), GP_OK);
+}
+
 static void reductions(void **state) {
     (void)state;
     static const size_t sizes[] = {TWO_G - 1, TWO_G + 5, FOUR_G - 1, FOUR_G + 5, FOUR_G + TILE};
     int32_t *in = need((FOUR_G + TILE) * 4);
-    int64_t per_tile = 0;
     spread(in, (FOUR_G + TILE) * 4);
-    for (size_t i = 0; i < TILE; i++)
-        per_tile += tile[i];
     for (size_t k = 0; k < COUNT(sizes); k++) {
-        int64_t want = (int64_t)(sizes[k] / TILE) * per_tile, out = 0;
-        for (size_t i = 0; i < sizes[k] % TILE; i++)
-            want += tile[i];
+        const int64_t want = sum_of_first(sizes[k]);
+        int64_t out = 0;
         assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, in, sizes[k], &out), GP_OK);
         assert_true(out == want);
     }
@@ -186,10 +219,8 @@ static void transposes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(sums_past_64_bits),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(transposes),
+        cmocka_unit_test(reductions), cmocka_unit_test(study_reductions), cmocka_unit_test(sums_past_64_bits),
+        cmocka_unit_test(windows),    cmocka_unit_test(transposes),
     };
     if (gpu_is_missing())
         return 77;
