@@ -133,6 +133,11 @@ extern "C" gp_status gp_launch_transpose_pack(gp_context *context, const gp_plan
                                            : vector_of_threads<1>(plan->threads));
 }
 
+extern "C" gp_status gp_launch_transpose_pack_small(gp_context *context, const gp_plan *plan,
+                                                    const gp_problem *problem) {
+    return gp_launch_transpose_pack(context, plan, problem);
+}
+
 template <int bytes> static const void *swap_of_threads(unsigned threads) {
     return threads == 256   ? (const void *)transpose_swap<bytes, 256>
            : threads == 128 ? (const void *)transpose_swap<bytes, 128>

@@ -20,6 +20,7 @@
  */
 #define GP_WINDOW_CHUNK 17
 #define GP_WINDOW_SCAN_THREADS 64
+#define GP_WINDOW_MID_THREADS 160 /* 2048 columns and a window up to 512 fill a block */
 #define GP_WINDOW_WIDE_THREADS 256
 #define GP_WINDOW_HUGE_THREADS 1024
 #define GP_WINDOW_ROWS_THREADS 128

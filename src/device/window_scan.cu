@@ -108,6 +108,10 @@ __global__ void __maxnreg__(GP_WINDOW_SCAN_REGS) window_scan(window_arguments a,
     scan_block(a, cut);
 }
 
+__global__ void __maxnreg__(GP_WINDOW_SCAN_REGS) window_scan_mid(window_arguments a, gp_window_cut cut) {
+    scan_block(a, cut);
+}
+
 __global__ void __maxnreg__(GP_WINDOW_SCAN_REGS) window_scan_wide(window_arguments a, gp_window_cut cut) {
     scan_block(a, cut);
 }
@@ -125,6 +129,10 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
 
 extern "C" gp_status gp_launch_window_scan(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(context, plan, problem, (const void *)window_scan);
+}
+
+extern "C" gp_status gp_launch_window_scan_mid(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return launch(context, plan, problem, (const void *)window_scan_mid);
 }
 
 extern "C" gp_status gp_launch_window_scan_wide(gp_context *context, const gp_plan *plan, const gp_problem *problem) {

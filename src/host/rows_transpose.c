@@ -8,6 +8,7 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_strip);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_swap);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pack);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pack_small);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_skew);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_shift);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
@@ -177,6 +178,11 @@ static bool pack_supports(const gp_problem *problem, const gp_device *device) {
     return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2 && !is_small(problem);
 }
 
+static bool pack_small_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2 && is_small(problem);
+}
+
 static bool skew_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
     return !problem->in_place && is_plain(problem) && problem->elem_bytes >= 4;
@@ -245,6 +251,17 @@ const gp_kernel gp_transpose_rows[] = {
      .supports = pack_supports,
      .launch = GP_GPU(gp_launch_transpose_pack),
      .about = "1 and 2 bytes, 16-byte aligned, large: a thread transposes a square of vectors by byte permutes"},
+    {.name = "transpose_pack_small",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_THREADS_MIN,
+     .threads_max = GP_TRANSPOSE_THREADS_MIN,
+     .regs_per_thread = GP_TRANSPOSE_PACK_REGS,
+     .smem = vector_smem,
+     .blocks = vector_blocks,
+     .supports = pack_small_supports,
+     .launch = GP_GPU(gp_launch_transpose_pack_small),
+     .about = "the same for matrices up to 2 MiB: the least tiles, so that there are blocks for more SMs"},
     {.name = "transpose_skew",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,

@@ -8,11 +8,13 @@ GP_DECLARE_LAUNCHER(gp_launch_window_naive);
 GP_DECLARE_LAUNCHER(gp_launch_window_tile);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan_rows);
+GP_DECLARE_LAUNCHER(gp_launch_window_scan_mid);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan_wide);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan_huge);
 
 /* Beyond these, a tile would hold more halo than outputs, or the next kernel is faster (window.h has figures). */
 #define SCAN_WINDOW_MAX 128
+#define MID_WINDOW_MAX 512
 #define ROWS_WINDOW_MAX 1024
 #define WIDE_WINDOW_MAX 2048
 #define HUGE_WINDOW_MAX 8192
@@ -29,6 +31,11 @@ static bool rows_supports(const gp_problem *problem, const gp_device *device) {
         return false;
     const gp_window_cut cut = gp_window_cut_row(problem, GP_WINDOW_ROWS_THREADS);
     return cut.tiles_a_row == 1 && cut.rows > 1;
+}
+
+static bool mid_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return problem->window <= MID_WINDOW_MAX;
 }
 
 static bool wide_supports(const gp_problem *problem, const gp_device *device) {
@@ -126,6 +133,17 @@ const gp_kernel gp_window_rows[] = {
      .supports = scan_supports,
      .launch = GP_GPU(gp_launch_window_scan),
      .about = "prefix sums in shared memory, then sliding: cost independent of the window, up to 128"},
+    {.name = "window_scan_mid",
+     .operation = GP_OPERATION_WINDOW,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_WINDOW_MID_THREADS,
+     .threads_max = GP_WINDOW_MID_THREADS,
+     .regs_per_thread = GP_WINDOW_SCAN_REGS,
+     .smem = scan_smem,
+     .blocks = scan_blocks,
+     .supports = mid_supports,
+     .launch = GP_GPU(gp_launch_window_scan_mid),
+     .about = "the same with larger blocks, for windows up to 512"},
     {.name = "window_scan_wide",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
@@ -136,7 +154,7 @@ const gp_kernel gp_window_rows[] = {
      .blocks = scan_blocks,
      .supports = wide_supports,
      .launch = GP_GPU(gp_launch_window_scan_wide),
-     .about = "the same with larger blocks, for windows up to 2048"},
+     .about = "likewise, for windows up to 2048"},
     {.name = "window_scan_huge",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
