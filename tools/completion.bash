@@ -23,7 +23,7 @@ _gpuprim() {
         mapfile -t COMPREPLY < <(compgen -W "$words" -f -- "$word")
         return
         ;;
-    --plot)
+    --plot | --from)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
@@ -33,7 +33,7 @@ _gpuprim() {
         info | kernels) words="--format --help --version" ;;
         explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --format" ;;
         bench)
-            words="reduce window transpose ladder all --quick --rounds --n --shape --window --elem --threads --plot --format"
+            words="reduce window transpose ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
         sum) words="--op --text --binary --backend --format --verbose" ;;
         window) words="--window --border --values --shape --elem --backend --verbose" ;;

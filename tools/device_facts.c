@@ -73,14 +73,9 @@ static void take(const char *path, const char *key, json_t *value, gp_device_inf
 }
 
 void device_from_file(const char *path, gp_device_info *device) {
-    json_error_t error;
     const char *key;
     json_t *value;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL && error.line < 0)
-        fail("%s", error.text);
-    if (root == NULL)
-        fail("%s: line %d: %s", path, error.line, error.text);
+    json_t *root = read_json(path);
     json_t *devices = json_object_get(root, "devices"), *object = root;
     if (devices != NULL)
         object = json_array_get(devices, 0);

@@ -7,13 +7,14 @@
 #include "bench.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PANELS_MAX = 16, PANEL_WIDTH = 1000, PANEL_HEIGHT = 460 };
+enum { PANELS_MAX = 16, PANEL_WIDTH = 1000, PANEL_HEIGHT = 460, LEVEL_NAMES_MAX = 6 };
 
 /* A panel: the rows of one group and operation and, for bars, one shape. */
 typedef struct panel {
@@ -33,27 +34,52 @@ static bool is_in(const panel *p, const json_t *row) {
            (p->shape == NULL || strcmp(text_of(row, "shape"), p->shape) == 0);
 }
 
-/* Lines need two shapes; with one, or in a ladder, it is bars. */
-static bool has_two_shapes(const json_t *rows, const json_t *like) {
-    size_t i;
-    json_t *row;
-    const panel p = {text_of(like, "group"), text_of(like, "operation"), NULL};
-    json_array_foreach(rows, i, row) if (is_in(&p, row) &&
-                                         strcmp(text_of(row, "shape"), text_of(like, "shape")) != 0) return true;
-    return false;
+/* What lies along the axis: elements, the window's width, or the matrix's cells. */
+static double place_of(const json_t *row) {
+    if (json_object_get(row, "n") != NULL)
+        return number_of(row, "n");
+    if (json_object_get(row, "window") != NULL)
+        return number_of(row, "window");
+    return number_of(row, "rows") * number_of(row, "cols");
+}
+
+/* Lines need two places along the axis, and at each one shape; else, and in a ladder, it is bars. */
+static bool is_over_sizes(const json_t *rows, const panel *p) {
+    size_t i, k;
+    json_t *row, *other;
+    bool differ = false;
+    json_array_foreach(rows, i, row) {
+        if (!is_in(p, row))
+            continue;
+        json_array_foreach(rows, k, other) {
+            if (!is_in(p, other))
+                continue;
+            const bool same_place = fabs(place_of(row) - place_of(other)) < 0.5;
+            if (same_place && strcmp(text_of(row, "shape"), text_of(other, "shape")) != 0)
+                return false;
+            differ = differ || !same_place;
+        }
+    }
+    return differ && strcmp(p->group, "ladder") != 0;
 }
 
 static size_t find_panels(const json_t *rows, panel panels[PANELS_MAX]) {
     size_t i, count = 0;
     json_t *row;
     json_array_foreach(rows, i, row) {
-        const bool lines = strcmp(text_of(row, "group"), "ladder") != 0 && has_two_shapes(rows, row);
+        panel fresh = {text_of(row, "group"), text_of(row, "operation"), NULL};
         bool known = false;
         for (size_t k = 0; k < count; k++)
             known = known || is_in(&panels[k], row);
-        if (!known && count < PANELS_MAX)
-            panels[count++] =
-                (panel){text_of(row, "group"), text_of(row, "operation"), lines ? NULL : text_of(row, "shape")};
+        if (known)
+            continue;
+        if (count == PANELS_MAX) {
+            warn("--plot: only the first %d plots are drawn", PANELS_MAX);
+            break;
+        }
+        if (!is_over_sizes(rows, &fresh))
+            fresh.shape = text_of(row, "shape");
+        panels[count++] = fresh;
     }
     return count;
 }
@@ -66,15 +92,6 @@ static bool is_first_of_kernel(const json_t *rows, const panel *p, size_t index)
             return false;
     }
     return true;
-}
-
-/* What lies along the axis: elements, the window's width, or the matrix's cells. */
-static double place_of(const json_t *row) {
-    if (json_object_get(row, "n") != NULL)
-        return number_of(row, "n");
-    if (json_object_get(row, "window") != NULL)
-        return number_of(row, "window");
-    return number_of(row, "rows") * number_of(row, "cols");
 }
 
 static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
@@ -116,10 +133,9 @@ static void draw_bars(FILE *to, const json_t *rows, const panel *p) {
     json_t *row;
     double floor_gb_s = 0, most = 0;
     const bool ladder = strcmp(p->group, "ladder") == 0;
-    fprintf(
-        to,
-        "set title '%s%s, %s%s'\nunset key\nunset logscale x\nset format x '%%g'\nset xlabel ''\nset rmargin 16\n",
-        p->operation, ladder ? " ladder" : "", p->shape, ladder ? " (over a bar: gain over the step before)" : "");
+    fprintf(to, "set title '%s%s, %s%s'\nunset key\nunset logscale x\nset format x '%%g'\nset xlabel ''\n",
+            p->operation, ladder ? " ladder" : "", p->shape,
+            ladder ? " (over a bar: gain over the step before)" : "");
     fputs("$bars << EOD\n", to);
     json_array_foreach(rows, i, row) {
         if (!is_in(p, row))
@@ -139,11 +155,12 @@ static void draw_bars(FILE *to, const json_t *rows, const panel *p) {
             fprintf(to, "%.0f\"\n", gb_s);
     }
     most = floor_gb_s > most ? floor_gb_s : most;
-    fprintf(to, "EOD\nset xrange [-0.6:%zu.6]\nset yrange [0:%.17g]\nset xtics rotate by -35 noenhanced\n",
-            bars > 0 ? bars - 1 : 0, 1.15 * most); /* room for the words over a bar */
+    fprintf(to, "EOD\nset xrange [-0.6:%zu.6]\nset yrange [0:%.17g]\n%s\n", bars > 0 ? bars - 1 : 0,
+            1.15 * most, /* room for the words over a bar */
+            bars > LEVEL_NAMES_MAX ? "set xtics rotate by -35 noenhanced\nset rmargin 16" : "set xtics noenhanced");
     fprintf(to,
-            "plot $bars using 1:2:xtic(3) with boxes fs solid 0.6 lc '#4477aa', "
-            "$bars using 1:2:4 with labels offset 0,0.6 font ',10' notitle, %.17g with lines lc 'black' dt 2\n",
+            "plot $bars using 1:2:xtic(3) with boxes fs solid 0.6 lc '#4477aa', %.17g with lines lc 'black' dt 2, "
+            "$bars using 1:2:4 with labels boxed offset 0,0.8 font ',10' notitle\n",
             floor_gb_s);
     fputs("set xrange [*:*]\nset xtics norotate\nset rmargin\n", to);
 }
@@ -158,7 +175,7 @@ static void write_script(FILE *to, const char *name, const char *path, const jso
     fprintf(to, "'\nset multiplot layout %zu,1 title \"%s: effective bandwidth (dashed: the floor)\" noenhanced\n",
             count, device);
     fputs("set ylabel 'GB/s'\nset grid y\nset style data linespoints\nset boxwidth 0.7\nset tics nomirror\n"
-          "set key noenhanced\nset title noenhanced\n",
+          "set key noenhanced\nset title noenhanced\nset style textbox opaque noborder margins 0.2,0.2\n",
           to);
     for (size_t i = 0; i < count; i++)
         (panels[i].shape == NULL ? draw_lines : draw_bars)(to, rows, &panels[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing results: JSON, CSV (RFC 4180 without its CR), an aligned table. */
+/* Results printed as JSON, CSV (RFC 4180 without its CR) or an aligned table, and JSON read back. */
 #include "table.h"
 #include <inttypes.h>
 #include <string.h>
@@ -23,6 +23,16 @@ void print_json(json_t *value) {
     (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)); /* a failure shows at the close */
     putchar('\n');
     json_decref(value);
+}
+
+json_t *read_json(const char *path) {
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL && error.line < 0)
+        fail("%s", error.text);
+    if (root == NULL)
+        fail("%s: line %d: %s", path, error.line, error.text);
+    return root;
 }
 
 static void csv_text(const char *text) {
