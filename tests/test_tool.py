@@ -38,6 +38,12 @@ def on_terminal(command, **environment):
 
 
 def test_terminal(tool):
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError as error:  # a bare root without /dev/pts
+        print(f"not tested: what a terminal shows, as there is none to be had ({error})")
+        return
     variables = {key: os.environ.pop(key) for key in ("NO_COLOR",) if key in os.environ}
     for words in ("info", "kernels", "explain window 4096x4096 15 --device h200", "explain --devices",
                   "explain block 512 11 --device D", "bench ladder --quick --n 1000 --shape 30x30"):
