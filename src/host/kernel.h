@@ -15,7 +15,7 @@ typedef struct gp_kernel {
     gp_operation operation;
     gp_space space;
     unsigned threads_min, threads_max; /* the planner halves from max to min until it fits; 0 on the processor */
-    unsigned regs_per_thread;          /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
+    unsigned regs_per_thread; /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
     /* Dynamic shared bytes of a block; NULL: none; GP_SMEM_FEW_THREADS: so few threads cannot do it with any. */
     size_t (*smem)(const gp_problem *problem, const gp_device *device, unsigned threads);
