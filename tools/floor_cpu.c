@@ -18,7 +18,7 @@ typedef struct work {
     unsigned streams; /* 1 or STREAMS */
 } work;
 
-static volatile uint64_t sink; /* what was read must be used */
+static uint64_t sink; /* what was read must be used; by several threads at once */
 
 static void part_of(const work *w, unsigned part, unsigned parts, size_t *begin, size_t *end) {
     *begin = gp_part_begin(w->bytes / UNIT, part, parts) * UNIT;
@@ -52,7 +52,7 @@ static void read_part(void *user, unsigned part, unsigned parts) {
                 read_unit(mix, first + k * piece + at);
     for (unsigned i = 1; i < VECTORS; i++)
         mix[0] ^= mix[i];
-    sink = mix[0][0] ^ mix[0][1];
+    __atomic_store_n(&sink, (uint64_t)(mix[0][0] ^ mix[0][1]), __ATOMIC_RELAXED);
 }
 
 #if defined(__x86_64__)
