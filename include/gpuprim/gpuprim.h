@@ -333,7 +333,7 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
  *
  * Each output value is the exact integer result, for every int32 image and every window, rounded once to float
  * (nearest, ties to even): the same bits on every backend, device and number of threads.
- * rows or cols 0: nothing is done. On a GPU, time hardly depends on the window up to 8192.
+ * rows or cols 0: nothing is done. On a GPU, windows up to 8192 are not added up pixel by pixel.
  *
  * GP_ERR_ARGUMENT: context NULL; image NULL or both outputs NULL with rows * cols > 0; window 0; unknown border;
  * a pitch below cols; a pointer not 4-byte aligned. GP_ERR_OVERFLOW: an array passes the address space.

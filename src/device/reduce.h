@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * One H200: 512 threads with four 16-byte loads each, as many blocks as are resident, ran at 1.40 times the speed of
- * CUB at 2^20 elements, 1.18 at 2^24, 1.08 at 2^26 and 1.03 at 2^28; 1024 threads, 2 or 8 loads or more blocks at
- * less.
+ * Trial kernels outside the library, one H200: 512 threads with four 16-byte loads each, as many blocks as are
+ * resident, ran at 1.40 times the speed of CUB at 2^20 elements, 1.18 at 2^24, 1.08 at 2^26 and 1.03 at 2^28; 1024
+ * threads, 2 or 8 loads or more blocks at no more.
  */
 #define GP_REDUCE_THREADS 512
 #define GP_REDUCE_LOADS 4
