@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 #define PINS_MAX 32
-#define CONTENDERS_MAX (PINS_MAX + 8)
+#define LIMITS_MAX 8
+#define CONTENDERS_MAX (PINS_MAX + LIMITS_MAX + 8)
 #define ROUNDS_MAX 101
 
 /* Which time of a problem is measured. */
@@ -35,6 +36,9 @@ typedef struct line {
     gp_border border;
     data_kind data;
     bool no_sum, no_square; /* that output is NULL */
+    size_t smem_limit;      /* a block of the device may have no more bytes and registers; 0: as it is */
+    unsigned regs_limit;
+    const char *series; /* of problems that differ in one thing, of which this is one; NULL: none */
 } line;
 
 typedef enum role {
@@ -70,11 +74,19 @@ typedef struct pinned {
     gp_operation operation;
 } pinned;
 
+/* The GPU as if it had less, beside the free choice. */
+typedef struct limited {
+    size_t smem;
+    unsigned regs;
+    gp_context *context;
+} limited;
+
 typedef struct options {
     unsigned rounds;
     double batch_ms; /* least time between two events */
     bool graph;      /* replay captured calls, so that no launch is waited for */
     bool quick;      /* fewer lines */
+    bool once;       /* one call of each contender, nothing timed */
     bool brief;      /* only what misses a target is printed */
     const char *match;
     const char *csv;
@@ -100,6 +112,9 @@ typedef struct session {
     gp_context *processor;   /* whose results are expected */
     pinned pins[PINS_MAX];
     size_t n_pins;
+    limited limits[LIMITS_MAX];
+    size_t n_limits;
+    char chosen[48]; /* the free choice's kernel for the last line */
     buffers buffers;
     unsigned long long *n_wrong; /* device counter of check.cu */
     int32_t *mirror;             /* host copy of the first input set */
@@ -118,6 +133,7 @@ void gp_check(gp_status status, const char *call);
 #define GP(call) gp_check((call), #call)
 
 void session_open(session *s, const options *opt);
+gp_context *session_context(const session *s, gp_backend backend);
 void session_close(session *s);
 
 /* At least `in_bytes` + 64 and `out_bytes` a set, the input filled; sets enough to pass every cache. */
@@ -128,7 +144,8 @@ void *buffers_out(const session *s, size_t set);
 /* Adds a contender and returns it, its line set. */
 contender *contender_add(session *s, contender *list, size_t *count, role as, const char *who, const line *l,
                          gp_status (*call)(const contender *, size_t));
-/* Adds the free choice and every pinned kernel of the line's operation. */
+/* Adds the free choice and every pinned kernel of the line's operation; if there are limits, the choice under each,
+   and the free choice as what they are compared with. */
 void contender_add_ours(session *s, contender *list, size_t *count, const line *l,
                         gp_status (*call)(const contender *, size_t));
 
@@ -161,16 +178,34 @@ void bench_window(session *s);
 void bench_window_data(session *s);
 void bench_window_shape(session *s);
 void bench_host(session *s);
+void bench_staging(session *s);
+void bench_auto(session *s);
 void bench_first(session *s);
+void bench_limits(session *s);
+void bench_curve_reduce(session *s);
+void bench_curve_transpose(session *s);
+void bench_curve_window(session *s);
 void bench_sweep_reduce(session *s);
 void bench_sweep_transpose(session *s);
 void bench_sweep_window(session *s);
+
+/* Point i of a series of sizes: sqrt(2) apart, every other one odd. */
+size_t sweep_point(size_t from, unsigned i);
+
+/* Counts a line's kernel, chosen freely or under a limit; then which were and which never were. */
+void chosen_note(const char *kernel, bool under_limit);
+void chosen_report(void);
+
 int first_child(const char *way); /* what a child process of bench_first() does */
 
 /* One line each, peers asked for or not; the free choice's median in us. */
 double reduce_line(session *s, line l, bool with_peer);
 double transpose_line(session *s, line l, bool with_peer);
 double window_line(session *s, line l, bool with_peer);
+
+/* A plain problem: pitches without padding, no offset, both outputs. */
+line transpose_of(size_t elem_bytes, size_t rows, size_t cols);
+line window_of(size_t rows, size_t cols, size_t window, gp_border border, data_kind data);
 
 /* The public call of the line on buffer set `set`; for reduce_* the result to device memory or a host variable. */
 gp_status ours_reduce(const contender *c, size_t set);

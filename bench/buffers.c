@@ -33,6 +33,8 @@ void buffers_prepare(session *s, data_kind kind, size_t in_bytes, size_t out_byt
     b->n_sets = (ROTATED + set - 1) / set;
     if (b->n_sets < 2 && 2 * set <= budget)
         b->n_sets = 2;
+    if (s->opt.once)
+        b->n_sets = 1;
     const bool grown = grow(&b->in, &b->in_size, b->n_sets * b->in_stride);
     grow(&b->out, &b->out_size, b->n_sets * b->out_stride);
     if (grown || !b->fresh || b->filled != kind) {

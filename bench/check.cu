@@ -15,6 +15,14 @@ template <> __device__ bool differ<ulonglong2>(const ulonglong2 &a, const ulongl
     return a.x != b.x || a.y != b.y;
 }
 
+struct twelve {
+    uint32_t part[3];
+};
+
+template <> __device__ bool differ<twelve>(const twelve &a, const twelve &b) {
+    return a.part[0] != b.part[0] || a.part[1] != b.part[1] || a.part[2] != b.part[2];
+}
+
 template <typename T>
 static __global__ void compare_transposed(const T *in, size_t rows, size_t cols, size_t in_pitch, const T *out,
                                           size_t out_pitch, unsigned long long *wrong) {
@@ -48,6 +56,8 @@ extern "C" cudaError_t check_transpose(size_t elem_bytes, const void *in, size_t
         return compare<uint32_t>(in, rows, cols, in_pitch, out, out_pitch, wrong, stream);
     case 8:
         return compare<uint64_t>(in, rows, cols, in_pitch, out, out_pitch, wrong, stream);
+    case 12:
+        return compare<twelve>(in, rows, cols, in_pitch, out, out_pitch, wrong, stream);
     case 16:
         return compare<ulonglong2>(in, rows, cols, in_pitch, out, out_pitch, wrong, stream);
     default:

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Adds to *wrong the elements with out[c][r] != in[r][c]; pointers aligned to elem_bytes, which is 1, 2, 4, 8 or 16.
- */
+/* Adds to *wrong the elements with out[c][r] != in[r][c]; pointers aligned to elem_bytes, which is 1, 2, 4, 8 or 16,
+   or to 4 with 12. */
 cudaError_t check_transpose(size_t elem_bytes, const void *in, size_t rows, size_t cols, size_t in_pitch,
                             const void *out, size_t out_pitch, unsigned long long *wrong, cudaStream_t stream);
 

@@ -111,6 +111,35 @@ extern "C" cudaError_t floor_window(const int32_t *in, size_t n, float *sum, flo
     return cudaGetLastError();
 }
 
+/* Rows of 4 * row_groups pixels are read, of which columns first .. end - 1 are written. */
+static __global__ void read_and_write_inner(const int4 *in, size_t rows, unsigned row_groups, int first, int end,
+                                            float *sum, float *square) {
+    const size_t group = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (group >= rows * row_groups)
+        return;
+    const int4 four = __ldg(&in[group]);
+    const int x = (int)(group % row_groups) * 4;
+    const float made[4] = {(float)four.x, (float)four.y, (float)four.z, (float)four.w};
+    if (x >= first && x + 4 <= end) {
+        ((float4 *)sum)[group] = make_float4(made[0], made[1], made[2], made[3]);
+        ((float4 *)square)[group] = make_float4(made[0], made[1], made[2], made[3]);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        if (x + i >= first && x + i < end) {
+            sum[4 * group + i] = made[i];
+            square[4 * group + i] = made[i];
+        }
+}
+
+extern "C" cudaError_t floor_window_inner(const int32_t *in, size_t rows, size_t cols, size_t first, size_t end,
+                                          float *sum, float *square, cudaStream_t stream) {
+    const size_t blocks = (rows * (cols / 4) + 255) / 256;
+    read_and_write_inner<<<(unsigned)blocks, 256, 0, stream>>>((const int4 *)in, rows, (unsigned)(cols / 4),
+                                                               (int)first, (int)end, sum, square);
+    return cudaGetLastError();
+}
+
 static __global__ void nothing(const void *, void *, size_t) {}
 
 extern "C" cudaError_t floor_launch(const void *in, void *out, size_t n, cudaStream_t stream) {

@@ -23,6 +23,10 @@ cudaError_t floor_read(const int32_t *in, size_t n, int32_t *sink, unsigned vari
 cudaError_t floor_window(const int32_t *in, size_t n, float *sum, float *square, unsigned variant,
                          cudaStream_t stream);
 
+/* The same without a border: of each row of `cols`, a multiple of 4, only columns first .. end - 1 are written. */
+cudaError_t floor_window_inner(const int32_t *in, size_t rows, size_t cols, size_t first, size_t end, float *sum,
+                               float *square, cudaStream_t stream);
+
 /* A kernel that does nothing. */
 cudaError_t floor_launch(const void *in, void *out, size_t n, cudaStream_t stream);
 

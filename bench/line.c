@@ -28,7 +28,7 @@ static int shape(const line *l, char *text, size_t size) {
 }
 
 void line_label(const line *l, char *text, size_t size) {
-    char shape_text[48], window[24] = "3..301", more[80] = "", pitch[64] = "", offset[32] = "";
+    char shape_text[48], window[24] = "3..301", more[80] = "", pitch[64] = "", offset[32] = "", limit[48] = "";
     shape(l, shape_text, sizeof shape_text);
     if (l->measure != MEASURE_SPREAD)
         snprintf(window, sizeof window, "%zu", l->window);
@@ -41,12 +41,17 @@ void line_label(const line *l, char *text, size_t size) {
         snprintf(pitch, sizeof pitch, " pitch %zu %zu", l->in_pitch, l->out_pitch);
     if (l->offset)
         snprintf(offset, sizeof offset, " +%zu B", l->offset);
-    snprintf(text, size, "%s %s%s%s%s%s",
+    if (l->smem_limit)
+        snprintf(limit, sizeof limit, " smem %zu", l->smem_limit);
+    if (l->regs_limit)
+        snprintf(limit + strlen(limit), sizeof limit - strlen(limit), " regs %u", l->regs_limit);
+    snprintf(text, size, "%s %s%s%s%s%s%s",
              l->operation == GP_OPERATION_REDUCE      ? reduce_name(l->op)
              : l->operation == GP_OPERATION_TRANSPOSE ? "transpose"
              : l->operation == GP_OPERATION_WINDOW    ? "window"
                                                       : "process",
-             l->operation == GP_OPERATION_NONE ? "" : shape_text, more, pitch, offset, measure_name(l->measure));
+             l->operation == GP_OPERATION_NONE ? "" : shape_text, more, pitch, offset, measure_name(l->measure),
+             limit);
 }
 
 double line_bytes(const line *l) {
@@ -85,10 +90,19 @@ contender *contender_add(session *s, contender *list, size_t *count, role as, co
 
 void contender_add_ours(session *s, contender *list, size_t *count, const line *l,
                         gp_status (*call)(const contender *, size_t)) {
-    contender_add(s, list, count, ROLE_OURS, "ours", l, call)->context = s->free_choice;
+    if (s->n_limits > 0)
+        contender_add(s, list, count, ROLE_REFERENCE, "ours, no limit", l, call)->context = s->free_choice;
+    else
+        contender_add(s, list, count, ROLE_OURS, "ours", l, call)->context = s->free_choice;
     for (size_t i = 0; i < s->n_pins; i++)
         if (s->pins[i].operation == l->operation)
             contender_add(s, list, count, ROLE_OURS, s->pins[i].who, l, call)->context = s->pins[i].context;
+    for (size_t i = 0; i < s->n_limits; i++) {
+        line small = *l;
+        small.smem_limit = s->limits[i].smem;
+        small.regs_limit = s->limits[i].regs;
+        contender_add(s, list, count, ROLE_OURS, "ours", &small, call)->context = s->limits[i].context;
+    }
 }
 
 /* What the context chose for its last call. */
@@ -96,6 +110,11 @@ static void note_kernel(contender *c) {
     gp_plan_info plan = {.struct_size = sizeof plan};
     GP(gp_context_plan(c->context, &plan));
     snprintf(c->kernel, sizeof c->kernel, "%s %llux%u", plan.kernel, (unsigned long long)plan.grid, plan.block);
+    const bool under_limit = c->line.smem_limit || c->line.regs_limit;
+    if (under_limit || c->context == c->session->free_choice)
+        chosen_note(plan.kernel, under_limit);
+    if (c->role == ROLE_OURS && c->context == c->session->free_choice)
+        snprintf(c->session->chosen, sizeof c->session->chosen, "%s", plan.kernel);
 }
 
 static void put_out(contender *c, const char *why) {
@@ -123,6 +142,18 @@ static void check_one(contender *c, gp_status (*check)(contender *c, bool *right
     }
 }
 
+/* What a profiler is to see; the others were called when they were checked. */
+static void run_once(session *s, contender *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char label[256];
+        line_label(&list[i].line, label, sizeof label);
+        printf("%-52s %-28s %s\n", label, list[i].who, list[i].kernel);
+        if (list[i].role == ROLE_FLOOR)
+            GP(list[i].call(&list[i], 0));
+    }
+    CUDA(cudaStreamSynchronize(s->stream));
+}
+
 double run_line(session *s, contender *list, size_t count, gp_status (*check)(contender *c, bool *right)) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -133,6 +164,10 @@ double run_line(session *s, contender *list, size_t count, gp_status (*check)(co
     }
     if (kept == 0)
         return 0;
+    if (s->opt.once) {
+        run_once(s, list, kept);
+        return 0;
+    }
     if (list[0].line.measure == MEASURE_DEVICE)
         race(s, list, kept);
     else

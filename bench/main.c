@@ -10,22 +10,28 @@
 typedef struct group {
     const char *name, *about;
     void (*run)(session *);
-    bool in_all;
+    const char *set; /* of several groups that one word selects */
 } group;
 
 static const group groups[] = {
-    {"reduce", "device to device: sizes, operations, offsets", bench_reduce, true},
-    {"reduce-host", "result in a host variable", bench_reduce_host, true},
-    {"transpose", "squares of 1, 2, 4, 8, 16 bytes", bench_transpose, true},
-    {"transpose-odd", "odd and thin shapes, in place, pitches and offsets", bench_transpose_odd, true},
-    {"window", "8-bit images, all borders, windows 3 to 1001", bench_window, true},
-    {"window-data", "16-bit, 24-bit, full int32 images", bench_window_data, true},
-    {"window-shape", "flat, narrow, odd, pitched images, one output", bench_window_shape, true},
-    {"host", "host time until a call returns", bench_host, true},
-    {"first", "first use, in fresh processes", bench_first, true},
-    {"sweep-reduce", "sizes without gaps, cliffs", bench_sweep_reduce, false},
-    {"sweep-transpose", "sizes and thin shapes, cliffs", bench_sweep_transpose, false},
-    {"sweep-window", "sizes, widths and windows, cliffs", bench_sweep_window, false},
+    {"reduce", "device to device: sizes, operations, offsets", bench_reduce, "all"},
+    {"reduce-host", "result in a host variable", bench_reduce_host, "all"},
+    {"transpose", "squares of 1, 2, 4, 8, 16 bytes", bench_transpose, "all"},
+    {"transpose-odd", "odd and thin shapes, in place, pitches and offsets", bench_transpose_odd, "all"},
+    {"window", "8-bit images, all borders, windows 3 to 1001", bench_window, "all"},
+    {"window-data", "16-bit, 24-bit, full int32 images", bench_window_data, "all"},
+    {"window-shape", "flat, narrow, odd, pitched images, one output", bench_window_shape, "all"},
+    {"host", "host time until a call returns", bench_host, "all"},
+    {"first", "first use, in fresh processes", bench_first, "all"},
+    {"staging", "what is staged against the bus and the plain way", bench_staging, "host-data"},
+    {"auto", "processor, staged, and what AUTO chooses", bench_auto, "host-data"},
+    {"limits", "the device as if it had less shared memory and fewer registers", bench_limits, "limits"},
+    {"curve-reduce", "over sizes, with peers and floor, to be drawn", bench_curve_reduce, "curve"},
+    {"curve-transpose", "likewise, squares of 1 to 16 bytes", bench_curve_transpose, "curve"},
+    {"curve-window", "likewise, and over the window's width", bench_curve_window, "curve"},
+    {"sweep-reduce", "sizes without gaps, cliffs", bench_sweep_reduce, "sweep"},
+    {"sweep-transpose", "sizes and thin shapes, cliffs", bench_sweep_transpose, "sweep"},
+    {"sweep-window", "sizes, widths and windows, cliffs", bench_sweep_window, "sweep"},
 };
 #define N_GROUPS (sizeof groups / sizeof *groups)
 
@@ -34,7 +40,9 @@ static void help(FILE *to) {
                 "Times floors, peers and libgpuprim on the current GPU, every result checked first.\n\nGroups:\n");
     for (size_t i = 0; i < N_GROUPS; i++)
         fprintf(to, "  %-16s %s\n", groups[i].name, groups[i].about);
-    fprintf(to, "  %-16s %s\n  %-16s %s\n", "all", "every group but the sweeps", "sweep", "every sweep");
+    fprintf(to, "  %-16s %s\n  %-16s %s\n  %-16s %s\n  %-16s %s\n", "all",
+            "every group but host data, limits, curves and sweeps", "host-data", "staging and auto", "curve",
+            "every curve", "sweep", "every sweep");
     fprintf(to, "\nOptions:\n"
                 "  --csv FILE              write the table there too\n"
                 "  --pin KERNEL[:THREADS]  a further contender; several, or a list with commas\n"
@@ -42,6 +50,7 @@ static void help(FILE *to) {
                 "  --rounds N              interleaved rounds, default 9\n"
                 "  --batch MS              least time between two events, default 6\n"
                 "  --graph                 time replays of captured calls instead of launches\n"
+                "  --once                  one checked call of each contender, nothing timed: for profilers\n"
                 "  --quick                 fewer lines, 5 rounds, batches of 2 ms\n"
                 "  --brief                 print only our lines that miss a target, and the summary\n"
                 "  --help\n");
@@ -54,8 +63,7 @@ static void usage(const char *what, const char *why) {
 }
 
 static bool selected(const group *g, const char *name) {
-    return strcmp(name, g->name) == 0 || (strcmp(name, "all") == 0 && g->in_all) ||
-           (strcmp(name, "sweep") == 0 && !g->in_all);
+    return strcmp(name, g->name) == 0 || strcmp(name, g->set) == 0;
 }
 
 static void check_groups(int count, char **names) {
@@ -85,6 +93,7 @@ static void parse(int argc, char **argv, options *opt) {
                                           {"rounds", required_argument, NULL, 'r'},
                                           {"batch", required_argument, NULL, 'b'},
                                           {"graph", no_argument, NULL, 'g'},
+                                          {"once", no_argument, NULL, 'o'},
                                           {"quick", no_argument, NULL, 'q'},
                                           {"brief", no_argument, NULL, 's'},
                                           {"help", no_argument, NULL, 'h'},
@@ -110,6 +119,9 @@ static void parse(int argc, char **argv, options *opt) {
             break;
         case 'g':
             opt->graph = true;
+            break;
+        case 'o':
+            opt->once = true;
             break;
         case 'q':
             opt->quick = true;
@@ -151,6 +163,7 @@ int main(int argc, char **argv) {
                 break;
             }
     report_targets();
+    chosen_report();
     printf("\nwrong results: %zu\n", s.wrong);
     const bool wrong = s.wrong > 0;
     session_close(&s);

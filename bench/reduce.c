@@ -68,11 +68,16 @@ static const int32_t *mirror(session *s, size_t n) {
     return s->mirror;
 }
 
+/* Contenders of one line share it: the processor needs most of a second for 2^30 elements. */
 static int64_t expected(const contender *c) {
+    static line known = {.n = SIZE_MAX};
+    static int64_t result;
     session *s = c->session;
     const size_t skipped = c->line.offset / sizeof(int32_t);
-    int64_t result = 0;
+    if (known.n == c->line.n && known.op == c->line.op && known.offset == c->line.offset)
+        return result;
     GP(gp_reduce_int(s->processor, c->line.op, mirror(s, c->line.n + skipped) + skipped, c->line.n, &result));
+    known = c->line;
     return result;
 }
 

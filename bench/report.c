@@ -52,6 +52,11 @@ static void note(standing *at, const target *t, double value, bool met, const ch
     }
 }
 
+/* Targets are for a few shapes, and for the device as it is. */
+static bool is_beside_targets(const line *l) {
+    return l->series || l->smem_limit || l->regs_limit;
+}
+
 /* Measured against wanted, for each target of the line, in words. */
 static void judge(const contender *c, const rivals *r, const char *label, char *text, size_t size) {
     size_t used = 0;
@@ -83,10 +88,15 @@ static void ratio(double rival, double us, char *text, size_t size) {
 void report_header(session *s) {
     printf("%-52s %-28s %10s %6s %8s %7s %7s %7s  %s\n", "line", "who", "us", "+-%", "GB/s", "/floor", "/peer",
            "/ref", "kernel, targets");
-    if (s->csv)
-        fprintf(s->csv,
-                "op,who,role,shape,n,rows,cols,in_pitch,out_pitch,elem_bytes,offset,in_place,window,border,data,"
-                "measure,median_us,low_us,high_us,gbps,ratio_floor,ratio_peer,ratio_reference,kernel,targets\n");
+    if (!s->csv)
+        return;
+    gp_device_info info = {.struct_size = sizeof info};
+    GP(gp_context_device(s->free_choice, &info));
+    fprintf(s->csv,
+            "op,who,role,shape,n,rows,cols,in_pitch,out_pitch,elem_bytes,offset,in_place,window,border,data,"
+            "measure,median_us,low_us,high_us,gbps,ratio_floor,ratio_peer,ratio_reference,kernel,targets,series\n"
+            "# %s, %u SMs, libgpuprim %u, %u rounds\n",
+            info.name, info.multiprocessors, gp_version(), s->opt.rounds);
 }
 
 static void csv_line(FILE *csv, const contender *c, const char *label, double gbps, char ratios[3][16],
@@ -96,12 +106,13 @@ static void csv_line(FILE *csv, const contender *c, const char *label, double gb
     static const char *const operations[] = {"process", "reduce", "window", "transpose"};
     const line *l = &c->line;
     const bool reduce = l->operation == GP_OPERATION_REDUCE, window = l->operation == GP_OPERATION_WINDOW;
-    fprintf(csv,
-            "%s,\"%s\",%s,\"%s\",%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%s,%s,%s,%.4f,%.4f,%.4f,%.2f,%s,%s,%s,%s,%s\n",
-            reduce ? reduce_name(l->op) : operations[l->operation], c->who, roles[c->role], label, l->n, l->rows,
-            l->cols, l->in_pitch, l->out_pitch, reduce || window ? sizeof(int32_t) : l->elem_bytes, l->offset,
-            (int)l->in_place, l->window, window ? border_name(l->border) : "-", data_name(l->data),
-            measures[l->measure], c->us, c->low, c->high, gbps, ratios[0], ratios[1], ratios[2], c->kernel, verdict);
+    fprintf(
+        csv,
+        "%s,\"%s\",%s,\"%s\",%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%s,%s,%s,%.4f,%.4f,%.4f,%.2f,%s,%s,%s,%s,%s,\"%s\"\n",
+        reduce ? reduce_name(l->op) : operations[l->operation], c->who, roles[c->role], label, l->n, l->rows, l->cols,
+        l->in_pitch, l->out_pitch, reduce || window ? sizeof(int32_t) : l->elem_bytes, l->offset, (int)l->in_place,
+        l->window, window ? border_name(l->border) : "-", data_name(l->data), measures[l->measure], c->us, c->low,
+        c->high, gbps, ratios[0], ratios[1], ratios[2], c->kernel, verdict, l->series ? l->series : "");
     fflush(csv);
 }
 
@@ -116,7 +127,7 @@ void report(session *s, contender *list, size_t count) {
         ratio(r.floor, c->us, ratios[0], sizeof ratios[0]);
         ratio(r.peer, c->us, ratios[1], sizeof ratios[1]);
         ratio(r.reference, c->us, ratios[2], sizeof ratios[2]);
-        if (c->role == ROLE_OURS)
+        if (c->role == ROLE_OURS && !is_beside_targets(&c->line))
             judge(c, &r, label, verdict, sizeof verdict);
         if (!s->opt.brief || strstr(verdict, "FAIL"))
             printf("%-52s %-28s %10.2f %6.1f %8.1f %7s %7s %7s  %s%s%s\n", label, c->who, c->us,

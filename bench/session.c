@@ -21,7 +21,7 @@ void gp_check(gp_status status, const char *call) {
         die(call, gp_last_error());
 }
 
-static gp_context *open_context(const session *s, gp_backend backend) {
+gp_context *session_context(const session *s, gp_backend backend) {
     const gp_options wish = {.struct_size = sizeof wish, .backend = (int32_t)backend, .device = -1};
     gp_context *context = NULL;
     GP(gp_context_create(&context, &wish));
@@ -52,7 +52,7 @@ static void open_pin(session *s, const char *text) {
     name[length] = '\0';
     snprintf(pin->who, sizeof pin->who, "ours:%s", text);
     pin->operation = operation_of(name);
-    pin->context = open_context(s, GP_BACKEND_CUDA);
+    pin->context = session_context(s, GP_BACKEND_CUDA);
     GP(gp_context_pin_kernel(pin->context, name, colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0));
 }
 
@@ -67,8 +67,8 @@ void session_open(session *s, const options *opt) {
     CUDA(cudaEventCreate(&s->begin));
     CUDA(cudaEventCreate(&s->end));
     CUDA(cudaMalloc((void **)&s->n_wrong, sizeof *s->n_wrong));
-    s->free_choice = open_context(s, GP_BACKEND_CUDA);
-    s->processor = open_context(s, GP_BACKEND_CPU);
+    s->free_choice = session_context(s, GP_BACKEND_CUDA);
+    s->processor = session_context(s, GP_BACKEND_CPU);
     for (size_t i = 0; i < opt->n_pins; i++)
         open_pin(s, opt->pins[i]);
     if (opt->csv && !(s->csv = fopen(opt->csv, "w")))

@@ -82,7 +82,7 @@ double transpose_line(session *s, line l, bool with_peer) {
     return us;
 }
 
-static line transpose_of(size_t elem_bytes, size_t rows, size_t cols) {
+line transpose_of(size_t elem_bytes, size_t rows, size_t cols) {
     return (line){.operation = GP_OPERATION_TRANSPOSE,
                   .rows = rows,
                   .cols = cols,

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c plan.c problem.c
-  rows_ladder.c rows_reduce.c rows_transpose.c rows_window.c run.c shape.c status.c
+  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c place.c plan.c problem.c
+  rows_ladder.c rows_reduce.c rows_transpose.c rows_window.c run.c shape.c status.c transpose_cut.c
   cpu/available.c cpu/recursive.c cpu/threads.c
-  cpu/reduce.c cpu/reduce_avx2.c cpu/reduce_avx512.c
-  cpu/transpose.c cpu/transpose_avx2.c cpu/transpose_avx512.c cpu/transpose_tiles.c
-  cpu/window.c cpu/window_avx2.c cpu/window_avx512.c cpu/window_border.c cpu/window_slide.c)
+  cpu/reduce.c cpu/reduce_avx2.c cpu/reduce_avx512.c cpu/reduce_neon.c
+  cpu/transpose.c cpu/transpose_avx2.c cpu/transpose_avx512.c cpu/transpose_neon.c
+  cpu/transpose_tiles.c
+  cpu/window.c cpu/window_avx2.c cpu/window_avx512.c cpu/window_neon.c cpu/window_border.c cpu/window_slide.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources
-    launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c
+    launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c stage_rates.c stage_run.c
     reduce.cu reduce_ladder.cu reduce_ladder_smem.cu reduce_ladder_sum.c
-    transpose.cu transpose_skew.cu transpose_strip.cu transpose_vector.cu
-    window.cu window_ladder.cu window_scan.cu window_scan_rows.cu)
+    transpose.cu transpose_pick.cu transpose_quad.cu transpose_rows.cu
+    transpose_skew.cu transpose_strip.cu transpose_turn.cu
+    transpose_vector.cu
+    window.cu window_ladder.cu window_rows.cu window_scan.cu window_stream.cu)
 else()
   set(device_sources none.c)
 endif()

@@ -72,9 +72,9 @@ static void describe(gp_context *context) {
         print_gpu(&device);
     }
     if (device.backend != GP_BACKEND_MODEL)
-        printf("  processor                %u threads,%s%s%s\n", (unsigned)device.cpu_threads,
+        printf("  processor                %u threads,%s%s%s%s\n", (unsigned)device.cpu_threads,
                device.cpu_isa & GP_ISA_AVX2 ? " AVX2" : "", device.cpu_isa & GP_ISA_AVX512 ? " AVX-512" : "",
-               device.cpu_isa ? "" : " portable code");
+               device.cpu_isa & GP_ISA_NEON ? " NEON" : "", device.cpu_isa ? "" : " portable code");
 }
 
 int main(int argc, char **argv) {

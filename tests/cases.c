@@ -36,8 +36,15 @@ uint64_t cases_random(uint64_t *state) {
 
 const char *cases_data_name(data_kind kind) {
     static const char *const names[DATA_KINDS] = {"random",  "8-bit",    "16-bit",      "24-bit", "minimum",
-                                                  "maximum", "extremes", "alternating", "spike"};
+                                                  "maximum", "extremes", "alternating", "spike",  "halfway"};
     return names[kind];
+}
+
+/* Squares 2^60, half a float's last place there (2^36), a quarter, and what decides between up and down. */
+static int32_t halfway_datum(uint64_t random) {
+    static const int32_t values[] = {1 << 30, 1 << 18, 1 << 17, 1, 0, 0, 0, 0};
+    int32_t value = values[random >> 8 & 7];
+    return random & 1 ? -value : value;
 }
 
 static int32_t datum(data_kind kind, size_t i, size_t spike, uint64_t *state) {
@@ -56,6 +63,8 @@ static int32_t datum(data_kind kind, size_t i, size_t spike, uint64_t *state) {
         return INT32_MAX;
     case DATA_EXTREMES:
         return cases_random(state) & 1 ? INT32_MIN : INT32_MAX;
+    case DATA_HALFWAY:
+        return halfway_datum(cases_random(state));
     case DATA_ALTERNATING:
         return i & 1 ? INT32_MAX : INT32_MIN;
     default:
@@ -218,13 +227,35 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             if (transpose_shapes[s].rows * transpose_shapes[s].cols * elems[e] <= TRANSPOSE_BYTES)
                 transpose_visit(elems[e], transpose_shapes[s].rows, transpose_shapes[s].cols, &state, visit, user);
     }
-    /* Without padding or offset: what rows for whole 16-byte vectors ask for, which chance seldom gives. */
-    for (size_t elem = 1; elem <= 16; elem *= 2) {
-        transpose_case large = {.elem_bytes = elem, .rows = 1600, .cols = 1552, .seed = cases_random(&state)};
-        transpose_case small = {.elem_bytes = elem, .rows = 144, .cols = 272, .seed = cases_random(&state)};
-        visit(&large, user);
-        visit(&small, user);
+    /* Past 4 MiB, with lines of the output that begin anywhere at multiples of 4 bytes, and edges on both sides. */
+    static const struct {
+        size_t elem, rows, cols;
+    } skewed[] = {{1, 2100, 2207}, {2, 1502, 1603}, {4, 1037, 1103}, {8, 801, 733}, {16, 607, 503}};
+    for (size_t i = 0; i < COUNT(skewed); i++) {
+        transpose_case c = {.elem_bytes = skewed[i].elem,
+                            .rows = skewed[i].rows,
+                            .cols = skewed[i].cols,
+                            .out_offset = 4 * (cases_random(&state) % 16),
+                            .seed = cases_random(&state)};
+        visit(&c, user);
     }
+    /* Without padding or offset, which chance seldom gives: whole 16-byte vectors; one side short; many tiles. */
+    static const struct {
+        size_t rows, cols, elem_max;
+    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},  {32, 640, 16},
+                 {1031, 35, 16},   {35, 1031, 16}, {519, 257, 16}, {401, 40013, 1}};
+    for (size_t elem = 1; elem <= 16; elem *= 2)
+        for (size_t i = 0; i < COUNT(dense); i++) {
+            transpose_case c = {
+                .elem_bytes = elem, .rows = dense[i].rows, .cols = dense[i].cols, .seed = cases_random(&state)};
+            if (elem > dense[i].elem_max || (reduced && c.rows * c.cols >= TRANSPOSE_BYTES / 2))
+                continue;
+            visit(&c, user);
+            c.in_offset = elem; /* the same off alignment, rows of the output apart */
+            c.out_offset = 3 * elem;
+            c.out_pad = 5;
+            visit(&c, user);
+        }
 }
 
 int cases_reduce_label(const reduce_case *c, char *text, size_t size) {

@@ -16,6 +16,7 @@ typedef enum data_kind {
     DATA_EXTREMES,    /* INT32_MIN or INT32_MAX, by chance */
     DATA_ALTERNATING, /* INT32_MIN, INT32_MAX, INT32_MIN ... */
     DATA_SPIKE,       /* 0, but for one INT32_MIN */
+    DATA_HALFWAY,     /* sums of squares halfway between two floats, or 1 beside */
     DATA_KINDS
 } data_kind;
 

@@ -260,7 +260,7 @@ cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
     (void)stream;
     FAIL_OR("cudaStreamIsCapturing");
-    *status = cudaStreamCaptureStatusNone;
+    *status = fake.capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
 
@@ -290,9 +290,9 @@ cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return outcome("cudaEventRecord");
 }
 
-cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
+cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
     (void)event;
-    return outcome("cudaEventSynchronize");
+    return outcome("cudaEventQuery");
 }
 
 cudaError_t __wrap_cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function) {

@@ -22,6 +22,7 @@ typedef struct fake_cuda {
     const char *failed;     /* name of the first call that failed; NULL: none yet */
     unsigned out_of_bounds; /* copies that left the device memory in which they began */
     bool no_pinned;         /* cudaHostAlloc of more than a page fails */
+    bool capturing;         /* every stream is being captured */
 } fake_cuda;
 
 extern fake_cuda fake;

@@ -16,6 +16,8 @@ static void add_subject(harness *h, gp_backend backend, unsigned cpu_threads) {
 static unsigned isa_of_name(const char *name) {
     if (strstr(name, "_avx512"))
         return GP_ISA_AVX512;
+    if (strstr(name, "_neon"))
+        return GP_ISA_NEON;
     return strstr(name, "_avx2") ? GP_ISA_AVX2 : 0;
 }
 

@@ -250,6 +250,37 @@ static void pins_hold_for_their_operation(void **state) {
     gp_context_destroy(context);
 }
 
+/* Rows of every instruction set are in every catalogue; one that this processor lacks says so when pinned. */
+static void rows_need_their_instructions(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t isa;
+    } rows[] = {{"reduce_avx512", GP_ISA_AVX512}, {"reduce_avx2", GP_ISA_AVX2}, {"reduce_neon", GP_ISA_NEON}};
+    gp_context *context = open_cpu(1);
+    gp_device_info info = {.struct_size = sizeof info};
+    assert_int_equal(gp_context_device(context, &info), GP_OK);
+#if defined(__aarch64__)
+    assert_int_equal(info.cpu_isa, GP_ISA_NEON);
+#else
+    assert_int_equal(info.cpu_isa & GP_ISA_NEON, 0);
+#endif
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool has = (info.cpu_isa & rows[i].isa) != 0;
+        int64_t sum = -3;
+        char text[16384], line[160];
+        assert_int_equal(gp_context_pin_kernel(context, rows[i].name, 0), GP_OK);
+        assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, numbers, N, &sum), has ? GP_OK : GP_ERR_NO_KERNEL);
+        assert_int_equal(sum, has ? numbers_sum : -3);
+        assert_true(has || strstr(gp_last_error(), rows[i].name) != NULL);
+        assert_true(gp_context_explain(context, text, sizeof text) < sizeof text);
+        snprintf(line, sizeof line, "\n  %-26s %s", rows[i].name,
+                 has ? "chosen" : "no: not for this shape or device (");
+        assert_non_null(strstr(text, line));
+    }
+    gp_context_destroy(context);
+}
+
 static void limits_show_and_go(void **state) {
     (void)state;
     gp_context *context = devices_open(&devices[DEVICE_AMPERE]);
@@ -338,6 +369,7 @@ int main(void) {
         cmocka_unit_test(a_forked_child_goes_on),
         cmocka_unit_test(plans_are_told_and_explained),
         cmocka_unit_test(pins_hold_for_their_operation),
+        cmocka_unit_test(rows_need_their_instructions),
         cmocka_unit_test(limits_show_and_go),
         cmocka_unit_test(devices_tell_what_they_are),
         cmocka_unit_test(memory_of_a_context),

@@ -41,7 +41,8 @@ static const request requests[] = {
     {4096, 33, 0, 4, false, false},   {512, 512, 0, 2, true, false},      {512, 512, 0, 8, true, false},
     {65, 4096, 0, 1, false, false},   {100, 100, 0, 3, true, false},      {2048, 2048, 0, 1, false, false},
     {2048, 1024, 0, 2, false, false}, {30, 20000, 8000, 0, false, false}, {300, 40, 7, 0, false, false},
-    {65536, 3, 0, 4, false, false},
+    {300, 64, 31, 0, false, true},    {65536, 3, 0, 4, false, false},     {4096, 33, 0, 1, false, false},
+    {4000, 4097, 0, 1, false, false}, {640, 32, 0, 1, false, false},
 };
 
 static gp_status ask(const request *r, gp_operation operation) {

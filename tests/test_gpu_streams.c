@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* On a GPU: streams, graphs, the program's own CUDA state, threads, fork. */
+#include "../src/host/status.h"
 #include "cases.h"
 #include "gpu.h"
 #include "oracle.h"
@@ -12,7 +13,15 @@
 #define COLS ((size_t)1003)
 #define N (ROWS * COLS)
 
+enum { REDUCE = 1, WINDOW = 2, TRANSPOSE = 4, ALL = 7 };
+
 static int32_t numbers[2][N]; /* two inputs, so that a replay cannot pass with the first one's results */
+
+static struct answer {
+    int64_t total;
+    float sum[N], square[N];
+    int32_t turned[N];
+} answers[2]; /* to each input */
 
 /* All three primitives on device memory. */
 typedef struct job {
@@ -40,27 +49,49 @@ static void free_job(job *j) {
     CUDA_OK(cudaFree(j->turned));
 }
 
-static gp_status enqueue(const job *j) {
-    gp_status a = gp_reduce_int(j->context, GP_REDUCE_SUM, j->in, N, j->total);
-    gp_status b = gp_sum_and_square_window(j->context, j->in, ROWS, COLS, COLS, 15, GP_BORDER_REFLECT_101, j->sum,
-                                           j->square, COLS);
-    gp_status c = gp_transpose(j->context, 4, j->in, ROWS, COLS, COLS, j->turned, ROWS);
-    return a != GP_OK ? a : b != GP_OK ? b : c;
+static gp_status enqueue_some(const job *j, unsigned which) {
+    if (which & REDUCE)
+        GP_TRY(gp_reduce_int(j->context, GP_REDUCE_SUM, j->in, N, j->total));
+    if (which & WINDOW)
+        GP_TRY(gp_sum_and_square_window(j->context, j->in, ROWS, COLS, COLS, 15, GP_BORDER_REFLECT_101, j->sum,
+                                        j->square, COLS));
+    if (which & TRANSPOSE)
+        GP_TRY(gp_transpose(j->context, 4, j->in, ROWS, COLS, COLS, j->turned, ROWS));
+    return GP_OK;
 }
 
-static size_t wrong_results(const job *j, const int32_t *input) {
-    static int32_t seen[N], want[N];
-    static float square[N];
-    int64_t total = 0, right = 0;
+static gp_status enqueue(const job *j) {
+    return enqueue_some(j, ALL);
+}
+
+static void find_answers(void) {
+    for (int i = 0; i < 2; i++) {
+        oracle_reduce(GP_REDUCE_SUM, numbers[i], N, &answers[i].total);
+        oracle_window(numbers[i], ROWS, COLS, COLS, 15, GP_BORDER_REFLECT_101, answers[i].sum, answers[i].square,
+                      COLS);
+        oracle_transpose(4, numbers[i], ROWS, COLS, COLS, answers[i].turned, ROWS);
+    }
+}
+
+static bool differs(const void *on_device, const void *want, size_t bytes) {
+    static char seen[N * 4];
+    return cudaMemcpy(seen, on_device, bytes, cudaMemcpyDeviceToHost) != cudaSuccess || memcmp(seen, want, bytes);
+}
+
+static size_t some_wrong_results(const job *j, unsigned which, int input) {
+    const struct answer *want = &answers[input];
     size_t wrong = 0;
-    oracle_reduce(GP_REDUCE_SUM, input, N, &right);
-    wrong += cudaMemcpy(&total, j->total, 8, cudaMemcpyDeviceToHost) != cudaSuccess || total != right;
-    oracle_window(input, ROWS, COLS, COLS, 15, GP_BORDER_REFLECT_101, (float *)(void *)want, square, COLS);
-    wrong += cudaMemcpy(seen, j->sum, N * 4, cudaMemcpyDeviceToHost) != cudaSuccess || memcmp(seen, want, N * 4);
-    wrong += cudaMemcpy(seen, j->square, N * 4, cudaMemcpyDeviceToHost) != cudaSuccess || memcmp(seen, square, N * 4);
-    oracle_transpose(4, input, ROWS, COLS, COLS, want, ROWS);
-    wrong += cudaMemcpy(seen, j->turned, N * 4, cudaMemcpyDeviceToHost) != cudaSuccess || memcmp(seen, want, N * 4);
+    if (which & REDUCE)
+        wrong += differs(j->total, &want->total, 8);
+    if (which & WINDOW)
+        wrong += differs(j->sum, want->sum, N * 4) + differs(j->square, want->square, N * 4);
+    if (which & TRANSPOSE)
+        wrong += differs(j->turned, want->turned, N * 4);
     return wrong;
+}
+
+static size_t wrong_results(const job *j, int input) {
+    return some_wrong_results(j, ALL, input);
 }
 
 static void other_streams(void **state) {
@@ -76,7 +107,7 @@ static void other_streams(void **state) {
         assert_int_equal(gp_context_set_stream(context, NULL), GP_OK);
         assert_int_equal(enqueue(&j), GP_OK);
         assert_int_equal(gp_context_synchronize(context), GP_OK);
-        assert_int_equal(wrong_results(&j, numbers[0]), 0);
+        assert_int_equal(wrong_results(&j, 0), 0);
         CUDA_OK(cudaStreamDestroy(stream));
     }
     free_job(&j);
@@ -112,18 +143,60 @@ static void captured_and_replayed(void **state) {
             CUDA_OK(cudaGraphLaunch(replay, stream));
             CUDA_OK(cudaStreamSynchronize(stream));
             if (i < 4 || i > 47)
-                assert_int_equal(wrong_results(&j, numbers[i % 2]), 0);
+                assert_int_equal(wrong_results(&j, i % 2), 0);
         }
         CUDA_OK(cudaGraphExecDestroy(replay));
         CUDA_OK(cudaGraphDestroy(graph));
         assert_int_equal(enqueue(&j), GP_OK);
         assert_int_equal(gp_context_synchronize(context), GP_OK);
-        assert_int_equal(wrong_results(&j, numbers[1]), 0);
+        assert_int_equal(wrong_results(&j, 1), 0);
     }
     assert_int_equal(gp_context_set_stream(context, NULL), GP_OK);
     CUDA_OK(cudaStreamDestroy(stream));
     free_job(&j);
     gp_context_destroy(context);
+}
+
+/* The input changes between replays, and so must the results. */
+static void replayed_a_thousand_times(gp_context *context, cudaStream_t stream, unsigned which) {
+    const int replays = cases_reduced() ? 4 : 1000;
+    job j = make_job(context);
+    int32_t *const inputs[2] = {gpu_upload(numbers[0], sizeof numbers[0]), gpu_upload(numbers[1], sizeof numbers[1])};
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    CUDA_OK(cudaDeviceSynchronize());
+    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(enqueue_some(&j, which), GP_OK);
+    CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+    CUDA_OK(cudaGraphDestroy(graph));
+    for (int i = 0; i < replays; i++) {
+        CUDA_OK(cudaMemcpyAsync(j.in, inputs[i % 2], sizeof numbers[0], cudaMemcpyDeviceToDevice, stream));
+        CUDA_OK(cudaGraphLaunch(replay, stream));
+        if (i < 3 || i % 97 == 0 || i == replays - 1) {
+            CUDA_OK(cudaStreamSynchronize(stream));
+            assert_int_equal(some_wrong_results(&j, which, i % 2), 0);
+        }
+    }
+    printf("cases: %d replays of%s%s%s\n", replays, which & REDUCE ? " reduce" : "", which & WINDOW ? " window" : "",
+           which & TRANSPOSE ? " transpose" : "");
+    CUDA_OK(cudaGraphExecDestroy(replay));
+    CUDA_OK(cudaFree(inputs[0]));
+    CUDA_OK(cudaFree(inputs[1]));
+    free_job(&j);
+}
+
+static void each_primitive_replayed(void **state) {
+    (void)state;
+    static const unsigned graphs[] = {REDUCE, WINDOW, TRANSPOSE, ALL};
+    gp_context *context = gpu_open(GP_BACKEND_CUDA);
+    cudaStream_t stream;
+    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    assert_int_equal(gp_context_set_stream(context, stream), GP_OK);
+    for (size_t i = 0; i < COUNT(graphs); i++)
+        replayed_a_thousand_times(context, stream, graphs[i]);
+    gp_context_destroy(context);
+    CUDA_OK(cudaStreamDestroy(stream));
 }
 
 /* The program's unread error is neither taken for a failure of the library nor cleared. */
@@ -238,7 +311,7 @@ static void a_forked_child_is_told(void **state) {
     assert_int_equal(ended, 0);
     assert_int_equal(enqueue(&j), GP_OK);
     assert_int_equal(gp_context_synchronize(context), GP_OK);
-    assert_int_equal(wrong_results(&j, numbers[0]), 0);
+    assert_int_equal(wrong_results(&j, 0), 0);
     free_job(&j);
     gp_context_destroy(context);
 }
@@ -247,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_streams),
         cmocka_unit_test(captured_and_replayed),
+        cmocka_unit_test(each_primitive_replayed),
         cmocka_unit_test(a_stale_error_stays_the_programs),
         cmocka_unit_test(the_current_device_is_left),
         cmocka_unit_test(several_contexts_in_several_threads),
@@ -256,5 +330,6 @@ int main(void) {
         return 77;
     cases_fill(numbers[0], N, DATA_RANDOM, cases_seed());
     cases_fill(numbers[1], N, DATA_EXTREMES, cases_seed());
+    find_answers();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

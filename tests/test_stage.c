@@ -5,6 +5,7 @@
  * fake_cuda.h says, and with --wrap=gp_gpu_enqueue.
  */
 #include "../src/device/gpu.h"
+#include "../src/device/stage.h"
 #include "buffers.h"
 #include "cases.h"
 #include "check.h"
@@ -214,12 +215,153 @@ static void large_shapes(void **state) {
         }
 }
 
+/* Tiles of large matrices: rows of whole 8 KiB on both sides, at least two pieces under way, every element once. */
+static void tiles_have_long_rows(void **state) {
+    (void)state;
+    unsigned char *const in = (unsigned char *)(uintptr_t)0x100000000000, *const out = in + ((uint64_t)1 << 40);
+    for (size_t elem = 1; elem <= 16; elem *= 2)
+        for (int in_place = 0; in_place < 2; in_place++) {
+            const size_t side = 65536 / elem * 2 + 64;
+            const gp_staged staged = {true, {true, false}};
+            gp_problem p;
+            gp_cut cut;
+            uint64_t covered = 0;
+            assert_int_equal(gp_problem_transpose(&p, elem, in, side, side, side, in_place ? in : out, side), GP_OK);
+            gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
+            if (!in_place || elem > 1) {
+                assert_int_equal(cut.piece_rows * elem % 8192, 0);
+                assert_int_equal(cut.piece_cols * elem % 8192, 0);
+            }
+            assert_true(2 * cut.slot_bytes <= GP_SLOTS_BYTES_MOST);
+            for (gp_piece piece = {0}; gp_cut_next(&cut, &piece);)
+                covered += (uint64_t)piece.rows * piece.cols * (piece.pair ? 2 : 1);
+            assert_true(covered == (uint64_t)side * side);
+        }
+}
+
+#define SIDE ((size_t)1500) /* 9 MB: large enough to be asked where it is to be computed */
+static int32_t numbers[SIDE * SIDE], turned[SIDE * SIDE];
+
+static gp_context *open_auto(void) {
+    gp_options options = {.struct_size = sizeof options, .device = 1, .cpu_threads = 2};
+    gp_context *made = NULL;
+    assert_int_equal(gp_context_create(&made, &options), GP_OK);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        numbers[i] = (int32_t)i;
+    return made;
+}
+
+/* True: pieces were staged. */
+static bool turn_on(gp_context *made, gp_status *status) {
+    const size_t before = pieces;
+    memset(turned, 0x11, sizeof turned);
+    *status = gp_transpose(made, 4, numbers, SIDE, SIDE, SIDE, turned, SIDE);
+    for (size_t i = 0; *status == GP_OK && i < SIDE * SIDE; i++)
+        assert_int_equal(turned[i % SIDE * SIDE + i / SIDE], numbers[i]);
+    return pieces > before;
+}
+
+/* The processor's time of such calls, as if it had done them. */
+static void teach(gp_context *made, double seconds) {
+    gp_problem p;
+    assert_int_equal(gp_problem_transpose(&p, 4, numbers, SIDE, SIDE, SIDE, turned, SIDE), GP_OK);
+    const gp_traffic t = {sizeof numbers, sizeof turned, 2 * sizeof numbers};
+    for (int i = 0; i < GP_PLACE_SAMPLES; i++)
+        gp_rates_note(&made->rates, &p, &t, seconds);
+}
+
+static void auto_goes_where_it_is_faster(void **state) {
+    (void)state;
+    const gp_bus fast = {1e15, 1e15, 1e15, 1e15};
+    char text[8192];
+    gp_status status;
+    gp_context *made = open_auto();
+    assert_false(turn_on(made, &status));
+    made->rates.bus = fast;
+    teach(made, 10);
+    assert_true(turn_on(made, &status));
+    assert_int_equal(status, GP_OK);
+    assert_in_range(gp_context_explain(made, text, sizeof text), 1, sizeof text - 1);
+    assert_non_null(strstr(text, "host data: on the GPU"));
+    fake.capturing = true; /* nothing can be staged: the processor does it */
+    assert_false(turn_on(made, &status));
+    assert_int_equal(status, GP_OK);
+    fake.capturing = false;
+    assert_int_equal(gp_context_pin_kernel(made, "transpose_cpu", 0), GP_OK);
+    assert_false(turn_on(made, &status));
+    gp_context_destroy(made);
+}
+
+/* What calls teach: after some the processor's rate is known, and the bus's is measured if that is slow. */
+static void auto_learns(void **state) {
+    (void)state;
+    gp_status status;
+    gp_context *made = open_auto();
+    made->rates.bus_tried = true;
+    for (int i = 0; i < 12 && !(made->place.processor_seconds > 0); i++)
+        assert_false(turn_on(made, &status));
+    assert_true(made->place.processor_seconds > 0 && made->place.processor_seconds < 10);
+    gp_context_destroy(made);
+
+    made = open_auto();
+    teach(made, 1e3);
+    fake.capturing = true;
+    assert_false(turn_on(made, &status)); /* not measured now */
+    assert_false(made->rates.bus_tried);
+    fake.capturing = false;
+    assert_true(turn_on(made, &status)); /* the made-up bus beats 1000 seconds */
+    const gp_bus *bus = &made->rates.bus;
+    assert_true(bus->up > 0 && bus->down > 0 && bus->both > 0 && bus->pack > 0);
+    bool quiet = true;
+    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
+        quiet = quiet && atomic_load(&made->gpu->stage->input.chunk[i].left) == 0;
+    assert_true(quiet);
+    const gp_bus first = *bus;
+    assert_true(turn_on(made, &status));
+    assert_memory_equal(bus, &first, sizeof first);
+    gp_context_destroy(made);
+}
+
+/* A failed measurement leaves the call to the processor; another failure fails it. Nothing is left either way. */
+static void auto_measures_in_vain(void **state) {
+    (void)state;
+    const int live = fake.live;
+    unsigned done = 0, failed = 0;
+    for (unsigned k = 1;; k++) {
+        gp_status status;
+        gp_context *made = open_auto();
+        teach(made, 1e3);
+        fake_cuda_arm(k, cudaErrorIllegalAddress, false);
+        (void)turn_on(made, &status);
+        const bool struck = fake.failed != NULL;
+        fake_cuda_arm(0, cudaSuccess, false);
+        assert_true(status == GP_OK || status == GP_ERR_DEVICE);
+        done += status == GP_OK;
+        failed += status != GP_OK;
+        gp_context_destroy(made);
+        fake.current = 0;
+        assert_int_equal(fake.live, live);
+        if (!struck)
+            break;
+    }
+    assert_true(done > 20 && failed > 20);
+    gp_status status;
+    gp_context *made = open_auto();
+    teach(made, 1e3);
+    fake.no_pinned = true;
+    assert_false(turn_on(made, &status));
+    assert_int_equal(status, GP_OK);
+    assert_true(made->rates.bus_tried);
+    fake.no_pinned = false;
+    gp_context_destroy(made);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(transposes),
-        cmocka_unit_test(large_shapes),
+        cmocka_unit_test(reductions),           cmocka_unit_test(windows),
+        cmocka_unit_test(transposes),           cmocka_unit_test(large_shapes),
+        cmocka_unit_test(tiles_have_long_rows), cmocka_unit_test(auto_goes_where_it_is_faster),
+        cmocka_unit_test(auto_learns),          cmocka_unit_test(auto_measures_in_vain),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -304,6 +304,45 @@ EOF
     spoilt "d['lines'][0] = []" 'lines[0] is no line'
     spoilt "d['lines'] = []" 'no line is of such groups'
     refused 1 'gnuplot could not write it' "$tool" bench --from run.json --plot nowhere/out.svg
+    test_curves
+}
+
+# The CSV of gpuprim-bench-gpu: a panel a series, a line each for floor, peer and library.
+test_curves() {
+    cat >curves.csv <<'EOF'
+op,who,role,shape,n,rows,cols,window,gbps,targets,series
+# Made-up GPU, 132 SMs, libgpuprim 100, 9 rounds
+sum,"read",floor,"sum 2^20",1048576,0,0,0,2000.00,,"sum of int32"
+sum,"CUB",peer,"sum 2^20",1048576,0,0,0,1500.00,,"sum of int32"
+sum,"ours",ours,"sum 2^20",1048576,0,0,0,1800.00,"a, b","sum of int32"
+# CLIFF of something
+sum,"read",floor,"sum 2^10",1024,0,0,0,2.00,,"sum of int32"
+sum,"CUB",peer,"sum 2^10",1024,0,0,0,1.00,,"sum of int32"
+sum,"ours",ours,"sum 2^10",1024,0,0,0,1.50,,"sum of int32"
+sum,"ours",ours,"sum 2^11",2048,0,0,0,9.50,,""
+window,"read 1, write 2",floor,"window 64x64 w=3",0,64,64,3,700.00,,"windows over 64 x 64"
+window,"ours",ours,"window 64x64 w=3",0,64,64,3,600.00,,"windows over 64 x 64"
+window,"read 1, write 2",floor,"window 64x64 w=15",0,64,64,15,700.00,,"windows over 64 x 64"
+window,"ours",ours,"window 64x64 w=15",0,64,64,15,500.00,,"windows over 64 x 64"
+EOF
+    refused 0 '' "$tool" bench --from curves.csv --plot curves.svg
+    for words in "set title 'sum of int32'" "set xlabel 'ints'" "set title 'windows over 64 x 64'" '1048576 1800' '15 500' \
+        "set xlabel 'width of the window'" 'title "Made-up GPU: effective bandwidth'; do
+        grep -qF "$words" commands || { cat commands; fail "no '$words' in the curves"; }
+    done
+    [ "$(grep -c "title 'floor'.*title 'CUB'.*title 'ours'" commands)" = 1 ] || fail "the sum's three lines"
+    if grep -q '9.5' commands; then fail "a line of no series was drawn"; fi
+    refused 0 '' "$tool" bench window --from curves.csv --plot curves.svg
+    if grep -q 'sum of' commands; then fail "more than the group asked for"; fi
+    sed 's/gbps/speed/' curves.csv >spoilt.csv
+    refused 1 'no column gbps' "$tool" bench --from spoilt.csv --plot none.svg
+    sed '4s/,.*//' curves.csv >spoilt.csv
+    refused 1 'line 4: no who' "$tool" bench --from spoilt.csv --plot none.svg
+    sed "3s/sum of int32/a'; b/" curves.csv >spoilt.csv
+    refused 1 'lines[0] is no line' "$tool" bench --from spoilt.csv --plot none.svg
+    : >spoilt.csv
+    refused 1 'nothing in it' "$tool" bench --from spoilt.csv --plot none.svg
+    refused 1 'missing.csv: No such file' "$tool" bench --from missing.csv --plot none.svg
 }
 
 case ${3:-} in

@@ -30,7 +30,8 @@ static const struct argp_option bench_options_list[] = {
     {"elem", KEY_ELEM, "LIST", 0, "Bytes of the elements to transpose (4)", 1},
     {"threads", KEY_THREADS, "N", 0, "Threads a block of the ladder's kernels in global memory (512)", 1},
     {"plot", KEY_PLOT, "FILE", 0, "Draw into FILE.svg or FILE.png, by gnuplot", 2},
-    {"from", KEY_FROM, "FILE", 0, "Measure nothing: draw a run that --format json printed", 2},
+    {"from", KEY_FROM, "FILE", 0,
+     "Measure nothing: draw a run that --format json printed, or the CSV of gpuprim-bench-gpu", 2},
     {0}};
 
 static void add(struct argp_state *state, sizes *list, size_t value) {

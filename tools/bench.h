@@ -110,7 +110,11 @@ unsigned bench_group_of(const char *word); /* GROUP_*; 0: none */
 /* bench_saved.c */
 void bench_draw_saved(const bench_options *o); /* what its groups and sizes ask for */
 
+/* bench_csv.c */
+json_t *bench_read_csv(const char *path); /* what gpuprim-bench-gpu wrote, in the form of a run of --format json */
+
 /* plot.c */
+#define AXIS_WINDOW "width of the window"
 void plot_check(const char *path); /* fails the program now if it could not be drawn later */
 void plot_write(const char *path, const json_t *rows, const char *device);
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run that bench --format json printed, read for a plot; gnuplot gets names and numbers from it, no commands. */
+/*
+ * A run that bench --format json printed, or the CSV of gpuprim-bench-gpu, read for a plot; gnuplot gets names and
+ * numbers from it, no commands.
+ */
+#include "array.h"
 #include "bench.h"
 #include <string.h>
 
@@ -18,6 +22,8 @@ static bool is_line(const json_t *row) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!is_name(json_object_get(row, names[i])))
             return false;
+    if (json_object_get(row, "axis") != NULL && !is_name(json_object_get(row, "axis")))
+        return false;
     return is_positive(row, "gb_s") &&
            (is_positive(row, "n") || (is_positive(row, "rows") && is_positive(row, "cols")));
 }
@@ -48,7 +54,8 @@ static bool is_wanted(const bench_options *o, const json_t *row) {
 }
 
 void bench_draw_saved(const bench_options *o) {
-    json_t *run = read_json(o->from), *lines = json_object_get(run, "lines"), *wanted = made(json_array()), *row;
+    json_t *run = ends_in(o->from, ".csv") ? bench_read_csv(o->from) : read_json(o->from);
+    json_t *lines = json_object_get(run, "lines"), *wanted = made(json_array()), *row;
     const json_t *device = json_object_get(json_object_get(run, "device"), "name");
     const char *command = json_string_value(json_object_get(run, "command"));
     size_t i;

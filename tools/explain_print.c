@@ -47,8 +47,8 @@ static json_t *device_of(const gp_context *context, const char *source) {
 static void print_device(const gp_device_info *d, const char *source) {
     char line[512];
     if (d->threads_per_sm == 0) {
-        printf("on the processor: %u threads%s%s\n", d->cpu_threads, d->cpu_isa & GP_ISA_AVX512 ? ", AVX-512" : "",
-               d->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "");
+        printf("on the processor: %u threads%s%s%s\n", d->cpu_threads, d->cpu_isa & GP_ISA_AVX512 ? ", AVX-512" : "",
+               d->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "", d->cpu_isa & GP_ISA_NEON ? ", NEON" : "");
         return;
     }
     snprintf(line, sizeof line,

@@ -37,8 +37,8 @@ static void print_processor(const json_t *d) {
     const long long isa = get(d, "cpu_isa"), threads = get(d, "cpu_threads");
     puts("Processor");
     printf("  %-22s %lld\n", "threads", threads);
-    printf("  %-22s%s%s%s\n", "instructions used", isa & GP_ISA_AVX512 ? " AVX-512" : "",
-           isa & GP_ISA_AVX2 ? " AVX2" : "", isa == 0 ? " portable" : "");
+    printf("  %-22s%s%s%s%s\n", "instructions used", isa & GP_ISA_AVX512 ? " AVX-512" : "",
+           isa & GP_ISA_AVX2 ? " AVX2" : "", isa & GP_ISA_NEON ? " NEON" : "", isa == 0 ? " portable" : "");
 }
 
 static void print_text(const json_t *devices, int gpus, const char *reason) {

@@ -94,15 +94,23 @@ static bool is_first_of_kernel(const json_t *rows, const panel *p, size_t index)
     return true;
 }
 
+/* What a saved row says of its axis, else what its operation is known for. */
+static const char *axis_of(const json_t *rows, const panel *p) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) if (is_in(p, row) && text_of(row, "axis") != NULL) return text_of(row, "axis");
+    return strcmp(p->operation, "window") == 0   ? AXIS_WINDOW
+           : strcmp(p->operation, "reduce") == 0 ? "ints"
+                                                 : "elements";
+}
+
 static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
     size_t i, k, series = 0;
     json_t *row, *point;
-    const bool windows = strcmp(p->operation, "window") == 0;
+    const char *axis = axis_of(rows, p);
+    const bool windows = strcmp(axis, AXIS_WINDOW) == 0;
     fprintf(to, "set title '%s'\nset key outside right top\nset xtics auto\nunset label\n", p->operation);
-    fprintf(to, "set xlabel '%s'\nset logscale x 2\nset format x '%s'\nset yrange [0:*]\n",
-            windows                               ? "width of the window"
-            : strcmp(p->operation, "reduce") == 0 ? "ints"
-                                                  : "elements",
+    fprintf(to, "set xlabel '%s'\nset logscale x 2\nset format x '%s'\nset yrange [0:*]\n", axis,
             windows ? "%.0f" : "2^{%L}");
     json_array_foreach(rows, i, row) {
         if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
@@ -119,9 +127,13 @@ static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
     json_array_foreach(rows, i, row) {
         if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
             continue;
+        const char *kernel = text_of(row, "kernel");
         const bool is_floor = json_is_true(json_object_get(row, "floor"));
         fprintf(to, "%s$s%zu using 1:2 with linespoints %s title '%s'", series > 0 ? ", " : "", series,
-                is_floor ? "lc 'black' dt 2 pt 1" : "pt 7 ps 0.6", is_floor ? "floor" : text_of(row, "kernel"));
+                is_floor                      ? "lc 'black' dt 2 pt 1"
+                : strcmp(kernel, "ours") == 0 ? "lc '#4477aa' lw 2 pt 7 ps 0.6"
+                                              : "pt 7 ps 0.6",
+                is_floor ? "floor" : kernel);
         series++;
     }
     fputc('\n', to);

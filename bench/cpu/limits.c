@@ -10,6 +10,7 @@
 
 #define PAGE ((size_t)4096)
 #define LINE ((size_t)64)
+#define MIB ((size_t)1 << 20)
 
 #define TARGET
 #define VECTOR vector16
@@ -61,6 +62,17 @@ static uint64_t split_streamed(const char *in, char *out, char *out2, size_t byt
     return 0;
 }
 
+/* The input fetched a page ahead. */
+static uint64_t split_ahead(const char *in, char *out, char *out2, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += LINE) {
+        __builtin_prefetch(in + i + PAGE, 0, 3);
+        stream_line(out + i, in + i);
+        stream_line(out2 + i, in + i);
+    }
+    _mm_sfence();
+    return 0;
+}
+
 /* A page to one array, then to the other, the input fetched two pages ahead. */
 static uint64_t split_pages(const char *in, char *out, char *out2, size_t bytes) {
     for (size_t page = 0; page < bytes; page += PAGE) {
@@ -81,20 +93,24 @@ const limit limits[] = {
     {"read, 1 stream", LIMIT_READ, 0, read_linear_plain},
     {"read, 4 streams", LIMIT_READ, 0, read_quarters_plain},
     {"read, 4 pages", LIMIT_READ, 0, read_pages_plain},
+    {"read, 4 streams, ahead", LIMIT_READ, 0, read_ahead_plain},
     {"memcpy", LIMIT_MEMCPY, LIMIT_ANY_ISA, copy_memcpy},
     {"read 1 write 2", LIMIT_SPLIT, 0, split_plain},
 #if defined(__x86_64__)
     {"read, 1 stream, AVX2", LIMIT_READ, GP_ISA_AVX2, read_linear_avx2},
     {"read, 4 streams, AVX2", LIMIT_READ, GP_ISA_AVX2, read_quarters_avx2},
     {"read, 4 pages, AVX2", LIMIT_READ, GP_ISA_AVX2, read_pages_avx2},
+    {"read, 4 streams, ahead, AVX2", LIMIT_READ, GP_ISA_AVX2, read_ahead_avx2},
     {"read 1 write 2, AVX2", LIMIT_SPLIT, GP_ISA_AVX2, split_avx2},
     {"read, 1 stream, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_linear_avx512},
     {"read, 4 streams, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_quarters_avx512},
     {"read, 4 pages, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_pages_avx512},
+    {"read, 4 streams, ahead, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_ahead_avx512},
     {"read 1 write 2, AVX-512", LIMIT_SPLIT, GP_ISA_AVX512, split_avx512},
     {"copy, streamed", LIMIT_COPY, LIMIT_ANY_ISA, copy_streamed},
     {"read 1 write 2, streamed", LIMIT_SPLIT, LIMIT_ANY_ISA, split_streamed},
     {"read 1 write 2, streamed by pages", LIMIT_SPLIT, LIMIT_ANY_ISA, split_pages},
+    {"read 1 write 2, streamed, ahead", LIMIT_SPLIT, LIMIT_ANY_ISA, split_ahead},
 #endif
 };
 const size_t n_limits = sizeof limits / sizeof *limits;

@@ -114,6 +114,7 @@ typedef enum gp_limit {
 /* Bits of gp_device_info.cpu_isa. */
 #define GP_ISA_AVX2 1u
 #define GP_ISA_AVX512 2u /* F, BW, DQ and VL */
+#define GP_ISA_NEON 4u   /* Advanced SIMD of AArch64 */
 
 /*
  * Facts of one device as plain numbers. For a processor the GPU's fields are 0. A model (see gp_options) must
@@ -299,8 +300,9 @@ GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t
  * managed or pinned memory), the call is enqueued on the context's stream and returns at once; it then allocates,
  * waits for and queries nothing, and can be captured in a CUDA graph. A graph uses memory of the context: replay it
  * only in order with the context's other calls, and before the context is destroyed. If an array is host memory the
- * call returns when the result is there: a CUDA context stages it through pinned memory, an AUTO context computes on
- * the processor unless an array is device memory.
+ * call returns when the result is there: a CUDA context stages it through pinned memory; an AUTO context does so if
+ * an array is device memory, or if the GPU, bus included, is expected to be faster than the processor was with such
+ * calls, and else computes on the processor. gp_context_explain() then tells both times.
  */
 
 /*

@@ -7,8 +7,9 @@
 #include "launch.h"
 
 #define GP_WORKSPACE_BYTES ((size_t)1 << 20)
-#define GP_STAGE_SLOTS 4 /* pieces of a staged call under way at once */
-#define GP_RAISED_MAX 64 /* kernels with a raised shared memory limit that are remembered */
+#define GP_STAGE_SLOTS 4           /* pieces of a staged call under way at once */
+#define GP_OVERLAP_ARCHITECTURE 90 /* first with programmatic dependent launch */
+#define GP_RAISED_MAX 64           /* kernels with a raised shared memory limit that are remembered */
 
 /* Host memory that kernels write: a scalar result that the host polls for. */
 typedef struct gp_slot {
@@ -29,6 +30,7 @@ struct gp_gpu {
     gp_slot *slot;         /* pinned host memory */
     gp_slot *slot_device;  /* its address on the device */
     uint32_t sequence;     /* of the last call that used the slot */
+    bool overlaps;         /* kernels are compiled for launches that overlap (gp_await_earlier_kernels) */
     gp_observer observer;
     void *observer_user;
     unsigned raised_count;
@@ -51,6 +53,9 @@ extern "C" {
  * bytes on the context's stream. The device is current already.
  */
 gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args);
+
+/* One of the library's kernels, for asking what they were compiled for. */
+const void *gp_sample_kernel(void);
 
 /* Makes the GPU the thread's current device, and puts back what was. Pairs, unless the first failed. */
 gp_status gp_device_set(int ordinal, int *found);

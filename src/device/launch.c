@@ -48,11 +48,17 @@ gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *fu
     GP_TRY(raise_smem_limit(context, plan, function));
     if (context->gpu->observer)
         return observe(context->gpu, plan, function);
+    cudaLaunchAttribute overlap = {
+        .id = cudaLaunchAttributeProgrammaticStreamSerialization,
+        .val = {.programmaticStreamSerializationAllowed = 1},
+    };
     cudaLaunchConfig_t config = {
         .gridDim = {(unsigned)plan->grid, 1, 1},
         .blockDim = {plan->threads, 1, 1},
         .dynamicSmemBytes = plan->smem,
         .stream = context->gpu->stream,
+        .attrs = &overlap,
+        .numAttrs = context->gpu->overlaps && plan->row->overlaps ? 1 : 0,
     };
     cudaError_t error = cudaLaunchKernelExC(&config, function, args);
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, plan->row->name);

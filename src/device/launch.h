@@ -34,6 +34,15 @@ gp_status gp_gpu_free(gp_gpu *gpu, void *memory);
 gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes);
 gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory);
 
+/* True if the stream is being captured, or cannot be asked because another capture forbids it. */
+bool gp_gpu_is_captured(gp_gpu *gpu);
+
+/*
+ * Measures the bus, and how fast the context's threads pack this problem's input: some ms, which other work on the
+ * device lengthens. Reads the input, writes nothing.
+ */
+gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, gp_bus *bus);
+
 /* Runs the context's plan for a problem whose arrays are all device-reachable: enqueue only. */
 gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 

@@ -5,8 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Kernels from the PTX of an older architecture do not wait for each other, whatever the device can do. */
+static gp_status find_overlap(gp_gpu *gpu) {
+    struct cudaFuncAttributes attributes;
+    GP_CUDA(cudaFuncGetAttributes(&attributes, gp_sample_kernel()));
+    gpu->overlaps = attributes.ptxVersion >= GP_OVERLAP_ARCHITECTURE;
+    return GP_OK;
+}
+
 static gp_status open_parts(gp_gpu *gpu) {
     void *slot = NULL, *slot_device = NULL;
+    GP_TRY(find_overlap(gpu));
     GP_CUDA(cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking));
     GP_CUDA(cudaEventCreateWithFlags(&gpu->hand_over, cudaEventDisableTiming));
     GP_CUDA(cudaMalloc(&gpu->workspace, GP_WORKSPACE_BYTES));
@@ -78,6 +87,15 @@ bool gp_stream_is_captured(cudaStream_t stream) {
     cudaError_t error = cudaStreamIsCapturing(stream, &capture);
     return error == cudaErrorStreamCaptureImplicit ||
            (error == cudaSuccess && capture != cudaStreamCaptureStatusNone);
+}
+
+bool gp_gpu_is_captured(gp_gpu *gpu) {
+    gp_found found;
+    if (gp_gpu_enter(gpu->ordinal, &found) != GP_OK)
+        return true;
+    const bool captured = gp_stream_is_captured(gpu->stream);
+    gp_gpu_leave(gpu->ordinal, found);
+    return captured;
 }
 
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {

@@ -64,6 +64,16 @@ gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory) {
     return built_without();
 }
 
+bool gp_gpu_is_captured(gp_gpu *gpu) {
+    (void)gpu;
+    return false;
+}
+
+gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, gp_bus *bus) {
+    (void)context, (void)problem, (void)bus;
+    return built_without();
+}
+
 gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     (void)context, (void)plan, (void)problem;
     return built_without();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reductions of int32: reduce_block (one block) and reduce_grid (one launch: the last block to start collects the
- * partial results of the others). 16-byte loads after at most 3 elements of head; each thread keeps its own
+ * partial results of the others). 16-byte loads from the first whole memory line on; each thread keeps its own
  * accumulator, 64 bits wide for sums; warps reduce by shuffles, blocks through one shared slot a warp.
  */
 #include "gpu.h"
@@ -81,11 +81,16 @@ template <gp_reduce_op OP> __device__ void take(typename accumulator<OP>::type &
 template <gp_reduce_op OP> __device__ typename accumulator<OP>::type reduce_share(const int32_t *in, uint64_t n) {
     typedef accumulator<OP> acc;
     typename acc::type total = acc::identity();
-    const uint64_t misaligned = ((uintptr_t)in / 4) % 4;
-    const uint64_t head = misaligned == 0 ? 0 : min(n, 4 - misaligned);
+    const uint64_t misaligned = ((uintptr_t)in / 4) % GP_REDUCE_LINE;
+    const uint64_t head = misaligned == 0 ? 0 : min(n, GP_REDUCE_LINE - misaligned);
     const int4 *groups = (const int4 *)(in + head);
     const uint64_t n_groups = (n - head) / 4, step = blockDim.x * (uint64_t)GP_REDUCE_LOADS;
     uint64_t i = blockIdx.x * step + threadIdx.x;
+    if (blockIdx.x == 0 && threadIdx.x < head)
+        total = in[threadIdx.x];
+    const uint64_t tail = head + 4 * n_groups + threadIdx.x;
+    if (blockIdx.x == 0 && tail < n)
+        total = acc::join(total, in[tail]);
 #pragma unroll 1 /* more rounds at once do not fit the registers */
     for (; i + (GP_REDUCE_LOADS - 1) * blockDim.x < n_groups; i += gridDim.x * step) {
         int4 four[GP_REDUCE_LOADS];
@@ -96,15 +101,16 @@ template <gp_reduce_op OP> __device__ typename accumulator<OP>::type reduce_shar
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
             take<OP>(total, four[load]);
     }
-#pragma unroll
-    for (int load = 0; load < GP_REDUCE_LOADS; load++)
-        if (i + load * blockDim.x < n_groups)
-            take<OP>(total, gp_load_once(groups + i + load * blockDim.x));
-    if (blockIdx.x == 0 && threadIdx.x < head)
-        total = acc::join(total, in[threadIdx.x]);
-    const uint64_t tail = head + 4 * n_groups + threadIdx.x;
-    if (blockIdx.x == 0 && tail < n)
-        total = acc::join(total, in[tail]);
+#pragma unroll 1
+    for (; i < n_groups; i += 2 * blockDim.x) { /* what is left of the last round, two loads at a time */
+        const int nothing = (int)acc::identity();
+        const int4 first = gp_load_once(groups + i);
+        int4 second = make_int4(nothing, nothing, nothing, nothing);
+        if (i + blockDim.x < n_groups)
+            second = gp_load_once(groups + i + blockDim.x);
+        take<OP>(total, first);
+        take<OP>(total, second);
+    }
     return total;
 }
 
@@ -119,6 +125,7 @@ __device__ void publish(const reduce_arguments &arguments, int64_t value, bool o
 }
 
 template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_block(reduce_arguments arguments) {
+    gp_await_earlier_kernels();
     const int64_t value = join_block<OP>(reduce_share<OP>(arguments.in, arguments.n));
     if (threadIdx.x == 0)
         publish(arguments, value, false);
@@ -177,6 +184,7 @@ __device__ void collect(const reduce_arguments &arguments, typename accumulator<
  * run already, so that it can never keep one from running.
  */
 template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_grid(reduce_arguments arguments) {
+    gp_await_earlier_kernels();
     __shared__ unsigned ticket;
     unsigned drawn = 0;
     if (threadIdx.x == 0)
@@ -208,6 +216,10 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
                                   problem->result == (int64_t *)&gpu->slot_device->value ? gpu->sequence : 0};
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
+}
+
+extern "C" const void *gp_sample_kernel(void) {
+    return (const void *)reduce_block<GP_REDUCE_SUM>;
 }
 
 extern "C" gp_status gp_launch_reduce_block(gp_context *context, const gp_plan *plan, const gp_problem *problem) {

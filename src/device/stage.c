@@ -13,18 +13,6 @@
 /* Up to this many ints no sum passes 64 bits: 2^32 * -2^31 = -2^63. */
 #define SUM_SAFE_COUNT ((uint64_t)1 << 32)
 
-__extension__ typedef __int128 int128;
-
-typedef struct job {
-    gp_context *context;
-    gp_cut cut;
-    gp_memory in, out[2], result; /* where the caller's arrays are */
-    unsigned slots;
-    gp_problem planned; /* what `plan` is for; operation none: nothing yet */
-    gp_plan plan;
-    int128 total; /* of a reduction's pieces */
-} job;
-
 static void pause_briefly(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -70,37 +58,7 @@ static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) 
     return status;
 }
 
-static int128 identity(const gp_problem *problem) {
-    switch (problem->reduce) {
-    case GP_REDUCE_MIN:
-        return INT64_MAX;
-    case GP_REDUCE_MAX:
-        return INT64_MIN;
-    case GP_REDUCE_AND:
-        return -1;
-    default:
-        return 0;
-    }
-}
-
-static int128 combine(gp_reduce_op op, int128 a, int64_t b) {
-    switch (op) {
-    case GP_REDUCE_MIN:
-        return b < a ? b : a;
-    case GP_REDUCE_MAX:
-        return b > a ? b : a;
-    case GP_REDUCE_AND:
-        return a & b;
-    case GP_REDUCE_OR:
-        return a | b;
-    case GP_REDUCE_XOR:
-        return a ^ b;
-    default:
-        return a + b;
-    }
-}
-
-static gp_status deliver(const job *j) {
+static gp_status deliver(const gp_stage_job *j) {
     const gp_problem *problem = j->cut.problem;
     gp_gpu *gpu = j->context->gpu;
     if (j->total > INT64_MAX || j->total < INT64_MIN)
@@ -115,8 +73,8 @@ static gp_status deliver(const job *j) {
     return GP_OK;
 }
 
-/* Plans a launch, unless it is like the last one. Only the first goes on record as the context's plan. */
-static gp_status plan_part(job *j, const gp_problem *problem) {
+/* Only the first plan goes on record as the context's. */
+gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
     gp_context *context = j->context;
     if (j->planned.operation == GP_OPERATION_NONE) {
         GP_TRY(gp_run_plan(context, problem));
@@ -131,81 +89,21 @@ static gp_status plan_part(job *j, const gp_problem *problem) {
 }
 
 /* All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written. */
-static gp_status plan_all(job *j) {
+static gp_status plan_all(gp_stage_job *j) {
     gp_part part[2];
     for (gp_piece piece = {0}; gp_cut_next(&j->cut, &piece);) {
         const unsigned parts = gp_cut_parts(&j->cut, &piece, j->context->gpu->stage->slot[0].bytes, part);
         for (unsigned i = 0; i < parts; i++)
-            GP_TRY(plan_part(j, &part[i].problem));
+            GP_TRY(gp_stage_plan(j, &part[i].problem));
     }
     return GP_OK;
 }
 
-static gp_status take_partial(job *j, unsigned index) {
-    gp_gpu *gpu = j->context->gpu;
-    GP_CUDA(cudaEventSynchronize(gpu->stage->slot[index].computed));
-    j->total = combine(j->cut.problem->reduce, j->total, gpu->slot->partial[index]);
-    return GP_OK;
-}
-
-static gp_status compute(job *j, gp_part *part, unsigned parts, unsigned index) {
-    gp_gpu *gpu = j->context->gpu;
-    for (unsigned i = 0; i < parts; i++) {
-        part[i].problem.result = (int64_t *)&gpu->slot_device->partial[index];
-        GP_TRY(plan_part(j, &part[i].problem));
-        GP_TRY(gp_gpu_enqueue(j->context, &j->plan, &part[i].problem));
-    }
-    return GP_OK;
-}
-
-/*
- * A slot's input is overwritten once the kernel of its last piece is done, its output once that is moved away. The
- * events of a slot never used say so at once.
- */
-static gp_status run_piece(job *j, const gp_piece *piece, unsigned index) {
-    gp_gpu *gpu = j->context->gpu;
-    gp_stage_slot *slot = &gpu->stage->slot[index];
-    gp_part part[2];
-    const unsigned parts = gp_cut_parts(&j->cut, piece, slot->bytes, part);
-
-    GP_CUDA(cudaStreamWaitEvent(gpu->side, slot->computed, 0));
-    for (unsigned i = 0; i < parts; i++)
-        GP_TRY(gp_stage_upload(j->context, &part[i].in, j->in));
-    GP_CUDA(cudaEventRecord(slot->uploaded, gpu->side));
-
-    GP_CUDA(cudaStreamWaitEvent(gpu->stream, slot->uploaded, 0));
-    GP_CUDA(cudaStreamWaitEvent(gpu->stream, slot->downloaded, 0));
-    GP_TRY(compute(j, part, parts, index));
-    GP_CUDA(cudaEventRecord(slot->computed, gpu->stream));
-
-    GP_CUDA(cudaStreamWaitEvent(gpu->stage->down, slot->computed, 0));
-    for (unsigned i = 0; i < parts; i++) {
-        GP_TRY(gp_stage_download(j->context, &part[i].out[0], j->out[0]));
-        GP_TRY(gp_stage_download(j->context, &part[i].out[1], j->out[1]));
-    }
-    GP_CUDA(cudaEventRecord(slot->downloaded, gpu->stage->down));
-    return GP_OK;
-}
-
-static gp_status run_pieces(job *j) {
-    gp_gpu *gpu = j->context->gpu;
-    const bool reduce = j->cut.problem->operation == GP_OPERATION_REDUCE;
-    size_t started = 0;
-    /* Pinned input may be the work of what is on the stream already. */
-    GP_CUDA(cudaEventRecord(gpu->hand_over, gpu->stream));
-    GP_CUDA(cudaStreamWaitEvent(gpu->side, gpu->hand_over, 0));
-    for (gp_piece piece = {0}; gp_cut_next(&j->cut, &piece); started++) {
-        const unsigned index = (unsigned)(started % j->slots);
-        if (reduce && started >= j->slots)
-            GP_TRY(take_partial(j, index));
-        GP_TRY(run_piece(j, &piece, index));
-    }
-    for (size_t i = 0; reduce && i < started && i < j->slots; i++)
-        GP_TRY(take_partial(j, (unsigned)i));
-    GP_TRY(gp_stage_drain(j->context));
-    GP_CUDA(cudaStreamSynchronize(gpu->stage->down));
-    GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    return reduce ? deliver(j) : GP_OK;
+/* After a failure: waits for all streams, whatever they say. */
+static void quiesce(gp_gpu *gpu) {
+    (void)cudaStreamSynchronize(gpu->side);
+    (void)cudaStreamSynchronize(gpu->stream);
+    (void)cudaStreamSynchronize(gpu->stage->down);
 }
 
 static bool is_moved(const void *pointer, gp_memory memory) {
@@ -214,7 +112,7 @@ static bool is_moved(const void *pointer, gp_memory memory) {
 
 static gp_status stage(gp_context *context, const gp_problem *problem) {
     gp_gpu *gpu = context->gpu;
-    job j = {.context = context, .total = identity(problem)};
+    gp_stage_job j = {.context = context};
     const void *const outputs[2] = {problem->operation == GP_OPERATION_WINDOW ? problem->sum : problem->out,
                                     problem->square};
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
@@ -230,16 +128,16 @@ static gp_status stage(gp_context *context, const gp_problem *problem) {
         GP_TRY(gp_run_plan(context, problem));
         return gp_gpu_enqueue(context, &context->plan, problem);
     }
-    gp_cut_make(&j.cut, problem, staged, gp_cut_target(problem->bytes_read, GP_CHUNK_BYTES));
+    gp_cut_make(&j.cut, problem, staged, gp_cut_target(problem->bytes_read, GP_PIECE_BYTES));
     GP_TRY(gp_stage_create(gpu));
     GP_TRY(gp_stage_reserve(gpu, j.cut.slot_bytes, &j.slots));
     gp_status status = plan_all(&j);
     if (status == GP_OK)
-        status = run_pieces(&j);
+        status = gp_stage_run(&j);
     if (status != GP_OK)
-        gp_stage_quiesce(gpu);
+        quiesce(gpu);
     gp_stage_trim(gpu);
-    return status;
+    return status == GP_OK && problem->operation == GP_OPERATION_REDUCE ? deliver(&j) : status;
 }
 
 gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {

@@ -54,7 +54,10 @@ typedef struct gp_part {
  */
 size_t gp_cut_target(uint64_t bytes, size_t most);
 
-/* `target`: bytes of one array in a piece; exceeded only if one row of an image, or one element, is longer. */
+/*
+ * `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
+ * of large matrices of small elements.
+ */
 void gp_cut_make(gp_cut *cut, const gp_problem *problem, gp_staged staged, size_t target);
 
 /* Steps to the next piece, from an all-zero one to the first. False: none left. */

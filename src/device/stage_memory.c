@@ -4,6 +4,17 @@
 
 #include <stdlib.h>
 
+bool gp_stage_fill_ring(gp_ring *ring) {
+    void *bytes = NULL;
+    if (ring->chunk[0].bytes)
+        return true;
+    if (cudaHostAlloc(&bytes, GP_RING_CHUNKS * GP_CHUNK_BYTES, cudaHostAllocPortable) != cudaSuccess)
+        return false;
+    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
+        ring->chunk[i].bytes = (unsigned char *)bytes + i * GP_CHUNK_BYTES;
+    return true;
+}
+
 static gp_status make_event(cudaEvent_t *event) {
     GP_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     return GP_OK;

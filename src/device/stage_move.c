@@ -1,57 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving boxes over the bus: directly, or through rings of pinned chunks filled and emptied by the context's threads.
- */
+/* Moving boxes: over the bus, and between pageable memory and pinned chunks by as many threads as help. */
 #include "../host/cpu/split.h"
-#include "../host/cpu/threads.h"
 #include "stage.h"
 
 #include <limits.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
-/* A box on the host and a chunk that holds its rows without gaps. */
-typedef struct packing {
-    gp_box box;
-    unsigned char *packed;
-    bool unpack;
-} packing;
+#define LINE ((size_t)64)
 
-static void pack_bytes(const packing *p, size_t begin, size_t end) {
-    const size_t width = p->box.width;
-    size_t row = begin / width, col = begin % width;
+/* What a thread copies at a time. */
+#define SEGMENT_BYTES ((size_t)128 << 10)
+
+/*
+ * Past the caches: the caller's output is not read before it is written, and does not push the chunks out of the
+ * cache, where the copy engines find them.
+ */
+static void stream_bytes(unsigned char *to, const unsigned char *from, size_t bytes) {
+#if defined(__x86_64__)
+    size_t head = (LINE - (uintptr_t)to % LINE) % LINE;
+    head = head < bytes ? head : bytes;
+    memcpy(to, from, head);
+    to += head, from += head, bytes -= head;
+    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
+        const __m128i *source = (const __m128i *)(const void *)from;
+        __m128i *target = (__m128i *)(void *)to;
+        const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+        const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+        _mm_stream_si128(target, a);
+        _mm_stream_si128(target + 1, b);
+        _mm_stream_si128(target + 2, c);
+        _mm_stream_si128(target + 3, d);
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+static void copy_segment(const gp_chunk *chunk, size_t begin, size_t end) {
+    const gp_box *box = &chunk->box;
+    size_t row = begin / box->width, col = begin % box->width;
     while (begin < end) {
-        size_t bytes = width - col < end - begin ? width - col : end - begin;
-        unsigned char *host = p->box.host + row * p->box.host_pitch + col;
-        if (p->unpack)
-            memcpy(host, p->packed + begin, bytes);
+        const size_t bytes = box->width - col < end - begin ? box->width - col : end - begin;
+        unsigned char *host = box->host + row * box->host_pitch + col;
+        if (chunk->unpack)
+            stream_bytes(host, chunk->bytes + begin, bytes);
         else
-            memcpy(p->packed + begin, host, bytes);
+            memcpy(chunk->bytes + begin, host, bytes);
         begin += bytes;
         row++;
         col = 0;
     }
+    gp_streams_done();
 }
 
-/* Parts begin at whole cache lines of the chunk, so that no line is written by two threads. */
-static void pack_part(void *work, unsigned part, unsigned parts) {
-    const packing *p = work;
-    const size_t line = 64, bytes = p->box.width * p->box.height, lines = (bytes + line - 1) / line;
-    const size_t end = gp_part_begin(lines, part + 1, parts) * line;
-    pack_bytes(p, gp_part_begin(lines, part, parts) * line, end < bytes ? end : bytes);
+/* Segments begin at whole cache lines of the chunk, so that no line is written by two threads. */
+static size_t segment_begin(const gp_chunk *chunk, unsigned segment) {
+    const size_t bytes = chunk->box.width * chunk->box.height, lines = (bytes + LINE - 1) / LINE;
+    const size_t begin = gp_part_begin(lines, segment, chunk->segments) * LINE;
+    return begin < bytes ? begin : bytes;
 }
 
-static void pack(gp_context *context, const gp_box *box, unsigned char *packed, bool unpack) {
-    packing work = {*box, packed, unpack};
-    uint64_t parts = gp_parts_for_bytes((uint64_t)box->width * box->height);
-    if (parts > context->device.cpu_threads)
-        parts = context->device.cpu_threads > 0 ? context->device.cpu_threads : 1;
-    gp_threads_run(context, (unsigned)parts, pack_part, &work);
+void gp_chunk_offer(gp_chunk *chunk, const gp_box *box, bool unpack) {
+    const size_t bytes = box->width * box->height;
+    chunk->box = *box;
+    chunk->unpack = unpack;
+    chunk->segments = (unsigned)((bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES);
+    atomic_store_explicit(&chunk->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&chunk->left, chunk->segments, memory_order_release);
+}
+
+bool gp_chunk_is_copied(const gp_chunk *chunk) {
+    return atomic_load_explicit(&chunk->done, memory_order_acquire) == chunk->segments;
+}
+
+/* Whoever takes a segment away from `left` sees all that was stored before `left` was. */
+static bool help_with(gp_chunk *chunk) {
+    unsigned left = atomic_load_explicit(&chunk->left, memory_order_relaxed);
+    while (left > 0)
+        if (atomic_compare_exchange_weak_explicit(&chunk->left, &left, left - 1, memory_order_acquire,
+                                                  memory_order_relaxed)) {
+            const unsigned segment = chunk->segments - left;
+            copy_segment(chunk, segment_begin(chunk, segment), segment_begin(chunk, segment + 1));
+            atomic_fetch_add_explicit(&chunk->done, 1, memory_order_release);
+            return true;
+        }
+    return false;
+}
+
+/* Output first: it is what frees the chunks that the bus waits for at the end. */
+bool gp_stage_help(gp_stage *stage) {
+    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
+        if (help_with(&stage->output.chunk[i]) || help_with(&stage->input.chunk[i]))
+            return true;
+    return false;
+}
+
+void gp_stage_forget_offers(gp_stage *stage) {
+    for (unsigned i = 0; i < GP_RING_CHUNKS; i++) {
+        atomic_store(&stage->input.chunk[i].left, 0);
+        atomic_store(&stage->output.chunk[i].left, 0);
+    }
 }
 
 /* cudaMemcpy2D takes pitches below 2 GiB; rows farther apart are long enough to be copied one by one. */
 static gp_status copy_rows(unsigned char *to, size_t to_pitch, const unsigned char *from, size_t from_pitch,
                            const gp_box *box, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    if (box->height == 1) {
-        GP_CUDA(cudaMemcpyAsync(to, from, box->width, kind, stream));
+    if (box->height == 1 || (to_pitch == box->width && from_pitch == box->width)) {
+        GP_CUDA(cudaMemcpyAsync(to, from, box->width * box->height, kind, stream));
         return GP_OK;
     }
     if (to_pitch <= INT_MAX && from_pitch <= INT_MAX) {
@@ -63,96 +120,10 @@ static gp_status copy_rows(unsigned char *to, size_t to_pitch, const unsigned ch
     return GP_OK;
 }
 
-static gp_status copy_up(const gp_box *box, const unsigned char *from, size_t from_pitch, cudaStream_t stream) {
-    return copy_rows(box->device, box->device_pitch, from, from_pitch, box, cudaMemcpyHostToDevice, stream);
+gp_status gp_stage_copy_up(const gp_box *box, const unsigned char *host, size_t host_pitch, cudaStream_t stream) {
+    return copy_rows(box->device, box->device_pitch, host, host_pitch, box, cudaMemcpyHostToDevice, stream);
 }
 
-static gp_status copy_down(const gp_box *box, unsigned char *to, size_t to_pitch, cudaStream_t stream) {
-    return copy_rows(to, to_pitch, box->device, box->device_pitch, box, cudaMemcpyDeviceToHost, stream);
-}
-
-/* False: pinned memory is not to be had, or the box not worth it; the driver can do with pageable memory, slower. */
-static bool use_ring(gp_ring *ring, const gp_box *box, gp_memory memory) {
-    if (memory == GP_MEMORY_PINNED || box->width * box->height <= GP_RING_LEAST)
-        return false;
-    if (ring->chunk[0].bytes)
-        return true;
-    void *bytes = NULL;
-    if (cudaHostAlloc(&bytes, GP_RING_CHUNKS * GP_CHUNK_BYTES, cudaHostAllocPortable) != cudaSuccess)
-        return false;
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        ring->chunk[i].bytes = (unsigned char *)bytes + i * GP_CHUNK_BYTES;
-    return true;
-}
-
-/* The next chunk, once its last copy is done and, of output, its bytes are where they belong. */
-static gp_status take_chunk(gp_context *context, gp_ring *ring, gp_chunk **taken) {
-    gp_chunk *chunk = &ring->chunk[ring->next];
-    ring->next = (ring->next + 1) % GP_RING_CHUNKS;
-    GP_CUDA(cudaEventSynchronize(chunk->moved));
-    if (chunk->waiting.height > 0)
-        pack(context, &chunk->waiting, chunk->bytes, true);
-    chunk->waiting.height = 0;
-    *taken = chunk;
-    return GP_OK;
-}
-
-/* A box as one row where both sides are without gaps, so that it is copied at once or cut anywhere. */
-static gp_box flattened(const gp_box *box) {
-    gp_box flat = *box;
-    gp_box_flatten(&flat);
-    return flat;
-}
-
-gp_status gp_stage_upload(gp_context *context, const gp_box *given, gp_memory memory) {
-    gp_gpu *gpu = context->gpu;
-    gp_ring *ring = &gpu->stage->input;
-    const gp_box box = flattened(given);
-    if (box.height == 0)
-        return GP_OK;
-    if (!use_ring(ring, &box, memory))
-        return copy_up(&box, box.host, box.host_pitch, gpu->side);
-    gp_box part;
-    for (size_t row = 0, col = 0; gp_box_next(&box, GP_CHUNK_BYTES, &row, &col, &part);) {
-        gp_chunk *chunk = NULL;
-        GP_TRY(take_chunk(context, ring, &chunk));
-        pack(context, &part, chunk->bytes, false);
-        GP_TRY(copy_up(&part, chunk->bytes, part.width, gpu->side));
-        GP_CUDA(cudaEventRecord(chunk->moved, gpu->side));
-    }
-    return GP_OK;
-}
-
-gp_status gp_stage_download(gp_context *context, const gp_box *given, gp_memory memory) {
-    gp_stage *stage = context->gpu->stage;
-    const gp_box box = flattened(given);
-    if (box.height == 0)
-        return GP_OK;
-    if (!use_ring(&stage->output, &box, memory))
-        return copy_down(&box, box.host, box.host_pitch, stage->down);
-    gp_box part;
-    for (size_t row = 0, col = 0; gp_box_next(&box, GP_CHUNK_BYTES, &row, &col, &part);) {
-        gp_chunk *chunk = NULL;
-        GP_TRY(take_chunk(context, &stage->output, &chunk));
-        GP_TRY(copy_down(&part, chunk->bytes, part.width, stage->down));
-        GP_CUDA(cudaEventRecord(chunk->moved, stage->down));
-        chunk->waiting = part;
-    }
-    return GP_OK;
-}
-
-gp_status gp_stage_drain(gp_context *context) {
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++) {
-        gp_chunk *chunk = NULL;
-        GP_TRY(take_chunk(context, &context->gpu->stage->output, &chunk));
-    }
-    return GP_OK;
-}
-
-void gp_stage_quiesce(gp_gpu *gpu) {
-    (void)cudaStreamSynchronize(gpu->side);
-    (void)cudaStreamSynchronize(gpu->stream);
-    (void)cudaStreamSynchronize(gpu->stage->down);
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        gpu->stage->output.chunk[i].waiting.height = 0;
+gp_status gp_stage_copy_down(const gp_box *box, unsigned char *host, size_t host_pitch, cudaStream_t stream) {
+    return copy_rows(host, host_pitch, box->device, box->device_pitch, box, cudaMemcpyDeviceToHost, stream);
 }

@@ -52,8 +52,9 @@ __device__ inline tile_index tile_of_block(const gp_transpose_cut &cut) {
     const uint32_t per_band = cut.band * cut.across;
     const uint32_t band = blockIdx.x / per_band, in_band = blockIdx.x - band * per_band;
     const uint32_t down = min(cut.band, cut.down - band * cut.band);
-    const uint32_t col = in_band / down;
-    return {band * cut.band + in_band - col * down, col};
+    const uint32_t group = in_band / (down * cut.beside), in_group = in_band - group * down * cut.beside;
+    const uint32_t col = group * cut.beside, two = min(cut.beside, cut.across - col) - 1; /* 0 or 1 */
+    return {band * cut.band + (in_group >> two), col + (in_group & two)};
 }
 
 /*
@@ -83,6 +84,34 @@ __device__ inline uint4 load_once(const void *from) {
     return make_uint4((uint32_t)v.x, (uint32_t)v.y, (uint32_t)v.z, (uint32_t)v.w);
 }
 
+/* 16 bytes from global to shared memory, there after await_copies(). */
+__device__ inline void copy_async(void *to, const void *from) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(from)
+                 : "memory");
+#else
+    *(uint4 *)to = load_once(from);
+#endif
+}
+
+__device__ inline void await_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* The same; what lies outside begin .. end - 1 is not read. */
+__device__ inline void copy_inside(unsigned char *to, const unsigned char *from, const unsigned char *begin,
+                                   const unsigned char *end) {
+    if (from >= begin && from + 16 <= end)
+        copy_async(to, from);
+    else
+        for (int i = 0; i < 16; i++)
+            if (from + i >= begin && from + i < end)
+                to[i] = from[i];
+}
+
 /* once: they leave the caches before what will be read again. */
 template <bool once> __device__ inline void store_vector(void *to, const uint4 &v) {
     if (once)
@@ -99,6 +128,17 @@ __device__ inline void transpose_bytes(uint32_t &a, uint32_t &b, uint32_t &c, ui
     b = __byte_perm(ab_low, cd_low, 0x7632);
     c = __byte_perm(ab_high, cd_high, 0x5410);
     d = __byte_perm(ab_high, cd_high, 0x7632);
+}
+
+/* 4 / bytes words of as many elements: rows in, columns out. */
+template <int bytes> __device__ inline void transpose_words(uint32_t *w) {
+    if constexpr (bytes == 1) {
+        transpose_bytes(w[0], w[1], w[2], w[3]);
+    } else {
+        const uint32_t low = __byte_perm(w[0], w[1], 0x5410);
+        w[1] = __byte_perm(w[0], w[1], 0x7632);
+        w[0] = low;
+    }
 }
 
 /* A square of 16 / bytes vectors of as many elements: to[c][r] = from[r][c]. */

@@ -18,7 +18,7 @@ constexpr uint32_t log2_of(uint32_t n) {
 template <int bytes, int threads, bool in_place> struct vector_tile {
     static constexpr uint32_t elems = 16 / bytes, log2_elems = log2_of(elems);
     static constexpr uint32_t log2_all = log2_of(threads * GP_TRANSPOSE_SQUARES(bytes));
-    static constexpr uint32_t log2_across = (log2_all + (in_place ? 0 : 1)) / 2; /* squares */
+    static constexpr uint32_t log2_across = log2_all / 2; /* squares */
     static constexpr uint32_t log2_down = in_place ? log2_across : log2_all - log2_across;
     static constexpr uint32_t squares = 1u << (log2_down + log2_across);
     static constexpr uint32_t each = (squares + threads - 1) / threads; /* a thread's */
@@ -77,7 +77,7 @@ template <int bytes, int threads, bool in_place> struct vector_tile {
 
 template <int bytes, int threads>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
-                                               (bytes == 4   ? GP_TRANSPOSE_BLOCKS_4
+                                               (bytes >= 4   ? GP_TRANSPOSE_BLOCKS_4
                                                 : bytes == 2 ? GP_TRANSPOSE_BLOCKS_2
                                                              : 2)) transpose_vector(transpose_arguments a) {
     const vector_tile<bytes, threads, false> tile = {(uint4 *)transpose_shared};
@@ -124,18 +124,15 @@ template <int bytes> static const void *vector_of_threads(unsigned threads) {
 }
 
 extern "C" gp_status gp_launch_transpose_vector(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch(context, plan, problem, vector_of_threads<4>(plan->threads));
+    return launch(context, plan, problem,
+                  problem->elem_bytes == 8 ? vector_of_threads<8>(plan->threads)
+                                           : vector_of_threads<4>(plan->threads));
 }
 
 extern "C" gp_status gp_launch_transpose_pack(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(context, plan, problem,
                   problem->elem_bytes == 2 ? vector_of_threads<2>(plan->threads)
                                            : vector_of_threads<1>(plan->threads));
-}
-
-extern "C" gp_status gp_launch_transpose_pack_small(gp_context *context, const gp_plan *plan,
-                                                    const gp_problem *problem) {
-    return gp_launch_transpose_pack(context, plan, problem);
 }
 
 template <int bytes> static const void *swap_of_threads(unsigned threads) {

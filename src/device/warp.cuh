@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every kernel uses: loads that leave the first-level cache alone, reductions across a warp. */
+/* What every kernel uses: waiting for earlier kernels, loads that leave the first-level cache alone, reductions
+ * across a warp. */
 #ifndef GP_WARP_CUH
 #define GP_WARP_CUH
 
 #include <stdint.h>
 
 #define GP_FULL_WARP 0xffffffffu
+
+/*
+ * First in every kernel whose row says that its launches overlap: the blocks of a launch may be placed while the last
+ * blocks of the kernel before it in the stream still run, and wait here for all that it wrote. Costs nothing where
+ * nothing overlaps; before architecture 90 there is no such launch.
+ */
+__device__ __forceinline__ void gp_await_earlier_kernels() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 /* 16 bytes that this kernel reads once: no room is made for them in the first-level cache. */
 __device__ __forceinline__ int4 gp_load_once(const int4 *address) {

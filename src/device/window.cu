@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The plain window kernels: window_naive, one thread a pixel straight from global memory, right for every window; and
- * window_tile, tile and halo in shared memory, each window added up from there.
- */
+/* window_naive: one thread a pixel straight from global memory, right for every window. */
 #include "gpu.h"
+#include "warp.cuh"
 #include "window.cuh"
 #include "window.h"
 
@@ -48,6 +46,7 @@ __device__ far_sums sum_far(const window_arguments &a, const int32_t *row, int64
 }
 
 __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments a) {
+    gp_await_earlier_kernels();
     const int64_t computed = a.col_end - a.col_first;
     const int64_t index = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (index >= a.rows * computed)
@@ -66,34 +65,8 @@ __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments 
     store_outputs(a, y, x, total.sum_float(), total.square_float());
 }
 
-/* A block makes blockDim.x neighbouring outputs of one row. */
-__global__ void __maxnreg__(GP_WINDOW_TILE_REGS) window_tile(window_arguments a, int64_t tiles_a_row) {
-    extern __shared__ int32_t tile[];
-    const int64_t y = blockIdx.x / tiles_a_row;
-    const int64_t x_tile = a.col_first + blockIdx.x % tiles_a_row * blockDim.x;
-    const int64_t x = x_tile + threadIdx.x;
-    const int32_t *row = a.image + y * a.in_pitch;
-    const unsigned needed = (unsigned)(min((int64_t)blockDim.x, a.col_end - x_tile) + (int64_t)a.window - 1);
-    for (unsigned i = threadIdx.x; i < needed; i += blockDim.x)
-        tile[i] = border_pixel(a, row, x_tile - (int64_t)a.before + i);
-    __syncthreads();
-    if (x >= a.col_end)
-        return;
-    wide_sums total = {0, 0, 0};
-    for (unsigned i = 0; i < (unsigned)a.window; i++)
-        total.add(tile[threadIdx.x + i]);
-    store_outputs(a, y, x, total.sum_float(), total.square_float());
-}
-
 extern "C" gp_status gp_launch_window_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     window_arguments arguments = window_arguments_of(problem);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, (const void *)window_naive, list);
-}
-
-extern "C" gp_status gp_launch_window_tile(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    window_arguments arguments = window_arguments_of(problem);
-    int64_t tiles_a_row = (arguments.col_end - arguments.col_first + plan->threads - 1) / plan->threads;
-    void *list[] = {&arguments, &tiles_a_row};
-    return gp_gpu_launch(context, plan, (const void *)window_tile, list);
 }

@@ -4,6 +4,7 @@
 #define GP_CONTEXT_H
 
 #include "device.h"
+#include "place.h"
 #include "plan.h"
 #include "status.h"
 
@@ -23,7 +24,9 @@ struct gp_context {
     bool has_problem; /* a call has reached planning: `problem` is the last one's */
     bool has_plan;    /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
-    gp_plan plan; /* the last call's; row NULL: none fitted */
+    gp_plan plan;   /* the last call's; row NULL: none fitted */
+    gp_rates rates; /* AUTO on a GPU: what was measured, and what the last call was decided by */
+    gp_place place;
     gp_threads *threads;
     gp_gpu *gpu;        /* NULL: processor or model */
     gp_bracket bracket; /* NULL: nobody measures */

@@ -43,6 +43,8 @@ static uint32_t processor_isa(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         isa |= GP_ISA_AVX512;
+#elif defined(__aarch64__)
+    isa |= GP_ISA_NEON; /* no AArch64 Linux is without: floating point is passed in its registers */
 #endif
     return isa;
 }

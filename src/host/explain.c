@@ -61,10 +61,10 @@ static void append_device(writer *w, const gp_device *device) {
                        device->multiprocessors, device->threads_per_block, device->regs_per_block,
                        device->smem_per_block_optin);
     else
-        (void)snprintf(line, sizeof line, "on the processor: %u thread%s%s%s%s%s\n", device->cpu_threads,
+        (void)snprintf(line, sizeof line, "on the processor: %u thread%s%s%s%s%s%s\n", device->cpu_threads,
                        device->cpu_threads == 1 ? "" : "s", device->cpu_isa & GP_ISA_AVX512 ? ", AVX-512" : "",
-                       device->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "", device->no_gpu_reason[0] ? "; no GPU: " : "",
-                       device->no_gpu_reason);
+                       device->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "", device->cpu_isa & GP_ISA_NEON ? ", NEON" : "",
+                       device->no_gpu_reason[0] ? "; no GPU: " : "", device->no_gpu_reason);
     append(w, line);
 }
 
@@ -79,6 +79,8 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
     append(&w, line);
     append(&w, "\n");
     append_device(&w, &context->planned_on);
+    (void)gp_place_describe(&context->place, &context->rates.bus, line, sizeof line);
+    append(&w, line);
 
     gp_verdict verdicts[GP_ROWS_MAX];
     gp_plan plan;

@@ -25,6 +25,7 @@ typedef struct gp_kernel {
     gp_status (*launch)(gp_context *context, const gp_plan *plan, const gp_problem *problem);
     const char *about; /* one line: what it is for, and why not the next row */
     unsigned flags;    /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
+    bool overlaps;     /* begins with gp_await_earlier_kernels(): may be launched while the kernel before it ends */
     unsigned waves; /* a kernel that strides: grid is at most waves * resident blocks; 0: a block a piece of work */
 } gp_kernel;
 

@@ -60,6 +60,14 @@ static gp_status check_not_null(const char *name, const void *pointer) {
     return pointer != NULL ? GP_OK : gp_fail(GP_ERR_ARGUMENT, "%s is NULL", name);
 }
 
+/* In pieces that compilers clear by vector stores: for all at once gcc has a string instruction, 10 ns of a call. */
+static void clear(gp_problem *problem) {
+    char *bytes = (char *)problem;
+    memset(bytes, 0, 64);
+    memset(bytes + 64, 0, 64);
+    memset(bytes + 128, 0, sizeof *problem - 128);
+}
+
 gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
     if ((unsigned)op > GP_REDUCE_XOR)
         return gp_fail(GP_ERR_ARGUMENT, "op: %d is no gp_reduce_op", (int)op);
@@ -76,7 +84,7 @@ gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t 
         GP_TRY(make_extent(&output, "out", out, 1, 1, 1, sizeof *out));
         GP_TRY(check_apart(&input, &output));
     }
-    memset(problem, 0, sizeof *problem);
+    clear(problem);
     problem->operation = GP_OPERATION_REDUCE;
     problem->reduce = op;
     problem->n = n;
@@ -134,7 +142,7 @@ gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t ro
     GP_TRY(check_aligned("square", square, sizeof *square));
     if (out_pitch < cols)
         return gp_fail(GP_ERR_ARGUMENT, "out_pitch: %zu is less than cols, %zu", out_pitch, cols);
-    memset(problem, 0, sizeof *problem);
+    clear(problem);
     problem->operation = GP_OPERATION_WINDOW;
     problem->border = border;
     problem->rows = rows;
@@ -179,7 +187,7 @@ gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const voi
         GP_TRY(check_not_null("out", out));
     if (out_pitch < rows)
         return gp_fail(GP_ERR_ARGUMENT, "out_pitch: %zu is less than rows, %zu", out_pitch, rows);
-    memset(problem, 0, sizeof *problem);
+    clear(problem);
     problem->operation = GP_OPERATION_TRANSPOSE;
     problem->rows = rows;
     problem->cols = cols;

@@ -9,6 +9,8 @@
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
 
+#define GP_ALIGN_MAX 128u /* bytes of a memory line: alignment beyond is not told apart */
+
 typedef enum gp_space { GP_SPACE_PROCESSOR = 0, GP_SPACE_GPU = 1 } gp_space;
 
 typedef struct gp_problem {
@@ -19,8 +21,9 @@ typedef struct gp_problem {
     gp_border border;
     bool want_sum, want_square;
     bool in_place;      /* transpose: in == out */
-    unsigned in_align;  /* largest power of two up to 64 that divides address and, with rows > 1, pitch in bytes */
-    unsigned out_align; /* likewise of the outputs; 64 where there is none */
+    unsigned in_align;  /* largest power of two up to GP_ALIGN_MAX that divides address and, with rows > 1, pitch in
+                           bytes */
+    unsigned out_align; /* likewise of the outputs; GP_ALIGN_MAX where there is none */
     size_t n;           /* reduce: elements */
     size_t rows, cols;  /* window, transpose */
     size_t in_pitch;    /* elements */

@@ -37,6 +37,11 @@ static bool has_avx2(const gp_problem *problem, const gp_device *device) {
     return (device->cpu_isa & GP_ISA_AVX2) != 0;
 }
 
+static bool has_neon(const gp_problem *problem, const gp_device *device) {
+    (void)problem;
+    return (device->cpu_isa & GP_ISA_NEON) != 0;
+}
+
 const gp_kernel gp_reduce_rows[] = {
     {.name = "reduce_block",
      .operation = GP_OPERATION_REDUCE,
@@ -45,6 +50,7 @@ const gp_kernel gp_reduce_rows[] = {
      .threads_max = GP_REDUCE_THREADS,
      .regs_per_thread = GP_REDUCE_REGS,
      .smem_static = GP_REDUCE_STATIC_SMEM,
+     .overlaps = true,
      .blocks = one_block,
      .supports = fits_one_block,
      .launch = GP_GPU(gp_launch_reduce_block),
@@ -56,6 +62,7 @@ const gp_kernel gp_reduce_rows[] = {
      .threads_max = GP_REDUCE_THREADS,
      .regs_per_thread = GP_REDUCE_REGS,
      .smem_static = GP_REDUCE_STATIC_SMEM,
+     .overlaps = true,
      .blocks = grid_blocks,
      .launch = GP_GPU(gp_launch_reduce_grid),
      .about = "any number of elements in one launch: the last block to start collects the partial results",
@@ -74,6 +81,13 @@ const gp_kernel gp_reduce_rows[] = {
      .supports = has_avx2,
      .launch = GP_X86(gp_launch_reduce_avx2),
      .about = "AVX2, several streams a thread"},
+    {.name = "reduce_neon",
+     .operation = GP_OPERATION_REDUCE,
+     .space = GP_SPACE_PROCESSOR,
+     .blocks = gp_reduce_cpu_parts,
+     .supports = has_neon,
+     .launch = GP_ARM64(gp_launch_reduce_neon),
+     .about = "NEON, pairs added straight into 64 bits"},
     {.name = "reduce_cpu",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_PROCESSOR,

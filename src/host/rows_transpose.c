@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that transpose, best first, and how each cuts a matrix into tiles. */
+/* The kernels that transpose, best first. How each cuts a matrix into tiles: transpose_cut.c. */
 #include "../device/launch.h"
 #include "../device/transpose.h"
 #include "cpu/rows.h"
@@ -8,111 +8,14 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_strip);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_swap);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pack);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_pack_small);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_rows);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_quad);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_rows);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_cols);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_skew);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_shift);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_turn);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_naive);
-
-/*
- * Blocks walk down columns of tiles, in bands of at most this many bytes of tiles a column: what a column reads
- * beyond its tiles' edges must still be in L2 when the next column reads it. H200, share of a copy's speed down whole
- * columns against row by row: 16384 x 16384 of 4 bytes (4 MiB a column) 0.978 against 0.931, 32768 x 32768 (8 MiB)
- * 0.959 against 0.918. Few columns of more than that are taken row by row: 100000 x 257 of 4 bytes 0.92 against 0.83.
- */
-#define BAND_BYTES ((uint64_t)8 << 20)
-#define FEW_COLUMNS 16
-
-/* 1 and 2 bytes: below this, tiles of 16 KiB and more are too few for all multiprocessors. */
-#define SMALL_BYTES ((uint64_t)2 << 20)
-
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
-static unsigned floor_log2(uint64_t n) {
-    unsigned log2 = 0;
-    while (n >>= 1)
-        log2++;
-    return log2;
-}
-
-/* Fills in what follows from the tile. Counts past 32 bits are only looked at in blocks, which the planner refuses.
- */
-static gp_transpose_cut finish(gp_transpose_cut cut, const gp_problem *problem, uint64_t rows) {
-    const uint64_t down = divide_up(rows, cut.tile_rows), across = divide_up(problem->cols, cut.tile_cols);
-    const uint64_t tiles = BAND_BYTES / ((uint64_t)cut.tile_rows * cut.tile_cols * problem->elem_bytes);
-    cut.down = (uint32_t)down;
-    cut.across = (uint32_t)across;
-    cut.band = down <= tiles ? (uint32_t)down : across < FEW_COLUMNS ? 1 : (uint32_t)tiles;
-    cut.blocks = problem->in_place ? down % 2 == 0 ? down / 2 * (down + 1) : (down + 1) / 2 * down : down * across;
-    return cut;
-}
-
-/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
-gp_transpose_cut gp_transpose_cut_tile(const gp_problem *problem, unsigned threads) {
-    const uint32_t side = 1u << floor_log2((uint64_t)threads * 4) / 2;
-    gp_transpose_cut cut = {.tile_rows = side, .tile_cols = side};
-    cut.smem = (size_t)side * (side + 1) * problem->elem_bytes * (problem->in_place ? 2 : 1);
-    return finish(cut, problem, problem->rows);
-}
-
-/* Squares of one vector's elements, as many as the threads move, as near to a square as their number allows. */
-gp_transpose_cut gp_transpose_cut_vector(const gp_problem *problem, unsigned threads) {
-    const uint32_t elems = GP_TRANSPOSE_VECTOR / (uint32_t)problem->elem_bytes;
-    const uint32_t squares = threads * GP_TRANSPOSE_SQUARES(problem->elem_bytes);
-    const uint32_t across = 1u << (floor_log2(squares) + (problem->in_place ? 0 : 1)) / 2;
-    const uint32_t down = problem->in_place ? across : squares / across;
-    gp_transpose_cut cut = {.tile_rows = down * elems, .tile_cols = across * elems};
-    cut.smem = (size_t)cut.tile_rows * cut.tile_cols * problem->elem_bytes * (problem->in_place ? 2 : 1);
-    return finish(cut, problem, problem->rows);
-}
-
-/* Elements in a sector, or 0 if every row of the output starts at a sector's start, so that nothing is skewed. */
-static uint32_t halo_of(const gp_problem *problem) {
-    const bool aligned = problem->out_align >= GP_TRANSPOSE_SECTOR || problem->elem_bytes >= GP_TRANSPOSE_SECTOR;
-    return aligned ? 0 : GP_TRANSPOSE_SECTOR / (uint32_t)problem->elem_bytes;
-}
-
-/* A warp's lanes load neighbouring columns; the padded tile has room for the halo above it. */
-gp_transpose_cut gp_transpose_cut_skew(const gp_problem *problem, unsigned threads) {
-    const uint32_t halo = halo_of(problem), cols = GP_TRANSPOSE_SKEW_COLS(problem->elem_bytes);
-    gp_transpose_cut cut = {.tile_rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS, .tile_cols = cols, .halo = halo};
-    cut.smem = (size_t)(cut.tile_rows + halo) * (cols + 1) * problem->elem_bytes;
-    return finish(cut, problem, problem->rows + (halo > 0 ? halo - 1 : 0));
-}
-
-static bool is_small(const gp_problem *problem) {
-    return problem->rows * problem->cols * problem->elem_bytes <= SMALL_BYTES;
-}
-
-/*
- * A warp's lanes load neighbouring words of 4 / elem_bytes elements; a column's words are laid out so that 32 lanes
- * meet 32 banks. Eight such words of rows a warp, so that the halo is a tile's eighth at most; two if there are few
- * tiles.
- */
-gp_transpose_cut gp_transpose_cut_shift(const gp_problem *problem, unsigned threads) {
-    const uint32_t halo = halo_of(problem), elems = 4 / (uint32_t)problem->elem_bytes;
-    const uint32_t words = threads / 32 * (is_small(problem) ? GP_TRANSPOSE_SHIFT_FEW : GP_TRANSPOSE_SHIFT_MANY);
-    gp_transpose_cut cut = {.tile_rows = words * elems, .tile_cols = 32 * elems, .halo = halo};
-    cut.smem = 4 * ((size_t)cut.tile_cols * GP_TRANSPOSE_SHIFT_WORDS(words, elems) + 32 + 1);
-    return finish(cut, problem, problem->rows + (halo > 0 ? halo - 1 : 0));
-}
-
-/* The short side whole and a power of two of the long one: a piece of memory without gaps on one of the two sides. */
-gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned threads) {
-    const bool gather = problem->cols <= problem->rows;
-    const uint64_t width = gather ? problem->cols : problem->rows, length = gather ? problem->rows : problem->cols;
-    const uint64_t most = (uint64_t)threads * GP_TRANSPOSE_STRIP_BYTES / (width * problem->elem_bytes);
-    const uint32_t records = 1u << floor_log2(most < 32 ? 32 : most);
-    gp_transpose_cut cut = {.tile_rows = gather ? records : (uint32_t)width,
-                            .tile_cols = gather ? (uint32_t)width : records};
-    const size_t bytes = (size_t)records * width * problem->elem_bytes;
-    cut.smem = bytes + bytes / 128 * problem->elem_bytes; /* an element's room after every 128 bytes */
-    cut.down = cut.across = cut.band = 1;
-    cut.blocks = divide_up(length, records);
-    return cut;
-}
 
 /* A row's smem() and blocks() are two members of its cut. */
 #define SIZES_OF(cut)                                                                                \
@@ -127,11 +30,26 @@ gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned thre
 SIZES_OF(tile)
 SIZES_OF(vector)
 SIZES_OF(skew)
-SIZES_OF(shift)
+SIZES_OF(turn)
 SIZES_OF(strip)
+SIZES_OF(quad)
+SIZES_OF(rows)
+SIZES_OF(pick_rows)
+SIZES_OF(pick_cols)
 
 static uint64_t naive_blocks(const gp_problem *problem, unsigned threads) {
-    return divide_up((uint64_t)problem->rows * problem->cols, threads);
+    return ((uint64_t)problem->rows * problem->cols + threads - 1) / threads;
+}
+
+/*
+ * 1 and 2 bytes: below this, tiles of 16 KiB and more are too few for all multiprocessors. H200, us, transpose_quad
+ * against the large tiles of transpose_pack: 2048 x 2048 of 1 and 2 bytes 4.4 and 6.5 against 5.6 and 7.2, 4096 x
+ * 4096 of 1 byte 11.2 against 10.9.
+ */
+#define SMALL_ELEMENTS ((uint64_t)1 << 22)
+
+static bool is_small(const gp_problem *problem) {
+    return problem->rows * problem->cols <= SMALL_ELEMENTS;
 }
 
 /* Elements of 1, 2, 4, 8 or 16 bytes, each aligned to its size. */
@@ -149,18 +67,73 @@ static bool is_vectors(const gp_problem *problem) {
 }
 
 /*
- * Records of more bytes are left to tiles. H200, share of a copy's speed, strips against tiles: 1000000 x 8 of 4
- * bytes 1.06 against 0.87, 1000000 x 32 of 4 bytes 0.93 against 0.95.
+ * Records of more bytes are left to tiles. H200, share of a copy's speed, strips against tiles: 4 bytes, 1000000 x 49
+ * 0.94 against 0.86, but 1000000 x 32, which is aligned, 0.92 against 0.95; 16 bytes, 1000000 x 8 0.97 against 0.86,
+ * 8 x 1000000 0.94 against 0.49; 2 bytes, 1000000 x 8 1.15 against 1.04, 1000000 x 32 0.93 against 0.86.
  */
-#define STRIP_BYTES_MAX 64
+static size_t longest_record(const gp_problem *problem) {
+    return problem->elem_bytes == 4 ? is_vectors(problem) ? 124 : 200 : problem->elem_bytes >= 8 ? 128 : 64;
+}
 
-/* One side is short, and its rows follow each other without padding. */
+/* One side is short, and its rows follow each other without padding. Small elements are left to transpose_pick_. */
 static bool strip_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
     return !problem->in_place && is_plain(problem) &&
            (problem->cols <= problem->rows
-                ? problem->cols * problem->elem_bytes <= STRIP_BYTES_MAX && problem->in_pitch == problem->cols
-                : problem->rows * problem->elem_bytes <= STRIP_BYTES_MAX && problem->out_pitch == problem->rows);
+                ? problem->cols * problem->elem_bytes <= longest_record(problem) &&
+                      problem->in_pitch == problem->cols &&
+                      (problem->elem_bytes >= 4 || (problem->elem_bytes == 2 && problem->out_align >= 16))
+                : problem->rows * problem->elem_bytes <= longest_record(problem) &&
+                      problem->out_pitch == problem->rows &&
+                      (problem->elem_bytes >= 8 || (problem->elem_bytes >= 2 && problem->in_align >= 16)));
+}
+
+/*
+ * An odd number of columns keeps the rows' elements in different banks. H200, share of a copy's speed, against strips
+ * and tiles: 4 bytes, 372827 x 45 0.97 against 0.94, 100000 x 257 0.94 against 0.93; 8 bytes, 1525201 x 11 0.98
+ * against 0.96, but 100000 x 257 0.92 against 0.94; 16 bytes, 100000 x 257 0.95 against 0.93. Output rows that start
+ * anywhere cost a halo: 92691 x 181 of 4 bytes 0.90 against 0.94, 184365 x 91 of 16 bytes 0.90 against 0.92.
+ */
+static size_t longest_row(const gp_problem *problem) {
+    return problem->out_align < GP_TRANSPOSE_SECTOR ? 400 : problem->elem_bytes == 16 ? 4200 : 1100;
+}
+
+/* H200, against strips: 5592405 x 3 of 4 bytes 0.64 against 0.93, 2396745 x 7 0.93 against 0.91. */
+#define LEAST_COLS 7
+
+/* Fewer rows make too few blocks: 181 x 181 of 4 bytes takes 7.0 us in whole rows, of 1 byte 6.0. */
+#define ROWS_FOR_COLS 16
+
+static bool rows_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return !problem->in_place && is_plain(problem) && problem->elem_bytes >= 4 && problem->cols % 2 == 1 &&
+           problem->in_pitch == problem->cols && problem->cols >= LEAST_COLS &&
+           problem->rows / problem->cols >= ROWS_FOR_COLS &&
+           problem->cols * problem->elem_bytes <= longest_row(problem);
+}
+
+/*
+ * H200, share of a copy's speed, 1 byte, against transpose_turn: 100000 x 257 0.96 against 0.86, 184365 x 91 0.99
+ * against 0.92, 92691 x 181 0.92 against 0.95; 2 bytes, 184365 x 91 0.98 against 0.93, 100000 x 257 0.94 against
+ * 0.91.
+ */
+#define PICK_ROWS_COLS 260
+
+static bool pick_rows_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return !problem->in_place && is_plain(problem) && problem->elem_bytes <= 2 &&
+           problem->in_pitch == problem->cols && problem->cols <= PICK_ROWS_COLS &&
+           problem->rows / problem->cols >= ROWS_FOR_COLS;
+}
+
+/* H200, share of a copy's speed, against tiles: 11 x 1525201 of 4 bytes 0.95, 45 x 372827 of 4 bytes 0.91 against
+ * 0.93. */
+#define PICK_COLS_BYTES 128
+
+static bool pick_cols_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return !problem->in_place && is_plain(problem) && problem->elem_bytes <= 4 &&
+           problem->out_pitch == problem->rows && problem->rows * problem->elem_bytes <= PICK_COLS_BYTES;
 }
 
 static bool swap_supports(const gp_problem *problem, const gp_device *device) {
@@ -168,19 +141,30 @@ static bool swap_supports(const gp_problem *problem, const gp_device *device) {
     return problem->in_place && is_vectors(problem);
 }
 
+/*
+ * Larger ones of 8 bytes, and 16 bytes, are left to transpose_skew. H200, share of a copy's speed, vectors against
+ * it: 8 bytes, 1024 x 1024 1.05 against 0.94, 4096 x 4096 0.96 against 0.98; 16 bytes, 4096 x 4096 0.96 against 0.98.
+ */
+#define VECTOR_BYTES_OF_8 ((uint64_t)16 << 20)
+
 static bool vector_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
-    return !problem->in_place && is_vectors(problem) && problem->elem_bytes == 4;
+    return !problem->in_place && is_vectors(problem) &&
+           (problem->elem_bytes == 4 ||
+            (problem->elem_bytes == 8 && problem->rows * problem->cols * 8 <= VECTOR_BYTES_OF_8));
 }
 
 static bool pack_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
-    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2 && !is_small(problem);
+    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2;
 }
 
-static bool pack_small_supports(const gp_problem *problem, const gp_device *device) {
+/* Few elements, or one side within a vector tile's. */
+static bool quad_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
-    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2 && is_small(problem);
+    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2 &&
+           (is_small(problem) || problem->rows * problem->elem_bytes < 128 ||
+            problem->cols * problem->elem_bytes < 128);
 }
 
 static bool skew_supports(const gp_problem *problem, const gp_device *device) {
@@ -188,7 +172,7 @@ static bool skew_supports(const gp_problem *problem, const gp_device *device) {
     return !problem->in_place && is_plain(problem) && problem->elem_bytes >= 4;
 }
 
-static bool shift_supports(const gp_problem *problem, const gp_device *device) {
+static bool turn_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
     return !problem->in_place && is_plain(problem) && problem->elem_bytes <= 2;
 }
@@ -206,7 +190,22 @@ static bool avx2_supports(const gp_problem *problem, const gp_device *device) {
     return (device->cpu_isa & GP_ISA_AVX2) != 0 && gp_transpose_simd_supports(problem);
 }
 
+static bool neon_supports(const gp_problem *problem, const gp_device *device) {
+    return (device->cpu_isa & GP_ISA_NEON) != 0 && gp_transpose_simd_supports(problem);
+}
+
 const gp_kernel gp_transpose_rows[] = {
+    {.name = "transpose_rows",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_THREADS_MIN,
+     .threads_max = GP_TRANSPOSE_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_ROWS_REGS,
+     .smem = rows_smem,
+     .blocks = rows_blocks,
+     .supports = rows_supports,
+     .launch = GP_GPU(gp_launch_transpose_rows),
+     .about = "4, 8, 16 bytes, short rows of odd length: whole rows a block, copied as they lie, a thread a row"},
     {.name = "transpose_strip",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -239,7 +238,19 @@ const gp_kernel gp_transpose_rows[] = {
      .blocks = vector_blocks,
      .supports = vector_supports,
      .launch = GP_GPU(gp_launch_transpose_vector),
-     .about = "4 bytes, 16-byte aligned: loads, shared memory and stores all in vectors"},
+     .about = "4 bytes, 16-byte aligned (8 bytes: few): loads, shared memory and stores all in vectors"},
+    {.name = "transpose_quad",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_QUAD_THREADS,
+     .threads_max = GP_TRANSPOSE_QUAD_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_QUAD_REGS,
+     .smem = quad_smem,
+     .blocks = quad_blocks,
+     .supports = quad_supports,
+     .launch = GP_GPU(gp_launch_transpose_quad),
+     .about =
+         "1 and 2 bytes, 16-byte aligned, few or narrow: 4 vectors a thread, so that there are threads for all SMs"},
     {.name = "transpose_pack",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -251,17 +262,28 @@ const gp_kernel gp_transpose_rows[] = {
      .supports = pack_supports,
      .launch = GP_GPU(gp_launch_transpose_pack),
      .about = "1 and 2 bytes, 16-byte aligned, large: a thread transposes a square of vectors by byte permutes"},
-    {.name = "transpose_pack_small",
+    {.name = "transpose_pick_rows",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
      .threads_min = GP_TRANSPOSE_THREADS_MIN,
-     .threads_max = GP_TRANSPOSE_THREADS_MIN,
-     .regs_per_thread = GP_TRANSPOSE_PACK_REGS,
-     .smem = vector_smem,
-     .blocks = vector_blocks,
-     .supports = pack_small_supports,
-     .launch = GP_GPU(gp_launch_transpose_pack_small),
-     .about = "the same for matrices up to 2 MiB: the least tiles, so that there are blocks for more SMs"},
+     .threads_max = GP_TRANSPOSE_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_PICK_REGS,
+     .smem = pick_rows_smem,
+     .blocks = pick_rows_blocks,
+     .supports = pick_rows_supports,
+     .launch = GP_GPU(gp_launch_transpose_pick_rows),
+     .about = "1 and 2 bytes, short rows without padding: whole rows a block, words picked from them byte by byte"},
+    {.name = "transpose_pick_cols",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_THREADS_MIN,
+     .threads_max = GP_TRANSPOSE_PICK_COLS_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_PICK_REGS,
+     .smem = pick_cols_smem,
+     .blocks = pick_cols_blocks,
+     .supports = pick_cols_supports,
+     .launch = GP_GPU(gp_launch_transpose_pick_cols),
+     .about = "1, 2, 4 bytes, few rows, no padding in the output: likewise, the output as one piece of memory"},
     {.name = "transpose_skew",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -273,17 +295,18 @@ const gp_kernel gp_transpose_rows[] = {
      .supports = skew_supports,
      .launch = GP_GPU(gp_launch_transpose_skew),
      .about = "4, 8, 16 bytes, any pitch: tiles are skewed where rows are not aligned, so that stores fill sectors"},
-    {.name = "transpose_shift",
+    {.name = "transpose_turn",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
      .threads_min = GP_TRANSPOSE_THREADS_MIN,
      .threads_max = GP_TRANSPOSE_THREADS,
-     .regs_per_thread = GP_TRANSPOSE_SHIFT_REGS,
-     .smem = shift_smem,
-     .blocks = shift_blocks,
-     .supports = shift_supports,
-     .launch = GP_GPU(gp_launch_transpose_shift),
-     .about = "1 and 2 bytes, any pitch: skewed likewise, words shifted into place on both sides"},
+     .regs_per_thread = GP_TRANSPOSE_TURN_REGS,
+     .smem = turn_smem,
+     .blocks = turn_blocks,
+     .supports = turn_supports,
+     .launch = GP_GPU(gp_launch_transpose_turn),
+     .about =
+         "1 and 2 bytes, any pitch: skewed likewise, raw rows in shared memory, words cut out of them on both sides"},
     {.name = "transpose_tile",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -318,6 +341,13 @@ const gp_kernel gp_transpose_rows[] = {
      .supports = avx2_supports,
      .launch = GP_X86(gp_launch_transpose_avx2),
      .about = "AVX2: squares of vectors in registers"},
+    {.name = "transpose_neon",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_PROCESSOR,
+     .blocks = gp_transpose_cpu_parts,
+     .supports = neon_supports,
+     .launch = GP_ARM64(gp_launch_transpose_neon),
+     .about = "NEON: squares of vectors in registers"},
     {.name = "transpose_cpu",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_PROCESSOR,

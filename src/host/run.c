@@ -2,7 +2,10 @@
 /* Where a call runs, by which plan, and how its data gets there. */
 #include "run.h"
 #include "../device/launch.h"
-#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define PAGE_BYTES 4096 /* or more: fewer faults are then counted, of which each costs more */
 
 gp_status gp_run_plan(gp_context *context, const gp_problem *problem) {
     const bool known = context->has_plan && gp_problem_same_shape(&context->problem, problem);
@@ -26,42 +29,100 @@ typedef struct places {
     bool host;   /* an array is pageable or pinned, or a scalar result pageable */
     bool device; /* an array or result is device memory, out of the processor's reach */
     bool shared; /* something is pinned or managed: the GPU may still be working on it */
+    gp_traffic traffic;
 } places;
 
-static gp_status look_at(gp_context *context, const void *pointer, bool scalar, places *found) {
+static gp_status look_at(gp_context *context, const void *pointer, uint64_t bytes, bool outward, places *found) {
     if (pointer == NULL)
         return GP_OK;
     gp_memory memory = GP_MEMORY_HOST;
     GP_TRY(gp_gpu_where(context->gpu, pointer, &memory));
-    found->host = found->host || memory == GP_MEMORY_HOST || (memory == GP_MEMORY_PINNED && !scalar);
+    const bool array = bytes > 0, host = memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED;
+    found->host = found->host || (host && (array || memory == GP_MEMORY_HOST));
     found->device = found->device || memory == GP_MEMORY_DEVICE;
     found->shared = found->shared || memory == GP_MEMORY_PINNED || memory == GP_MEMORY_MANAGED;
+    found->traffic.up += host && !outward ? bytes : 0;
+    found->traffic.down += host && outward ? bytes : 0;
+    found->traffic.pageable += memory == GP_MEMORY_HOST ? bytes : 0;
     return GP_OK;
 }
 
+/* A scalar result counts as no array, and is no traffic. */
 static gp_status find_places(gp_context *context, const gp_problem *problem, places *found) {
+    const uint64_t written = problem->bytes_written / (problem->sum != NULL && problem->square != NULL ? 2 : 1);
     *found = (places){0};
     if (problem->operation != GP_OPERATION_REDUCE || problem->n > 0)
-        GP_TRY(look_at(context, problem->in, false, found));
-    GP_TRY(look_at(context, problem->out, false, found));
-    GP_TRY(look_at(context, problem->sum, false, found));
-    GP_TRY(look_at(context, problem->square, false, found));
-    return look_at(context, problem->result, true, found);
+        GP_TRY(look_at(context, problem->in, problem->bytes_read, false, found));
+    GP_TRY(look_at(context, problem->out, written, true, found));
+    GP_TRY(look_at(context, problem->sum, written, true, found));
+    GP_TRY(look_at(context, problem->square, written, true, found));
+    return look_at(context, problem->result, 0, true, found);
 }
 
-/* An AUTO context computes where the data lives, unless a pinned kernel runs elsewhere. */
-static gp_space auto_space(const gp_context *context, const gp_problem *problem, const places *found) {
+/*
+ * Host data of an AUTO context: as place.c says by the rates that are known. The bus's are measured once the
+ * processor has been seen to take long, and never while the stream is being captured: then only the processor can do
+ * it.
+ */
+static gp_space host_space(gp_context *context, const gp_problem *problem, const gp_traffic *traffic) {
+    gp_rates *rates = &context->rates;
+    gp_place *place = &context->place;
+    *place = gp_place_choose(problem, traffic, rates);
+    if ((place->open || place->space == GP_SPACE_GPU) && gp_gpu_is_captured(context->gpu)) {
+        place->space = GP_SPACE_PROCESSOR;
+    } else if (place->open) {
+        rates->bus_tried = true;
+        if (gp_gpu_measure_bus(context, problem, &rates->bus) != GP_OK)
+            rates->bus = (gp_bus){0};
+        *place = gp_place_choose(problem, traffic, rates);
+    }
+    return place->space;
+}
+
+/* An AUTO context computes where the data lives, unless a pinned kernel runs elsewhere or the bus is worth its time.
+ */
+static gp_space auto_space(gp_context *context, const gp_problem *problem, const places *found) {
     const gp_kernel *pinned = context->pins[problem->operation].row;
     if (found->device)
         return GP_SPACE_GPU;
     if (pinned != NULL)
         return pinned->space;
-    return found->host ? GP_SPACE_PROCESSOR : GP_SPACE_GPU;
+    return found->host ? host_space(context, problem, &found->traffic) : GP_SPACE_GPU;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static long page_faults(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
+}
+
+/*
+ * Takes the processor's time of calls for which place.c asks. It does not count if threads were started for it, or
+ * if more than a hundredth of its pages were touched for the first time: the next call would be faster.
+ */
+static gp_status launch_timed(gp_context *context, const gp_problem *problem, const gp_traffic *traffic) {
+    const uint64_t moved = problem->bytes_read + problem->bytes_written;
+    const bool started = context->threads != NULL || context->plan.grid == 1;
+    if (!context->place.host_data || !started || !gp_rates_wanted(&context->rates, problem, traffic))
+        return context->plan.row->launch(context, &context->plan, problem);
+    const long faults = page_faults();
+    const double begin = now();
+    const gp_status status = context->plan.row->launch(context, &context->plan, problem);
+    const double seconds = now() - begin;
+    if (status == GP_OK && (uint64_t)(page_faults() - faults) < moved / PAGE_BYTES / 100)
+        gp_rates_note(&context->rates, problem, traffic, seconds);
+    return status;
 }
 
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     places found;
     GP_TRY(find_places(context, problem, &found));
+    context->place = (gp_place){0};
     problem->space = context->backend == GP_BACKEND_AUTO ? auto_space(context, problem, &found) : GP_SPACE_GPU;
     if (problem->space == GP_SPACE_GPU && found.host)
         return gp_gpu_stage(context, problem);
@@ -70,7 +131,7 @@ static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
         return gp_gpu_enqueue(context, &context->plan, problem);
     if (found.shared)
         GP_TRY(gp_gpu_synchronize(context->gpu));
-    return context->plan.row->launch(context, &context->plan, problem);
+    return launch_timed(context, problem, &found.traffic);
 }
 
 gp_status gp_run(gp_context *context, gp_problem *problem) {

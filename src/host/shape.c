@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Largest power of two up to 64 that divides all bits seen. */
+/* Largest power of two up to GP_ALIGN_MAX that divides all bits seen. */
 static unsigned alignment(uintptr_t bits) {
-    bits |= 64;
+    bits |= GP_ALIGN_MAX;
     return (unsigned)(bits & (~bits + 1));
 }
 
@@ -33,7 +33,7 @@ void gp_problem_derive(gp_problem *problem) {
     switch (problem->operation) {
     case GP_OPERATION_REDUCE:
         problem->in_align = alignment((uintptr_t)problem->in);
-        problem->out_align = 64;
+        problem->out_align = GP_ALIGN_MAX;
         problem->bytes_read = (uint64_t)problem->n * problem->elem_bytes;
         problem->bytes_written = sizeof(int64_t);
         break;

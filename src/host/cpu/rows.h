@@ -14,6 +14,11 @@
 #else
 #define GP_X86(launcher) NULL
 #endif
+#if defined(__aarch64__)
+#define GP_ARM64(launcher) launcher
+#else
+#define GP_ARM64(launcher) NULL
+#endif
 
 /* Most threads worth using for a problem of this size: gp_kernel.blocks of the processor rows. */
 uint64_t gp_reduce_cpu_parts(const gp_problem *problem, unsigned threads);
@@ -27,14 +32,17 @@ bool gp_transpose_simd_supports(const gp_problem *problem); /* elements of 1, 2,
 gp_status gp_launch_reduce_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_reduce_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_reduce_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_reduce_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_reduce_recursive_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 gp_status gp_launch_window_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_window_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_window_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_window_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_transpose_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 #endif

@@ -21,8 +21,17 @@ static inline uint64_t gp_parts_for_bytes(uint64_t bytes) {
 
 /* Where part `part` of n items begins; part + 1 gives its end. No product passes 64 bits, whatever n is. */
 static inline size_t gp_part_begin(size_t n, unsigned part, unsigned parts) {
+    if (parts == 1)
+        return part == 0 ? 0 : n; /* without the divisions: 5 ns each of a call that may take 50 */
     return n / parts * part + n % parts * part / parts;
 }
+
+/*
+ * Outputs larger than this bypass the caches, where their lines are whole: what does not stay there until it is read
+ * need not be fetched before it is written, which is 1.5 times as fast. The second-level cache of a core of the
+ * processors with AVX-512 is 1 or 2 MiB.
+ */
+#define GP_STREAMED_BYTES_MIN ((uint64_t)4 << 20)
 
 /* Stores that went past the caches are seen by other threads before any later store. */
 static inline void gp_streams_done(void) {

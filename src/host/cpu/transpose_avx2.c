@@ -165,7 +165,9 @@ AVX2 static void stream_lines(char *to, const char *from, size_t lines) {
 
 gp_status gp_launch_transpose_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     static const gp_transpose_kernels kernels = {
-        HALF, {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16}, stream_lines};
+        .row_bytes = HALF,
+        .panel = {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16},
+        .stream_lines = stream_lines};
     return gp_transpose_in_tiles(context, plan, problem, &kernels);
 }
 

@@ -25,11 +25,19 @@ typedef struct gp_matrices {
 /* Transposes `tiles` neighbouring tiles of the same rows. stream: output lines are aligned and bypass the caches. */
 typedef void (*gp_transpose_panel)(const gp_matrices *at, size_t tiles, bool stream);
 
+/*
+ * The same where lines of the output begin anywhere, at multiples of 4 bytes. `kept` has a line for each row of the
+ * tiles' output, what the panel of rows above left of it: of both, the whole lines bypass the caches, and the tiles'
+ * own is kept.
+ */
+typedef void (*gp_transpose_skew)(const gp_matrices *at, size_t tiles, char *kept);
+
 typedef struct gp_transpose_kernels {
-    size_t row_bytes;            /* of a tile: 32 or 64 */
+    size_t row_bytes;            /* of a tile: 16, 32 or 64 */
     gp_transpose_panel panel[5]; /* for elements of 1, 2, 4, 8, 16 bytes */
     /* Copies lines to aligned lines past the caches. */
     void (*stream_lines)(char *to, const char *from, size_t lines);
+    gp_transpose_skew skew[5]; /* NULL: none */
 } gp_transpose_kernels;
 
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,

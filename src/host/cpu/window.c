@@ -26,12 +26,17 @@ static void window_part(void *argument, unsigned part, unsigned parts) {
     size_t cols = problem->col_end - problem->col_first;
     size_t end = gp_part_begin(problem->rows * work->pieces, part + 1, parts);
     for (size_t i = gp_part_begin(problem->rows * work->pieces, part, parts); i < end; ++i) {
+        if (work->pieces == 1) {
+            work->line(problem, i, problem->col_first, problem->col_end);
+            continue;
+        }
         size_t piece = i % work->pieces;
         size_t from = cols / work->pieces * piece;
         size_t to = piece + 1 == work->pieces ? cols : from + cols / work->pieces;
         work->line(problem, i / work->pieces, problem->col_first + from, problem->col_first + to);
     }
-    gp_streams_done();
+    if (problem->bytes_written >= GP_STREAMED_BYTES_MIN)
+        gp_streams_done();
 }
 
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
@@ -131,7 +136,7 @@ static totals sum_window(const gp_problem *problem, const int32_t *row, size_t x
     return t;
 }
 
-static void window_line(const gp_problem *problem, size_t y, size_t begin, size_t end) {
+void gp_window_line_plain(const gp_problem *problem, size_t y, size_t begin, size_t end) {
     const int32_t *row = (const int32_t *)problem->in + y * problem->in_pitch;
     float *sum = problem->sum ? problem->sum + y * problem->out_pitch : NULL;
     float *square = problem->square ? problem->square + y * problem->out_pitch : NULL;
@@ -152,5 +157,5 @@ static void window_line(const gp_problem *problem, size_t y, size_t begin, size_
 }
 
 gp_status gp_launch_window_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_window_in_lines(context, plan, problem, window_line);
+    return gp_window_in_lines(context, plan, problem, gp_window_line_plain);
 }

@@ -15,6 +15,9 @@ typedef void (*gp_window_line)(const gp_problem *problem, size_t row, size_t beg
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line);
 
+/* The reference row's. */
+void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);
+
 /*
  * Elements that neighbour each other in the row as a window sees it, extended by the border: `count` of them from
  * `first` on, `step` elements apart in memory (+1, -1, or 0 for one element repeated).

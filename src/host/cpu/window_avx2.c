@@ -135,9 +135,7 @@ AVX2 static void slide_lines(const gp_window_block *b, gp_window_totals *totals)
 static gp_window_block split_off(gp_window_block *b, size_t n) {
     gp_window_block first = *b;
     first.n = n;
-    b->enters += n, b->leaves += n, b->ahead += n * sizeof(int32_t), b->n -= n;
-    b->sum = b->sum ? b->sum + n : NULL;
-    b->square = b->square ? b->square + n : NULL;
+    *b = gp_window_block_after(b, n);
     return first;
 }
 

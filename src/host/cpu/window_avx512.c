@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Window with AVX-512, sixteen columns a step: differences of what enters and what leaves, their prefix sums within
- * the vector, plus the carry of the step before. In 64 bits, the columns are taken as eight pairs (even and odd
- * column of one 64-bit lane, which costs no shuffle): the pairs' sums are scanned, which gives the odd columns, and
- * an odd column less its own difference is the even one. That is three scan steps for sixteen columns instead of six.
+ * the vector, plus the carry of the step before. The columns are taken as eight pairs (even and odd column of one
+ * 64-bit lane, which costs no shuffle), and both outputs are scanned at once, as four fours of columns each; from
+ * the totals of the fours those of pairs and of single columns follow by subtraction.
  */
 #include "window_slide.h"
 
@@ -15,21 +15,38 @@
 
 #define LANES 16
 
-enum { NONE, IN_32, IN_64, WIDE }; /* how an output is computed; a constant wherever it is tested */
+/* How wide a step computes; a constant wherever it is tested. */
+typedef enum {
+    NARROW, /* gp_window_block.narrow */
+    SCALED, /* any elements; squares in units, as scaled() tells: the step may be unsure */
+    EXACT   /* any elements; squares in two halves */
+} width;
 
-/* Totals of the window before the step, in every lane. */
+/* Totals of the window before the step; of two kinds the 64-bit lanes have the first and the second in turns. */
 typedef struct {
-    __m512i sum;
-    __m512i square; /* wide: square = total of lower halves + 2^32 high, both signed */
-    __m512i high;
+    __m512i totals; /* sum and square; scaled: sum and units; exact: sum and nothing */
+    __m512i halves; /* exact: square = total of lower halves + 2^32 total of upper halves, both signed */
+    __m512i low, shift;
+    __m512 scale; /* 2^shift */
+    bool unsure;  /* a square of the step may be rounded wrongly */
+    __m512 least; /* of the block's squares in units */
 } carries;
 
+/* The even and the odd of sixteen columns in 64 bits. */
 typedef struct {
     __m512i even, odd;
 } pairs;
 
+typedef struct {
+    pairs first, second;
+} two_pairs;
+
 INLINE __mmask16 first_lanes(size_t n) {
     return (__mmask16)((1u << n) - 1);
+}
+
+INLINE pairs nothing(void) {
+    return (pairs){_mm512_setzero_si512(), _mm512_setzero_si512()};
 }
 
 /* The signed 32-bit halves of 64-bit lanes. */
@@ -45,26 +62,20 @@ INLINE pairs subtract(pairs a, pairs b) {
     return (pairs){_mm512_sub_epi64(a.even, b.even), _mm512_sub_epi64(a.odd, b.odd)};
 }
 
-/* Prefix sums of the differences d, and the carry of the next step. */
-INLINE pairs scan_pairs(pairs d, __m512i *carry) {
-    __m512i zero = _mm512_setzero_si512(), t = _mm512_add_epi64(d.even, d.odd);
-    t = _mm512_add_epi64(t, _mm512_alignr_epi64(t, zero, 7));
-    t = _mm512_add_epi64(t, _mm512_alignr_epi64(t, zero, 6));
-    t = _mm512_add_epi64(t, _mm512_alignr_epi64(t, zero, 4));
-    t = _mm512_add_epi64(t, *carry);
-    *carry = _mm512_permutexvar_epi64(_mm512_set1_epi64(7), t);
-    return (pairs){_mm512_sub_epi64(t, d.odd), t};
-}
-
-INLINE __m512i scan_32(__m512i t, __m512i *carry) {
+/* Prefix sums of two kinds of differences, and the carry of the next step. */
+INLINE two_pairs scan(pairs a, pairs b, __m512i *carry) {
     __m512i zero = _mm512_setzero_si512();
-    t = _mm512_add_epi32(t, _mm512_alignr_epi32(t, zero, 15));
-    t = _mm512_add_epi32(t, _mm512_alignr_epi32(t, zero, 14));
-    t = _mm512_add_epi32(t, _mm512_alignr_epi32(t, zero, 12));
-    t = _mm512_add_epi32(t, _mm512_alignr_epi32(t, zero, 8));
-    t = _mm512_add_epi32(t, *carry);
-    *carry = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), t);
-    return t;
+    __m512i a_pairs = _mm512_add_epi64(a.even, a.odd), b_pairs = _mm512_add_epi64(b.even, b.odd);
+    __m512i second_pairs = _mm512_unpackhi_epi64(a_pairs, b_pairs);
+    __m512i fours = _mm512_add_epi64(_mm512_unpacklo_epi64(a_pairs, b_pairs), second_pairs);
+    fours = _mm512_add_epi64(fours, _mm512_alignr_epi64(fours, zero, 6));
+    fours = _mm512_add_epi64(fours, _mm512_alignr_epi64(fours, zero, 4));
+    fours = _mm512_add_epi64(fours, *carry);
+    *carry = _mm512_shuffle_i64x2(fours, fours, 0xff);
+    __m512i first_pairs = _mm512_sub_epi64(fours, second_pairs);
+    a_pairs = _mm512_unpacklo_epi64(first_pairs, fours);
+    b_pairs = _mm512_unpackhi_epi64(first_pairs, fours);
+    return (two_pairs){{_mm512_sub_epi64(a_pairs, a.odd), a_pairs}, {_mm512_sub_epi64(b_pairs, b.odd), b_pairs}};
 }
 
 INLINE __m512 interleave(__m256 even, __m256 odd) {
@@ -77,10 +88,40 @@ INLINE __m512 round_pairs(pairs p) {
 }
 
 /*
+ * Totals of squares may need 92 bits, of which a float shows 24. They are kept in units of 2^shift, in which they fit
+ * 62 bits, and differences are rounded down to units before they are scanned. A block begins ERROR - 2 units too
+ * high; each pair of columns takes away less than 2, and an even column, which is its pair without the odd one, adds
+ * less than 1: the true total is always less than what is kept, by less than ERROR. From 2^SURE on floats are
+ * 2^(SURE - 23) units or more apart, and numbers halfway between are multiples of 2^(SURE - 24): where no multiple is
+ * within ERROR below what is kept, that and the true total round to the same float. With SURE 50, 3 of 10^5 windows
+ * of 3 random int32 are not sure.
+ */
+#define ERROR 1024
+#define SURE 50
+#define BEGIN (ERROR - 2)
+_Static_assert(2 * (GP_WINDOW_BLOCK / 2 + LANES) <= BEGIN,
+               "a block's pairs, and those of a step cut off at each end");
+
+/* What a step adds in units. `low` adds up the same modulo 2^64, for the exact total at the end of the block. */
+INLINE pairs scaled(pairs d, carries *c) {
+    c->low = _mm512_add_epi64(c->low, _mm512_add_epi64(d.even, d.odd));
+    return (pairs){_mm512_srav_epi64(d.even, c->shift), _mm512_srav_epi64(d.odd, c->shift)};
+}
+
+INLINE __m512 round_scaled(pairs p, carries *c) {
+    __m512i distance = _mm512_set1_epi64((INT64_C(1) << (SURE - 24)) - ERROR);
+    __m512 rounded = round_pairs(p);
+    __mmask8 even = _mm512_testn_epi64_mask(p.even, distance), odd = _mm512_testn_epi64_mask(p.odd, distance);
+    c->unsure = !_kortestz_mask8_u8(even, odd);
+    c->least = _mm512_min_ps(c->least, rounded);
+    return _mm512_mul_ps(rounded, c->scale);
+}
+
+/*
  * low + 2^32 high, rounded once. Below 2^63 it is put together in 64 bits. Else the bits below 2^31 only matter as
  * "there is something", which goes into the lowest of at least 33 bits, and the scale is a power of two: exact.
  */
-INLINE __m256 round_wide(__m512i low, __m512i high) {
+INLINE __m256 round_halves(__m512i low, __m512i high) {
     __m512i one = _mm512_set1_epi64(1), lower = _mm512_set1_epi64(0xffffffff);
     high = _mm512_add_epi64(high, _mm512_srai_epi64(low, 32));
     low = _mm512_and_si512(low, lower);
@@ -92,41 +133,45 @@ INLINE __m256 round_wide(__m512i low, __m512i high) {
     return _mm256_mask_mul_ps(rounded, large, rounded, _mm256_set1_ps(0x1p31f));
 }
 
-/* The differences of squares are below 2^62: their halves are scanned apart. */
-INLINE __m512 step_square_wide(pairs enters, pairs leaves, carries *c) {
+/* The differences of squares are at most 2^62: their halves are scanned apart. */
+INLINE __m512 exact_square(pairs d, carries *c) {
     __m512i lower = _mm512_set1_epi64(0xffffffff);
-    pairs d = subtract(multiply(enters, enters), multiply(leaves, leaves));
     pairs low = {_mm512_and_si512(d.even, lower), _mm512_and_si512(d.odd, lower)};
     pairs high = {_mm512_srai_epi64(d.even, 32), _mm512_srai_epi64(d.odd, 32)};
-    low = scan_pairs(low, &c->square);
-    high = scan_pairs(high, &c->high);
-    return interleave(round_wide(low.even, high.even), round_wide(low.odd, high.odd));
+    two_pairs t = scan(low, high, &c->halves);
+    return interleave(round_halves(t.first.even, t.second.even), round_halves(t.first.odd, t.second.odd));
 }
 
 typedef struct {
     __m512 sum, square;
 } results;
 
-INLINE results step(int sum, int square, __m512i enters, __m512i leaves, carries *c) {
-    results r = {_mm512_setzero_ps(), _mm512_setzero_ps()};
-    if (sum == WIDE || square == WIDE) {
-        pairs in = halves(enters), out = halves(leaves);
-        if (sum)
-            r.sum = round_pairs(scan_pairs(subtract(in, out), &c->sum));
+/* Of sixteen columns: what enters less what leaves, of the elements and of their squares. */
+INLINE two_pairs differences(width w, bool sum, bool square, __m512i enters, __m512i leaves) {
+    pairs sums = nothing(), squares = nothing();
+    if (w == NARROW) { /* a^2 - b^2 = (a - b) (a + b), and neither factor passes 32 bits */
+        __m512i d = _mm512_sub_epi32(enters, leaves), s = _mm512_add_epi32(enters, leaves);
+        sums = sum ? halves(d) : sums;
         if (square)
-            r.square = step_square_wide(in, out, c);
-        return r;
+            squares = multiply((pairs){d, _mm512_srli_epi64(d, 32)}, (pairs){s, _mm512_srli_epi64(s, 32)});
+    } else {
+        pairs in = halves(enters), out = halves(leaves);
+        sums = sum ? subtract(in, out) : sums;
+        squares = square ? subtract(multiply(in, in), multiply(out, out)) : squares;
     }
-    __m512i d = _mm512_sub_epi32(enters, leaves);
-    if (sum == IN_32)
-        r.sum = _mm512_cvtepi32_ps(scan_32(d, &c->sum));
-    if (sum == IN_64)
-        r.sum = round_pairs(scan_pairs(halves(d), &c->sum));
-    if (square) { /* a^2 - b^2 = (a - b) (a + b), and neither factor passes 32 bits */
-        __m512i s = _mm512_add_epi32(enters, leaves);
-        pairs differences = {d, _mm512_srli_epi64(d, 32)}, sums = {s, _mm512_srli_epi64(s, 32)};
-        r.square = round_pairs(scan_pairs(multiply(differences, sums), &c->square));
+    return (two_pairs){sums, squares};
+}
+
+INLINE results step(width w, bool square, two_pairs d, carries *c) {
+    results r;
+    if (w == EXACT && square) {
+        r.square = exact_square(d.second, c);
+        d.second = nothing();
     }
+    two_pairs t = scan(d.first, w == SCALED ? scaled(d.second, c) : d.second, &c->totals);
+    r.sum = round_pairs(t.first);
+    if (w != EXACT)
+        r.square = w == SCALED ? round_scaled(t.second, c) : round_pairs(t.second);
     return r;
 }
 
@@ -145,13 +190,13 @@ INLINE void store_first(float *at, __m512 value, size_t n, bool stream) {
         _mm_stream_si32((int *)(void *)(at + k), bits[k]);
 }
 
-INLINE void step_first(int sum, int square, const gp_window_block *b, size_t i, size_t n, carries *c) {
-    results r = step(sum, square, _mm512_maskz_loadu_epi32(first_lanes(n), b->enters + i),
-                     _mm512_maskz_loadu_epi32(first_lanes(n), b->leaves + i), c);
-    if (sum)
-        store_first(b->sum + i, r.sum, n, b->stream);
-    if (square)
-        store_first(b->square + i, r.square, n, b->stream);
+INLINE void store(float *at, __m512 value, size_t n, bool stream) {
+    if (n < LANES)
+        store_first(at, value, n, stream);
+    else if (stream)
+        _mm512_stream_ps(at, value);
+    else
+        _mm512_storeu_ps(at, value);
 }
 
 INLINE size_t columns_before_line(const gp_window_block *b) {
@@ -160,83 +205,140 @@ INLINE size_t columns_before_line(const gp_window_block *b) {
     return head < b->n ? head : b->n;
 }
 
-INLINE void store(float *at, __m512 value, bool stream) {
-    if (stream)
-        _mm512_stream_ps(at, value);
-    else
-        _mm512_storeu_ps(at, value);
+/* n columns from column i on, whose differences are d. False: unsure, not done. */
+INLINE bool step_at(width w, bool sum, bool square, const gp_window_block *b, size_t i, size_t n, bool stream,
+                    two_pairs d, carries *c) {
+    carries next = *c;
+    results r = step(w, square, d, &next);
+    if (w == SCALED && next.unsure)
+        return false;
+    if (sum)
+        store(b->sum + i, r.sum, n, stream);
+    if (square)
+        store(b->square + i, r.square, n, stream);
+    *c = next;
+    return true;
 }
 
-INLINE void slide_as(int sum, int square, const gp_window_block *b, carries *carry) {
+INLINE two_pairs differences_at(width w, bool sum, bool square, const gp_window_block *b, size_t i, size_t n) {
+    __mmask16 lanes = first_lanes(n);
+    return differences(w, sum, square, _mm512_maskz_loadu_epi32(lanes, b->enters + i),
+                       _mm512_maskz_loadu_epi32(lanes, b->leaves + i));
+}
+
+/* Returns how many columns are done: all, or those before an unsure step. stream is b->stream, a constant. */
+INLINE size_t slide_lines(width w, bool sum, bool square, const gp_window_block *block, bool stream, carries *carry) {
+    const gp_window_block b = *block;
     carries c = *carry;
-    size_t i = b->stream ? columns_before_line(b) : 0;
-    bool stream = b->stream;
-    if (i > 0)
-        step_first(sum, square, b, 0, i, &c);
-    for (; i + LANES <= b->n; i += LANES) {
-        _mm_prefetch((const char *)(b->ahead + i * sizeof(int32_t)), _MM_HINT_T0);
-        results r = step(sum, square, _mm512_loadu_si512(b->enters + i), _mm512_loadu_si512(b->leaves + i), &c);
-        if (sum)
-            store(b->sum + i, r.sum, stream);
-        if (square)
-            store(b->square + i, r.square, stream);
+    size_t i = stream ? columns_before_line(&b) : 0;
+    if (i > 0 && !step_at(w, sum, square, &b, 0, i, stream, differences_at(w, sum, square, &b, 0, i), &c))
+        return 0;
+    size_t end = i + (b.n - i) / LANES * LANES;
+    if (i < end) {
+        two_pairs d = differences_at(w, sum, square, &b, i, LANES);
+        for (; i < end; i += LANES) {
+            size_t after = i + LANES < end ? i + LANES : i;
+            two_pairs next = differences_at(w, sum, square, &b, after, LANES);
+            _mm_prefetch((const char *)(b.ahead + i * sizeof(int32_t)), _MM_HINT_T0);
+            if (!step_at(w, sum, square, &b, i, LANES, stream, d, &c)) {
+                *carry = c;
+                return i;
+            }
+            d = next;
+        }
     }
-    if (i < b->n)
-        step_first(sum, square, b, i, b->n - i, &c);
+    if (i < b.n &&
+        step_at(w, sum, square, &b, i, b.n - i, stream, differences_at(w, sum, square, &b, i, b.n - i), &c))
+        i = b.n;
     *carry = c;
+    return i;
 }
 
-AVX512 static void slide_wide(const gp_window_block *b, carries *c) {
+INLINE size_t slide_outputs(width w, bool sum, bool square, const gp_window_block *b, carries *c) {
+    return b->stream ? slide_lines(w, sum, square, b, true, c) : slide_lines(w, sum, square, b, false, c);
+}
+
+INLINE size_t slide_as(width w, const gp_window_block *b, carries *c) {
     if (b->sum && b->square)
-        slide_as(WIDE, WIDE, b, c);
-    else if (b->sum)
-        slide_as(WIDE, NONE, b, c);
-    else
-        slide_as(NONE, WIDE, b, c);
+        return slide_outputs(w, true, true, b, c);
+    return b->sum ? slide_outputs(w, true, false, b, c) : slide_outputs(w, false, true, b, c);
 }
 
-AVX512 static void slide_narrow(const gp_window_block *b, carries *c) {
-    if (!b->sum)
-        slide_as(NONE, IN_64, b, c);
-    else if (b->sum_in_32 && b->square)
-        slide_as(IN_32, IN_64, b, c);
-    else if (b->sum_in_32)
-        slide_as(IN_32, NONE, b, c);
-    else if (b->square)
-        slide_as(IN_64, IN_64, b, c);
-    else
-        slide_as(IN_64, NONE, b, c);
+/* Each in every second lane. */
+INLINE __m512i in_turns(int64_t first, int64_t second) {
+    return _mm512_unpacklo_epi64(_mm512_set1_epi64(first), _mm512_set1_epi64(second));
 }
 
-INLINE int64_t any_lane(__m512i x) {
+INLINE int64_t first_of(__m512i x) {
     return _mm_cvtsi128_si64(_mm512_castsi512_si128(x));
 }
 
-AVX512 static void slide(const gp_window_block *b, gp_window_totals *totals) {
-    uint64_t low = (uint64_t)totals->square;
-    carries c = {_mm512_set1_epi64((int64_t)totals->sum), _mm512_set1_epi64((int64_t)low), _mm512_setzero_si512()};
+INLINE int64_t second_of(__m512i x) {
+    return _mm_extract_epi64(_mm512_castsi512_si128(x), 1);
+}
+
+/* The sum of the lanes modulo 2^64: gcc's own adds signed numbers, which may not overflow. */
+INLINE uint64_t add_all(__m512i x) {
+    x = _mm512_add_epi64(x, _mm512_shuffle_i64x2(x, x, 0x4e));
+    x = _mm512_add_epi64(x, _mm512_shuffle_i64x2(x, x, 0xb1));
+    return (uint64_t)first_of(x) + (uint64_t)second_of(x);
+}
+
+AVX512 static void slide_exact(const gp_window_block *b, gp_window_totals *totals) {
+    carries c = {.totals = in_turns((int64_t)totals->sum, 0),
+                 .halves = in_turns((int64_t)(uint32_t)totals->square, (int64_t)(uint64_t)(totals->square >> 32))};
+    slide_as(EXACT, b, &c);
+    totals->sum = first_of(c.totals);
+    totals->square = (gp_u128)((gp_i128)second_of(c.halves) * ((gp_i128)1 << 32) + first_of(c.halves));
+}
+
+/* Returns how many columns are done: none if a total was too small to be sure of, which only shows at the end. */
+AVX512 static size_t slide_scaled(const gp_window_block *b, gp_window_totals *totals) {
+    const __m512 sure = _mm512_set1_ps((float)(UINT64_C(1) << SURE));
+    carries c = {.totals = in_turns((int64_t)totals->sum, (int64_t)(uint64_t)(totals->square >> b->shift) + BEGIN),
+                 .low = _mm512_setzero_si512(),
+                 .shift = _mm512_set1_epi64(b->shift),
+                 .scale = _mm512_set1_ps((float)(UINT64_C(1) << b->shift)),
+                 .least = _mm512_set1_ps(0x1p63f)};
+    size_t done = slide_as(SCALED, b, &c);
+    if (_mm512_cmp_ps_mask(c.least, sure, _CMP_LE_OQ) != 0)
+        return 0;
+    gp_i128 least = (gp_i128)(second_of(c.totals) - ERROR) * ((gp_i128)1 << b->shift);
+    uint64_t low = (uint64_t)totals->square + add_all(c.low);
+    totals->sum = first_of(c.totals);
+    totals->square = (gp_u128)(least + (gp_i128)(low - (uint64_t)least));
+    return done;
+}
+
+AVX512 static void slide_narrow(const gp_window_block *b, gp_window_totals *totals) {
+    carries c = {.totals = in_turns((int64_t)totals->sum, (int64_t)(uint64_t)totals->square)};
+    slide_as(NARROW, b, &c);
+    totals->sum = first_of(c.totals);
+    totals->square = (uint64_t)second_of(c.totals);
+}
+
+static void slide(const gp_window_block *b, gp_window_totals *totals) {
     if (b->narrow) {
-        bool in_32 = b->sum && b->sum_in_32;
-        if (in_32)
-            c.sum = _mm512_set1_epi32((int32_t)totals->sum);
-        slide_narrow(b, &c);
-        totals->sum = in_32 ? (int32_t)any_lane(c.sum) : any_lane(c.sum);
-        totals->square = (uint64_t)any_lane(c.square);
+        slide_narrow(b, totals);
         return;
     }
-    c.square = _mm512_set1_epi64((int64_t)(low & 0xffffffff));
-    c.high = _mm512_set1_epi64((int64_t)(uint64_t)(totals->square >> 32));
-    slide_wide(b, &c);
-    totals->sum = any_lane(c.sum);
-    totals->square = (gp_u128)(((gp_i128)any_lane(c.high) * ((gp_i128)1 << 32)) + any_lane(c.square));
+    size_t done = b->square ? slide_scaled(b, totals) : 0;
+    if (done == b->n)
+        return;
+    gp_window_block rest = gp_window_block_after(b, done);
+    slide_exact(&rest, totals);
 }
 
 AVX512 static uint32_t magnitude(const int32_t *in, size_t n) {
     __m512i a = _mm512_setzero_si512(), b = a;
     size_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
         a = _mm512_max_epu32(a, _mm512_abs_epi32(_mm512_loadu_si512(in + i)));
         b = _mm512_max_epu32(b, _mm512_abs_epi32(_mm512_loadu_si512(in + i + LANES)));
+        a = _mm512_max_epu32(a, _mm512_abs_epi32(_mm512_loadu_si512(in + i + 2 * LANES)));
+        b = _mm512_max_epu32(b, _mm512_abs_epi32(_mm512_loadu_si512(in + i + 3 * LANES)));
+        if (_mm512_cmpge_epu32_mask(_mm512_max_epu32(a, b), _mm512_set1_epi32(GP_WINDOW_LARGE)) != 0)
+            return UINT32_C(1) << 31;
     }
     for (size_t length; i < n; i += length) {
         length = n - i < LANES ? n - i : LANES;
@@ -245,24 +347,33 @@ AVX512 static uint32_t magnitude(const int32_t *in, size_t n) {
     return _mm512_reduce_max_epu32(_mm512_max_epu32(a, b));
 }
 
-/* Sums in 64 bits: elements of 2^31 and halves of squares of 2^32, of at most 2^30 elements. */
+/* Lane by lane: elements, squares modulo 2^64, and the upper halves of squares of pairs. */
+typedef struct {
+    __m512i sum, low, high;
+} lane_totals;
+
+INLINE void add_lanes(lane_totals *to, __m512i x) {
+    pairs p = halves(x), s = multiply(p, p);
+    __m512i square = _mm512_add_epi64(s.even, s.odd);
+    to->sum = _mm512_add_epi64(to->sum, _mm512_add_epi64(p.even, p.odd));
+    to->low = _mm512_add_epi64(to->low, square);
+    to->high = _mm512_add_epi64(to->high, _mm512_srli_epi64(square, 32));
+}
+
+/* What the lower halves of at most 2^29 squares of pairs add to the upper ones is below 2^61: it is known from low.
+ */
 AVX512 static void accumulate(const int32_t *in, size_t n, gp_window_totals *to) {
-    __m512i zero = _mm512_setzero_si512(), lower = _mm512_set1_epi64(0xffffffff);
-    __m512i sum = zero, low = zero, high = zero, largest = zero;
-    for (size_t i = 0; i < n; i += LANES) {
-        __m512i x = _mm512_maskz_loadu_epi32(n - i < LANES ? first_lanes(n - i) : (__mmask16)0xffff, in + i);
-        pairs p = halves(x), s = multiply(p, p);
-        largest = _mm512_max_epu32(largest, _mm512_abs_epi32(x));
-        sum = _mm512_add_epi64(sum, _mm512_add_epi64(p.even, p.odd));
-        low =
-            _mm512_add_epi64(low, _mm512_add_epi64(_mm512_and_si512(s.even, lower), _mm512_and_si512(s.odd, lower)));
-        high = _mm512_add_epi64(high, _mm512_add_epi64(_mm512_srli_epi64(s.even, 32), _mm512_srli_epi64(s.odd, 32)));
-    }
-    uint32_t magnitude_of_these = _mm512_reduce_max_epu32(largest);
-    to->sum += _mm512_reduce_add_epi64(sum);
-    to->square += (uint64_t)_mm512_reduce_add_epi64(low);
-    to->square += (gp_u128)(uint64_t)_mm512_reduce_add_epi64(high) << 32;
-    to->magnitude = magnitude_of_these > to->magnitude ? magnitude_of_these : to->magnitude;
+    __m512i zero = _mm512_setzero_si512();
+    lane_totals t = {zero, zero, zero};
+    uint32_t largest = magnitude(in, n);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        add_lanes(&t, _mm512_loadu_si512(in + i));
+    add_lanes(&t, _mm512_maskz_loadu_epi32(first_lanes(n - i), in + i));
+    gp_u128 least = (gp_u128)add_all(t.high) << 32;
+    to->sum += (int64_t)add_all(t.sum);
+    to->square += least + (add_all(t.low) - (uint64_t)least);
+    to->magnitude = largest > to->magnitude ? largest : to->magnitude;
 }
 
 AVX512 static void reverse(const int32_t *in, size_t n, int32_t *out) {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line of the window in blocks: where elements enter and leave, and how large they can be. */
 #include "window_slide.h"
+#include "split.h"
 #include <string.h>
 
-/*
- * Outputs larger than this bypass the caches: what does not stay there until it is read need not be fetched before it
- * is written. The second-level cache of a core of the processors with AVX-512 is 1 or 2 MiB.
- */
-#define STREAMED_BYTES_MIN ((uint64_t)4 << 20)
+/* Columns to compute and columns of the window together, up to which a line is done without vectors. */
+#define PLAIN_COLS_MAX 8
 
 typedef struct {
     const gp_window_kernels *kernels;
@@ -85,11 +83,16 @@ static uint32_t bound_with(bounds *b, size_t window, uint32_t magnitude, size_t 
     return b->now > b->before ? b->now : b->before;
 }
 
+/* window <= 2^shift */
+static unsigned shift_of(size_t window) {
+    return window > 1 ? 64 - (unsigned)__builtin_clzll(window - 1) : 0;
+}
+
 static void set_widths(gp_window_block *block, uint32_t bound, size_t window) {
     uint64_t sum = (uint64_t)bound * window;
     gp_u128 largest = block->square ? (gp_u128)sum * bound : sum;
     block->sum_in_32 = sum <= INT32_MAX;
-    block->narrow = bound < 1u << 30 && largest < (gp_u128)1 << 63;
+    block->narrow = bound < GP_WINDOW_LARGE && largest < (gp_u128)1 << 63;
     block->below_2_51 = block->narrow && largest < (gp_u128)1 << 51;
 }
 
@@ -107,12 +110,17 @@ static size_t columns_to_line(const gp_problem *problem, size_t y, size_t x) {
 
 void gp_window_slide_line(const gp_window_kernels *kernels, const gp_problem *problem, size_t y, size_t begin,
                           size_t end) {
+    if (end - begin + problem->window <= PLAIN_COLS_MAX) {
+        gp_window_line_plain(problem, y, begin, end);
+        return;
+    }
     int32_t entering[GP_WINDOW_BLOCK], leaving[GP_WINDOW_BLOCK];
     line l = {kernels, problem, (const int32_t *)problem->in + y * problem->in_pitch};
     int64_t before = (int64_t)problem->window_before, after = (int64_t)problem->window - 1 - before;
     gp_window_totals totals = whole_window(&l, (int64_t)begin - 1 - before);
     bounds b = {problem->window, totals.magnitude, 0};
-    gp_window_block block = {.stream = problem->bytes_written >= STREAMED_BYTES_MIN && lines_agree(problem)};
+    gp_window_block block = {.shift = shift_of(problem->window),
+                             .stream = problem->bytes_written >= GP_STREAMED_BYTES_MIN && lines_agree(problem)};
     for (size_t x = begin; x < end; x += block.n) {
         block.n = columns_to_line(problem, y, x);
         block.n = end - x < block.n ? end - x : block.n;
@@ -125,6 +133,14 @@ void gp_window_slide_line(const gp_window_kernels *kernels, const gp_problem *pr
         set_widths(&block, bound_with(&b, problem->window, magnitude, block.n), problem->window);
         kernels->slide(&block, &totals);
     }
+}
+
+gp_window_block gp_window_block_after(const gp_window_block *block, size_t n) {
+    gp_window_block rest = *block;
+    rest.enters += n, rest.leaves += n, rest.ahead += n * sizeof(int32_t), rest.n -= n;
+    rest.sum = rest.sum ? rest.sum + n : NULL;
+    rest.square = rest.square ? rest.square + n : NULL;
+    return rest;
 }
 
 /* Squares modulo 2^64: that is all of them where they are asked for. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transpose_rows: elements of 4 bytes and more, short rows of odd length without padding. Whole rows are one piece of
+ * memory, copied to shared memory as it lies; each thread then walks along a row, so that neighbours store
+ * neighbours.
+ */
+#include "gpu.h"
+#include "transpose_skew.cuh"
+
+template <int bytes>
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transpose_arguments a) {
+    typedef typename element_of<bytes>::type element;
+    const skewed_tile tile = skewed_tile_of_block(a);
+    const uint32_t height = a.cut.tile_rows + a.cut.halo, pitch = (uint32_t)a.in_pitch;
+    const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch, *end = a.in + a.rows * a.in_pitch;
+    const uint32_t past = (uint32_t)(uintptr_t)base & 15, inside = past + height * pitch;
+    if (base - past >= a.in && base + height * pitch + 15 <= end) {
+#pragma unroll 4
+        for (uint32_t i = threadIdx.x * 16; i < inside; i += blockDim.x * 16)
+            copy_async(transpose_shared + i, base - past + i);
+    } else {
+        for (uint32_t i = threadIdx.x * 16; i < inside; i += blockDim.x * 16)
+            copy_inside(transpose_shared + i, base - past + i, a.in, end);
+    }
+    const uint32_t x = threadIdx.x & (a.cut.tile_rows - 1), at_once = blockDim.x / a.cut.tile_rows;
+    uint32_t c = threadIdx.x / a.cut.tile_rows;
+    const unsigned char *from = transpose_shared + past + x * pitch + c * bytes;
+    unsigned char *to = a.out + c * a.out_pitch + (tile.row + x) * (int64_t)bytes;
+    await_copies();
+    __syncthreads();
+#pragma unroll 4
+    for (; c < a.cols; c += at_once, from += at_once * bytes, to += at_once * a.out_pitch) {
+        const uint32_t start = a.cut.halo - skew_of<bytes>(a, c);
+        if (tile.whole || (start + x >= tile.lowest && start + x < tile.end))
+            *(element *)(to + start * bytes) = *(const element *)(from + start * pitch);
+    }
+}
+
+extern "C" gp_status gp_launch_transpose_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_rows(problem, plan->threads));
+    void *list[] = {&arguments};
+    const size_t bytes = problem->elem_bytes;
+    return gp_gpu_launch(context, plan,
+                         bytes == 16  ? (const void *)transpose_rows<16>
+                         : bytes == 8 ? (const void *)transpose_rows<8>
+                                      : (const void *)transpose_rows<4>,
+                         list);
+}

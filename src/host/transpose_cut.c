@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How each transpose kernel cuts a matrix into tiles, and in which order blocks take them. Pure. */
+#include "../device/transpose.h"
+#include "kernel.h"
+
+/*
+ * Blocks walk down columns of tiles, in bands of at most this many bytes of tiles a column: what a column reads
+ * beyond its tiles' edges must still be in L2 when the next column reads it. H200, share of a copy's speed down whole
+ * columns against row by row: 16384 x 16384 of 4 bytes (4 MiB a column) 0.978 against 0.931, 32768 x 32768 (8 MiB)
+ * 0.959 against 0.918. Few columns of more than that are taken row by row: 100000 x 257 of 4 bytes 0.92 against 0.83.
+ */
+#define BAND_BYTES ((uint64_t)8 << 20)
+#define FEW_COLUMNS 16
+
+static uint64_t divide_up(uint64_t a, uint64_t b) {
+    return a / b + (a % b != 0);
+}
+
+static unsigned floor_log2(uint64_t n) {
+    unsigned log2 = 0;
+    while (n >>= 1)
+        log2++;
+    return log2;
+}
+
+/* Fills in what follows from the tile. Counts past 32 bits are only looked at in blocks, which the planner refuses.
+ */
+static gp_transpose_cut finish(gp_transpose_cut cut, const gp_problem *problem, uint64_t rows) {
+    const uint64_t down = divide_up(rows, cut.tile_rows), across = divide_up(problem->cols, cut.tile_cols);
+    const uint64_t tiles = BAND_BYTES / ((uint64_t)cut.tile_rows * cut.tile_cols * problem->elem_bytes);
+    cut.down = (uint32_t)down;
+    cut.across = (uint32_t)across;
+    cut.beside = 1;
+    cut.band = down <= tiles ? (uint32_t)down : across < FEW_COLUMNS ? 1 : (uint32_t)tiles;
+    cut.blocks = problem->in_place ? down % 2 == 0 ? down / 2 * (down + 1) : (down + 1) / 2 * down : down * across;
+    return cut;
+}
+
+/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
+gp_transpose_cut gp_transpose_cut_tile(const gp_problem *problem, unsigned threads) {
+    const uint32_t side = 1u << floor_log2((uint64_t)threads * 4) / 2;
+    gp_transpose_cut cut = {.tile_rows = side, .tile_cols = side};
+    cut.smem = (size_t)side * (side + 1) * problem->elem_bytes * (problem->in_place ? 2 : 1);
+    return finish(cut, problem, problem->rows);
+}
+
+/* Squares of one vector's elements, as many as the threads move, as near to a square as their number allows. */
+gp_transpose_cut gp_transpose_cut_vector(const gp_problem *problem, unsigned threads) {
+    const uint32_t elems = GP_TRANSPOSE_VECTOR / (uint32_t)problem->elem_bytes;
+    const uint32_t squares = threads * GP_TRANSPOSE_SQUARES(problem->elem_bytes);
+    const uint32_t across = 1u << floor_log2(squares) / 2;
+    const uint32_t down = problem->in_place ? across : squares / across;
+    gp_transpose_cut cut = {.tile_rows = down * elems, .tile_cols = across * elems};
+    cut.smem = (size_t)cut.tile_rows * cut.tile_cols * problem->elem_bytes * (problem->in_place ? 2 : 1);
+    return finish(cut, problem, problem->rows);
+}
+
+/* Elements in a sector, or 0 if every row of the output starts at a sector's start, so that nothing is skewed. */
+static uint32_t halo_of(const gp_problem *problem) {
+    const bool aligned = problem->out_align >= GP_TRANSPOSE_SECTOR || problem->elem_bytes >= GP_TRANSPOSE_SECTOR;
+    return aligned ? 0 : GP_TRANSPOSE_SECTOR / (uint32_t)problem->elem_bytes;
+}
+
+/* A warp's lanes load neighbouring columns; the padded tile has room for the halo above it. */
+gp_transpose_cut gp_transpose_cut_skew(const gp_problem *problem, unsigned threads) {
+    const uint32_t halo = halo_of(problem), cols = GP_TRANSPOSE_SKEW_COLS(problem->elem_bytes);
+    gp_transpose_cut cut = {.tile_rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS, .tile_cols = cols, .halo = halo};
+    cut.smem = (size_t)(cut.tile_rows + halo) * (cols + 1) * problem->elem_bytes;
+    return finish(cut, problem, problem->rows + (halo > 0 ? halo - 1 : 0));
+}
+
+/*
+ * Two pieces of 128 bytes side by side read less twice, but make fewer tiles. H200, share of a copy's speed, two
+ * against one: 10007 x 9973 of 1 and 2 bytes 0.88 and 0.93 against 0.86 and 0.91; 4097 x 4095 of 1 and 2 bytes 0.91
+ * and 0.91 against 0.88 and 0.93.
+ */
+#define WIDE_FROM(elem_bytes) ((elem_bytes) == 1 ? (uint64_t)16000000 : (uint64_t)64000000)
+
+/*
+ * Raw rows of the tile and its halo; the same memory then holds the tile's columns. Few columns of tiles are taken
+ * row by row: 46217 x 363 of 1 byte 0.975 against 0.934. Of many, two together read fewer sectors twice: 10007 x 9973
+ * of 1 and 2 bytes 0.886 and 0.932 against 0.879 and 0.929. (Aligned tiles lose by it: 8192 x 8192 of 4 bytes 0.96
+ * against 0.98.)
+ */
+gp_transpose_cut gp_transpose_cut_turn(const gp_problem *problem, unsigned threads) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes;
+    const bool wide = threads == GP_TRANSPOSE_THREADS && problem->cols >= 2048 &&
+                      problem->rows * problem->cols * bytes >= WIDE_FROM(bytes);
+    gp_transpose_cut cut = {.tile_rows = GP_TRANSPOSE_TURN_ROWS(threads),
+                            .tile_cols = (wide ? 256 : 128) / bytes,
+                            .halo = halo_of(problem)};
+    cut.smem = (size_t)(cut.tile_rows + GP_TRANSPOSE_SECTOR / bytes) * GP_TRANSPOSE_TURN_PITCH(cut.tile_cols * bytes);
+    cut = finish(cut, problem, problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0));
+    if (cut.across <= FEW_COLUMNS)
+        cut.band = 1;
+    else
+        cut.beside = 2;
+    return cut;
+}
+
+/* Whole rows, a power of two of them, a thread's each at most. */
+gp_transpose_cut gp_transpose_cut_rows(const gp_problem *problem, unsigned threads) {
+    const uint64_t row_bytes = problem->cols * problem->elem_bytes;
+    uint32_t rows = GP_TRANSPOSE_ROWS_SEGMENT / (uint32_t)problem->elem_bytes;
+    while (rows * 2 <= threads && rows * 2 * row_bytes <= GP_TRANSPOSE_ROWS_BYTES)
+        rows *= 2;
+    gp_transpose_cut cut = {.tile_rows = rows, .tile_cols = (uint32_t)problem->cols, .halo = halo_of(problem)};
+    cut.smem = (rows + cut.halo) * row_bytes + 32;
+    return finish(cut, problem, problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0));
+}
+
+/*
+ * 4 x threads vectors. Few rows: tiles as high as they are, so that what is written is one piece. Few columns: as
+ * narrow as they are.
+ */
+gp_transpose_cut gp_transpose_cut_quad(const gp_problem *problem, unsigned threads) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes, most = bytes == 1 ? 8 : 16;
+    const uint32_t across = problem->rows <= 32                 ? 16
+                            : problem->cols > 64                ? most
+                            : problem->cols <= 32 && bytes == 1 ? 2
+                                                                : 8;
+    gp_transpose_cut cut = {.tile_rows = threads * 4 / across, .tile_cols = across * GP_TRANSPOSE_VECTOR / bytes};
+    cut.smem = (size_t)across * (threads * 4 / across * GP_TRANSPOSE_VECTOR + 4 * GP_TRANSPOSE_QUAD_PAD(across));
+    return finish(cut, problem, problem->rows);
+}
+
+/* As many rows as fill the threads' bytes, at least a warp's steps down a column; and the vectors they may reach
+ * into. */
+gp_transpose_cut gp_transpose_cut_pick_rows(const gp_problem *problem, unsigned threads) {
+    const uint64_t row_bytes = problem->cols * problem->elem_bytes;
+    const uint32_t least =
+        GP_TRANSPOSE_PICK_STEPS(row_bytes) * GP_TRANSPOSE_PICK_WORDS * (4 / (uint32_t)problem->elem_bytes);
+    const uint32_t blocks = (uint32_t)(threads * GP_TRANSPOSE_PICK_BYTES / (least * row_bytes));
+    gp_transpose_cut cut = {.tile_rows = least * (blocks > 0 ? blocks : 1),
+                            .tile_cols = (uint32_t)problem->cols,
+                            .halo = halo_of(problem)};
+    cut.smem = ((cut.tile_rows + cut.halo) * row_bytes + 15) / 16 * 16 + 16;
+    return finish(cut, problem, problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0));
+}
+
+/* All rows of as many columns as fill the threads' bytes, whole vectors. A thread has one row's next words at least.
+ */
+gp_transpose_cut gp_transpose_cut_pick_cols(const gp_problem *problem, unsigned threads) {
+    const uint64_t most = threads * GP_TRANSPOSE_PICK_BYTES / (problem->rows * problem->elem_bytes) / 16 * 16;
+    gp_transpose_cut cut = {.tile_rows = (uint32_t)problem->rows, .tile_cols = most < 16 ? 16 : (uint32_t)most};
+    cut.smem = threads < problem->rows ? GP_SMEM_FEW_THREADS
+                                       : cut.tile_rows * GP_TRANSPOSE_PICK_PITCH(cut.tile_cols * problem->elem_bytes);
+    return finish(cut, problem, problem->rows);
+}
+
+/* The short side whole and a power of two of the long one: a piece of memory without gaps on one of the two sides. */
+gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned threads) {
+    const bool gather = problem->cols <= problem->rows;
+    const uint64_t width = gather ? problem->cols : problem->rows, length = gather ? problem->rows : problem->cols;
+    const uint64_t most = (uint64_t)threads * GP_TRANSPOSE_STRIP_BYTES / (width * problem->elem_bytes);
+    const uint32_t records = 1u << floor_log2(most < 32 ? 32 : most);
+    gp_transpose_cut cut = {.tile_rows = gather ? records : (uint32_t)width,
+                            .tile_cols = gather ? (uint32_t)width : records};
+    const size_t bytes = (size_t)records * width * problem->elem_bytes;
+    cut.smem = bytes + bytes / 128 * problem->elem_bytes; /* an element's room after every 128 bytes */
+    cut.down = cut.across = cut.band = cut.beside = 1;
+    cut.blocks = divide_up(length, records);
+    return cut;
+}

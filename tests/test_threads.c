@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processor contexts with every number of threads from 1 to 64, and in a process that has hardly any memory left. */
+#include "cases.h"
+#include "check.h"
+#include "oracle.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS 64u
+
+/* Work for 64 threads in each primitive, however many processors there are: 256 KiB moved are worth a thread. */
+#define ROWS ((size_t)1409)
+#define COLS ((size_t)1021)
+#define N ((size_t)4200007)
+#define WIDE 8 /* bytes of an element that is transposed */
+static int32_t numbers[N];
+static unsigned char turned[ROWS * COLS * WIDE], turned_right[ROWS * COLS * WIDE];
+static float sums[ROWS * COLS], squares[ROWS * COLS], sums_right[ROWS * COLS], squares_right[ROWS * COLS];
+static int64_t total_right;
+
+static int prepare(void **state) {
+    (void)state;
+    cases_fill(numbers, N, DATA_RANDOM, cases_seed());
+    oracle_reduce(GP_REDUCE_SUM, numbers, N, &total_right);
+    oracle_window(numbers, ROWS, COLS, COLS, 7, GP_BORDER_WRAP, sums_right, squares_right, COLS);
+    oracle_transpose(WIDE, numbers, ROWS, COLS, COLS, turned_right, ROWS);
+    return 0;
+}
+
+static gp_status open_cpu(unsigned threads, gp_context **context) {
+    gp_options options = {
+        .struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = threads};
+    return gp_context_create(context, &options);
+}
+
+static size_t status_number(const char *field) {
+    char line[256];
+    size_t value = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, field, strlen(field)) == 0)
+            value = strtoul(line + strlen(field) + 1, NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+static uint64_t threads_planned(gp_context *context) {
+    gp_plan_info plan = {.struct_size = sizeof plan};
+    return gp_context_plan(context, &plan) == GP_OK ? plan.grid : 0;
+}
+
+/* NULL if all three give what the oracle gives, on `threads` threads by their plans; else which did not. */
+static const char *wrong_with(gp_context *context, unsigned threads) {
+    int64_t total = 0;
+    memset(turned, 0x5a, sizeof turned);
+    memset(sums, 0x5a, sizeof sums);
+    memset(squares, 0x5a, sizeof squares);
+    if (gp_reduce_int(context, GP_REDUCE_SUM, numbers, N, &total) != GP_OK || total != total_right ||
+        threads_planned(context) != threads)
+        return "reduce";
+    if (gp_sum_and_square_window(context, numbers, ROWS, COLS, COLS, 7, GP_BORDER_WRAP, sums, squares, COLS) !=
+            GP_OK ||
+        memcmp(sums, sums_right, sizeof sums) != 0 || memcmp(squares, squares_right, sizeof squares) != 0 ||
+        threads_planned(context) != threads)
+        return "window";
+    if (gp_transpose(context, WIDE, numbers, ROWS, COLS, COLS, turned, ROWS) != GP_OK ||
+        memcmp(turned, turned_right, sizeof turned) != 0 || threads_planned(context) != threads)
+        return "transpose";
+    return NULL;
+}
+
+/* All of them start, the context's own, and all are gone with it. */
+static void every_number_of_threads(void **state) {
+    (void)state;
+    const size_t before = status_number("Threads:");
+    for (unsigned threads = 1; threads <= THREADS; threads++) {
+        gp_context *context = NULL;
+        assert_int_equal(open_cpu(threads, &context), GP_OK);
+        for (int turn = 0; turn < 2; turn++) {
+            const char *wrong = wrong_with(context, threads);
+            if (wrong)
+                fail_msg("%s is wrong with %u threads", wrong, threads);
+        }
+        if (!SANITIZED)
+            assert_int_equal(status_number("Threads:"), before + threads - 1);
+        gp_context_destroy(context);
+        if (!SANITIZED)
+            assert_int_equal(status_number("Threads:"), before);
+    }
+}
+
+/* Holds all memory there is to be had, down to the smallest piece. */
+typedef struct piece {
+    struct piece *next;
+} piece;
+
+static piece *take_all(void) {
+    piece *held = NULL;
+    for (size_t bytes = (size_t)1 << 30; bytes >= sizeof(piece); bytes /= 2)
+        for (piece *p; (p = malloc(bytes)) != NULL; held = p)
+            p->next = held;
+    return held;
+}
+
+static void give_back(piece *held) {
+    for (piece *next; held; held = next) {
+        next = held->next;
+        free(held);
+    }
+}
+
+/* In a child: address space for so much more than there is now. Its exit status; 0: all as it should be. */
+static int with_little_space(size_t bytes) {
+    const rlim_t now = (rlim_t)status_number("VmSize:") * 1024;
+    const struct rlimit limit = {now + bytes, now + bytes};
+    gp_context *context = NULL;
+    void *memory = NULL;
+    if (now == 0 || setrlimit(RLIMIT_AS, &limit) != 0)
+        return 2;
+    piece *held = take_all();
+    if (!held || open_cpu(THREADS, &context) != GP_ERR_MEMORY || context || !strstr(gp_last_error(), "memory"))
+        return 3;
+    give_back(held);
+    gp_status status = open_cpu(THREADS, &context);
+    if (status != GP_OK)
+        return status == GP_ERR_MEMORY && !context ? 0 : 4;
+    if (gp_alloc(context, bytes + ((size_t)64 << 20), &memory) != GP_ERR_MEMORY || memory)
+        return 5;
+    const char *wrong = wrong_with(context, THREADS); /* on as many threads as have room for a stack */
+    gp_context_destroy(context);
+    return wrong ? 6 : 0;
+}
+
+static void little_address_space(void **state) {
+    (void)state;
+    if (SANITIZED)
+        skip(); /* a sanitizer's own memory comes first */
+    for (size_t bytes = 0; bytes <= (size_t)256 << 20; bytes = bytes ? bytes * 4 : 4096) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            signal(SIGSEGV, SIG_DFL); /* cmocka's handler would go on with the next test */
+            alarm(60);
+            _exit(with_little_space(bytes));
+        }
+        int ended = 1;
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        if (ended != 0)
+            fail_msg("%zu bytes more: %s %d", bytes, WIFSIGNALED(ended) ? "signal" : "exit status",
+                     WIFSIGNALED(ended) ? WTERMSIG(ended) : WEXITSTATUS(ended));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(little_address_space),
+        cmocka_unit_test(every_number_of_threads),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
