@@ -5,6 +5,7 @@
  */
 #include "gpu.h"
 #include "transpose.cuh"
+#include "warp.cuh"
 
 /* In 32 bits where that is enough: a division in 64 costs several times as much. */
 __device__ inline uint64_t divide(uint64_t a, uint64_t b) {
@@ -14,6 +15,7 @@ __device__ inline uint64_t divide(uint64_t a, uint64_t b) {
 /* An element is `words` words of the widest type that divides its size and every address. */
 template <int bytes>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpose_arguments a, uint64_t words) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type word;
     const uint64_t index = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     const uint64_t row = divide(index, a.cols), col = index - row * a.cols;
@@ -75,6 +77,7 @@ template <typename element> struct square_tile {
 };
 
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_tile(transpose_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     const uint32_t side = a.cut.tile_rows, log2_side = 31 - __clz((int)side);
     const bool in_place = (const void *)a.in == a.out;

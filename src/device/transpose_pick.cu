@@ -6,6 +6,7 @@
  */
 #include "gpu.h"
 #include "transpose.cuh"
+#include "warp.cuh"
 
 struct pick_arguments {
     const unsigned char *in;
@@ -45,6 +46,7 @@ __device__ inline void store_picked(unsigned char *to, const uint32_t *e, uint32
  */
 template <int bytes, int steps>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_rows(pick_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t elems = 4 / bytes, rows = GP_TRANSPOSE_PICK_WORDS * elems; /* a step */
     const uint32_t pitch = (uint32_t)a.in_pitch, halo = a.cut.halo, height = a.cut.tile_rows + halo;
@@ -93,6 +95,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_rows(p
  */
 template <int bytes>
 __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_COLS_THREADS, 8) transpose_pick_cols(pick_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t elems = 4 / bytes;
     const uint64_t col = (uint64_t)blockIdx.x * a.cut.tile_cols;

@@ -7,9 +7,11 @@
  */
 #include "gpu.h"
 #include "transpose.cuh"
+#include "warp.cuh"
 
 template <int bytes, int across>
 __global__ void __launch_bounds__(GP_TRANSPOSE_QUAD_THREADS, 8) transpose_quad(transpose_arguments a) {
+    gp_await_earlier_kernels();
     constexpr uint32_t threads = GP_TRANSPOSE_QUAD_THREADS, elems = 16 / bytes, words = threads / across * bytes;
     constexpr uint32_t pad = GP_TRANSPOSE_QUAD_PAD(across), vectors = words / 4;
     uint32_t *shared = (uint32_t *)transpose_shared;

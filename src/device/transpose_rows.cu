@@ -9,6 +9,7 @@
 
 template <int bytes>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transpose_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     const skewed_tile tile = skewed_tile_of_block(a);
     const uint32_t height = a.cut.tile_rows + a.cut.halo, pitch = (uint32_t)a.in_pitch;

@@ -49,6 +49,7 @@ __device__ inline void load_skewed(const transpose_arguments &a, const skewed_ti
 
 template <int bytes, int threads>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 3 / threads) transpose_skew(transpose_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t cols = GP_TRANSPOSE_SKEW_COLS(bytes), rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS;
     element *shared = (element *)transpose_shared;

@@ -6,6 +6,7 @@
  */
 #include "gpu.h"
 #include "transpose.cuh"
+#include "warp.cuh"
 
 struct strip_arguments {
     const unsigned char *in;
@@ -47,6 +48,7 @@ template <int bytes> union vector_of {
 };
 
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_gather(strip_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t elems = 16 / bytes, loads = GP_TRANSPOSE_STRIP_BYTES / 16;
     element *shared = (element *)transpose_shared;
@@ -89,6 +91,7 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) 
 }
 
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_scatter(strip_arguments a) {
+    gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t elems = 16 / bytes, loads = GP_TRANSPOSE_STRIP_BYTES / 16;
     element *shared = (element *)transpose_shared;

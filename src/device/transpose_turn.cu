@@ -147,6 +147,7 @@ __global__ void __launch_bounds__(threads,
                                   GP_TRANSPOSE_THREADS / threads *
                                       (threads == 256 && wide == 1 ? GP_TRANSPOSE_BLOCKS_4 : GP_TRANSPOSE_BLOCKS_2))
     transpose_turn(transpose_arguments a) {
+    gp_await_earlier_kernels();
     const skewed_tile tile = skewed_tile_of_block(a);
     copy_rows<bytes, threads, wide>(a, tile);
     await_copies();

@@ -6,6 +6,7 @@
  */
 #include "gpu.h"
 #include "transpose.cuh"
+#include "warp.cuh"
 
 constexpr uint32_t log2_of(uint32_t n) {
     return n < 2 ? 0 : 1 + log2_of(n / 2);
@@ -80,6 +81,7 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
                                                (bytes >= 4   ? GP_TRANSPOSE_BLOCKS_4
                                                 : bytes == 2 ? GP_TRANSPOSE_BLOCKS_2
                                                              : 2)) transpose_vector(transpose_arguments a) {
+    gp_await_earlier_kernels();
     const vector_tile<bytes, threads, false> tile = {(uint4 *)transpose_shared};
     const tile_index at = tile_of_block(a.cut);
     const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_cols;
@@ -93,6 +95,7 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
 /* In place: a tile above the diagonal and its mirror image, both in shared memory before either is written. */
 template <int bytes, int threads>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 2 / threads) transpose_swap(transpose_arguments a) {
+    gp_await_earlier_kernels();
     typedef vector_tile<bytes, threads, true> tile_type;
     const tile_index at = tile_of_triangle(a.cut.down);
     const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_rows;
