@@ -57,8 +57,9 @@ static const request requests[] = {
 static gp_context *pinned, *helper; /* the row's, and that of the kernels around it: two workspaces, one stream */
 static cudaStream_t stream;
 static char *source[2], *in, *out, *turned[2];
-static int64_t *kept; /* KEPT a round */
-static bool waits;    /* after each call: how the right results come about */
+static int64_t *kept;      /* KEPT a round */
+static size_t side = SIDE; /* few in a reduced run: nothing is to overlap there */
+static bool waits;         /* after each call: how the right results come about */
 
 static gp_status then(gp_status status) {
     if (status == GP_OK && waits && cudaStreamSynchronize(stream) != cudaSuccess)
@@ -69,9 +70,9 @@ static gp_status then(gp_status status) {
 /* Writes all of `in' from a source, by two kernels in turns. */
 static gp_status produce(int which, unsigned turn) {
     if (turn % TURNS < 2)
-        return then(gp_transpose(helper, 4, source[which], SIDE, SIDE, SIDE, in, SIDE));
-    return then(gp_sum_and_square_window(helper, (const int32_t *)(const void *)source[which], SIDE, SIDE, SIDE, 31,
-                                         GP_BORDER_ZERO, (float *)(void *)in, NULL, SIDE));
+        return then(gp_transpose(helper, 4, source[which], side, side, side, in, side));
+    return then(gp_sum_and_square_window(helper, (const int32_t *)(const void *)source[which], side, side, side, 31,
+                                         GP_BORDER_ZERO, (float *)(void *)in, NULL, side));
 }
 
 static gp_status run_row(const request *r, const void *from, void *to) {
@@ -133,7 +134,7 @@ static gp_status one_round(const request *r, unsigned turn, int64_t *to) {
     GP_TRY(produce(r->in_place ? 0 : 1, turn));
     if (!r->in_place)
         GP_TRY(run_row(r, source[0], result));
-    return then(gp_reduce_int(helper, GP_REDUCE_SUM, (const int32_t *)(const void *)in, SIDE * SIDE, &to[4]));
+    return then(gp_reduce_int(helper, GP_REDUCE_SUM, (const int32_t *)(const void *)in, side * side, &to[4]));
 }
 
 static void start(void) {
@@ -195,6 +196,7 @@ static bool row_between_others(const gp_kernel *row, const request *r) {
 static void every_row_waits(void **state) {
     (void)state;
     size_t series = 0;
+    side = cases_reduced() ? 256 : SIDE;
     for (size_t i = 0; i < gp_catalogue_count(); i++) {
         const gp_kernel *row = gp_catalogue_at(i);
         size_t ran = 0;

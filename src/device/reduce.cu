@@ -92,7 +92,7 @@ template <gp_reduce_op OP> __device__ typename accumulator<OP>::type reduce_shar
     if (blockIdx.x == 0 && tail < n)
         total = acc::join(total, in[tail]);
 #pragma unroll 1 /* more rounds at once do not fit the registers */
-    for (; i + (GP_REDUCE_LOADS - 1) * blockDim.x < n_groups; i += gridDim.x * step) {
+    for (; i - threadIdx.x + step <= n_groups; i += gridDim.x * step) {
         int4 four[GP_REDUCE_LOADS];
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
@@ -101,16 +101,20 @@ template <gp_reduce_op OP> __device__ typename accumulator<OP>::type reduce_shar
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
             take<OP>(total, four[load]);
     }
-#pragma unroll 1
-    for (; i < n_groups; i += 2 * blockDim.x) { /* what is left of the last round, two loads at a time */
-        const int nothing = (int)acc::identity();
-        const int4 first = gp_load_once(groups + i);
-        int4 second = make_int4(nothing, nothing, nothing, nothing);
-        if (i + blockDim.x < n_groups)
-            second = gp_load_once(groups + i + blockDim.x);
-        take<OP>(total, first);
-        take<OP>(total, second);
+    if (i - threadIdx.x >= n_groups)
+        return total;
+    /* a round that is not whole: here too all loads before the first use, in all threads alike */
+    const int nothing = (int)acc::identity();
+    int4 four[GP_REDUCE_LOADS];
+#pragma unroll
+    for (int load = 0; load < GP_REDUCE_LOADS; load++) {
+        four[load] = make_int4(nothing, nothing, nothing, nothing);
+        if (i + load * blockDim.x < n_groups)
+            four[load] = gp_load_once(groups + i + load * blockDim.x);
     }
+#pragma unroll
+    for (int load = 0; load < GP_REDUCE_LOADS; load++)
+        take<OP>(total, four[load]);
     return total;
 }
 
@@ -124,7 +128,8 @@ __device__ void publish(const reduce_arguments &arguments, int64_t value, bool o
     }
 }
 
-template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_block(reduce_arguments arguments) {
+template <gp_reduce_op OP>
+__global__ void __maxnreg__(GP_REDUCE_BLOCK_REGS) reduce_block(reduce_arguments arguments) {
     gp_await_earlier_kernels();
     const int64_t value = join_block<OP>(reduce_share<OP>(arguments.in, arguments.n));
     if (threadIdx.x == 0)

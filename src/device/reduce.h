@@ -17,7 +17,8 @@
  * warp's 512 bytes touched one sector more, ran at 0.94 of the aligned speed at 2^29 elements.
  */
 #define GP_REDUCE_LINE 32
-#define GP_REDUCE_REGS 32 /* 2048 threads on an SM of 65536 registers */
+#define GP_REDUCE_REGS 32       /* 2048 threads on an SM of 65536 registers */
+#define GP_REDUCE_BLOCK_REGS 64 /* reduce_block is alone on its SM */
 #define GP_REDUCE_GRID_MAX 65536
 #define GP_REDUCE_STATIC_SMEM 264 /* one 64-bit slot a warp, the ticket */
 
