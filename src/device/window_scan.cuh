@@ -85,8 +85,9 @@ __device__ __forceinline__ uint32_t load_row(const tile_frame &f, const int32_t 
     return magnitude;
 }
 
-/* Pixel `at` outside the row shows the one at base + step * at, if that lies in the row and the tile. */
+/* Pixel `at` outside the row shows the one at base + step * at, if that lies in the row. */
 struct border_line {
+    bool in_row; /* false: all are zero */
     int64_t base;
     int32_t step;
 };
@@ -95,15 +96,15 @@ __device__ __forceinline__ border_line find_border_line(const window_arguments &
     const int64_t edge = left ? -f.column : a.cols - 1 - f.column; /* the row's pixel next to it */
     switch (a.border) {
     case GP_BORDER_REPLICATE:
-        return {edge, 0};
+        return {true, edge, 0};
     case GP_BORDER_REFLECT:
-        return {2 * edge + (left ? -1 : 1), -1};
+        return {true, 2 * edge + (left ? -1 : 1), -1};
     case GP_BORDER_REFLECT_101:
-        return {2 * edge, -1};
+        return {true, 2 * edge, -1};
     case GP_BORDER_WRAP:
-        return {left ? a.cols : -a.cols, 1};
+        return {true, left ? a.cols : -a.cols, 1};
     default:
-        return {-1, 0};
+        return {false, -1, 0};
     }
 }
 
@@ -115,15 +116,17 @@ __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const
     for (int side = 0; side < 2; side++) {
         const border_line line = find_border_line(a, f, side == 0);
         const int32_t end = side == 0 ? f.row_first : f.needed;
+#pragma unroll 4
         for (int32_t at = (side == 0 ? 0 : f.row_end) + thread; at < end; at += threads) {
-            const int64_t from = line.base + line.step * at;
-            int32_t pixel;
-            if (from >= f.row_first && from < f.row_end) {
+            const int64_t from = line.base + line.step * at, column = f.column + from;
+            int32_t pixel = 0;
+            if (from >= f.row_first && from < f.row_end)
                 pixel = pixels[from];
-            } else {
+            else if (line.in_row && column >= 0 && column < a.cols)
+                pixel = row[column];
+            else if (line.in_row)
                 pixel = border_pixel(a, row, f.column + at);
-                magnitude |= magnitude_of(pixel);
-            }
+            magnitude |= magnitude_of(pixel);
             pixels[at] = pixel;
         }
     }
