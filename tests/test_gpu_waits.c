@@ -175,6 +175,7 @@ static bool row_between_others(const gp_kernel *row, const request *r) {
     const unsigned rounds = cases_reduced() ? TURNS : 60;
     int64_t want[TURNS * KEPT];
     gp_status status = GP_OK;
+    side = cases_reduced() && !r->in_place ? 256 : SIDE;
     start();
     waits = true;
     for (unsigned i = 0; i < TURNS && status == GP_OK; i++)
@@ -196,7 +197,6 @@ static bool row_between_others(const gp_kernel *row, const request *r) {
 static void every_row_waits(void **state) {
     (void)state;
     size_t series = 0;
-    side = cases_reduced() ? 256 : SIDE;
     for (size_t i = 0; i < gp_catalogue_count(); i++) {
         const gp_kernel *row = gp_catalogue_at(i);
         size_t ran = 0;
