@@ -110,7 +110,7 @@ static void better_rates_never_lose_a_call(void **state) {
     uint64_t seed = cases_seed();
     unsigned on_gpu = 0;
     for (int i = 0; i < 20000; i++) {
-        const uint64_t bytes = (uint64_t)drawn(&seed, 4e6, 8e9);
+        const uint64_t bytes = (uint64_t)drawn(&seed, 1.3 * GP_PLACE_LEAST, 8e9);
         const gp_problem p = i % 2 ? reduce_of(bytes) : transpose_of(bytes, (size_t)drawn(&seed, 1000, 9000));
         const bool pageable = i % 4 / 2;
         const double processor = drawn(&seed, 1e9, 200e9), less = drawn(&seed, 0.1, 1);
