@@ -47,9 +47,6 @@ template <typename SUM, typename SQUARE> struct narrow_sums {
         sum -= other.sum;
         square -= other.square;
     }
-    __device__ __forceinline__ narrow_sums shuffle_up(int lanes) const {
-        return {__shfl_up_sync(GP_FULL_WARP, sum, lanes), __shfl_up_sync(GP_FULL_WARP, square, lanes)};
-    }
     template <typename SHUFFLE> __device__ __forceinline__ narrow_sums shuffled(SHUFFLE shuffle) const {
         return {shuffle(sum), shuffle(square)};
     }
@@ -134,40 +131,6 @@ struct wide_square {
     }
     __device__ __forceinline__ float square_float() const {
         return round_split((uint32_t)low, (uint64_t)high << 32 | low >> 32);
-    }
-};
-
-struct split_sums : wide_sums {
-    static __device__ __forceinline__ split_sums make(int64_t sum, uint64_t low, uint64_t high) {
-        split_sums s;
-        s.sum = sum;
-        s.low = low;
-        s.high = high;
-        return s;
-    }
-    static __device__ __forceinline__ split_sums zero() {
-        return make(0, 0, 0);
-    }
-    __device__ __forceinline__ void slide(int32_t in, int32_t out) {
-        const uint64_t square = (uint64_t)((int64_t)out * out);
-        add(in);
-        sum -= out;
-        low -= (uint32_t)square;
-        high -= square >> 32;
-    }
-    __device__ __forceinline__ void plus(const split_sums &other) {
-        sum += other.sum;
-        low += other.low;
-        high += other.high;
-    }
-    __device__ __forceinline__ void minus(const split_sums &other) {
-        sum -= other.sum;
-        low -= other.low;
-        high -= other.high;
-    }
-    __device__ __forceinline__ split_sums shuffle_up(int lanes) const {
-        return make(__shfl_up_sync(GP_FULL_WARP, sum, lanes), __shfl_up_sync(GP_FULL_WARP, low, lanes),
-                    __shfl_up_sync(GP_FULL_WARP, high, lanes));
     }
 };
 
