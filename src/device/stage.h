@@ -9,6 +9,7 @@
 #ifndef GP_STAGE_H
 #define GP_STAGE_H
 
+#include "../host/cpu/reduce.h"
 #include "gpu.h"
 #include "stage_cut.h"
 
@@ -56,8 +57,6 @@ struct gp_stage {
     gp_stage_slot slot[GP_STAGE_SLOTS];
     size_t slot_bytes; /* of each slot that there is */
 };
-
-__extension__ typedef __int128 gp_total;
 
 /* A staged call. */
 typedef struct gp_stage_job {

@@ -123,30 +123,11 @@ static gp_status fill(run *r) {
     return GP_OK;
 }
 
-static int64_t combine(gp_reduce_op op, int64_t a, int64_t b) {
-    switch (op) {
-    case GP_REDUCE_MIN:
-        return b < a ? b : a;
-    case GP_REDUCE_MAX:
-        return b > a ? b : a;
-    case GP_REDUCE_AND:
-        return a & b;
-    case GP_REDUCE_OR:
-        return a | b;
-    default:
-        return a ^ b;
-    }
-}
-
 /* Adds the oldest partial result that is not in the total yet. */
 static void take_partial(run *r) {
     gp_stage_job *job = r->job;
     const int64_t partial = r->gpu->slot->partial[r->taken % job->slots];
-    const gp_reduce_op op = job->cut.problem->reduce;
-    if (op == GP_REDUCE_SUM)
-        job->total += partial;
-    else
-        job->total = r->taken == 0 ? partial : combine(op, (int64_t)job->total, partial);
+    job->total = r->taken == 0 ? partial : gp_reduce_combine(job->cut.problem->reduce, job->total, partial);
     r->taken++;
 }
 

@@ -4,15 +4,13 @@
 #include "split.h"
 #include "threads.h"
 
-__extension__ typedef __int128 int128; /* sums past 2^32 elements */
-
 typedef struct {
     const gp_problem *problem;
     gp_reduce_chunk chunk;
-    int128 *partial;
+    gp_total *partial;
 } reduce_work;
 
-static int128 combine(gp_reduce_op op, int128 a, int128 b) {
+gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b) {
     switch (op) {
     case GP_REDUCE_SUM:
         return a + b;
@@ -42,13 +40,13 @@ static size_t chunk_length(const int32_t *in, size_t n) {
     return n < length ? n : length;
 }
 
-static int128 reduce_range(const reduce_work *work, const int32_t *in, size_t n) {
+static gp_total reduce_range(const reduce_work *work, const int32_t *in, size_t n) {
     bool streamed = work->problem->n > IN_CACHE_MAX;
     size_t length = chunk_length(in, n);
-    int128 total = work->chunk(in, length, streamed);
+    gp_total total = work->chunk(in, length, streamed);
     while (in += length, n -= length, n > 0) {
         length = chunk_length(in, n);
-        total = combine(work->problem->reduce, total, work->chunk(in, length, streamed));
+        total = gp_reduce_combine(work->problem->reduce, total, work->chunk(in, length, streamed));
     }
     return total;
 }
@@ -60,13 +58,13 @@ static void reduce_part(void *argument, unsigned part, unsigned parts) {
     work->partial[part] = reduce_range(work, (const int32_t *)work->problem->in + begin, end - begin);
 }
 
-static int128 reduce_in_parts(gp_context *context, unsigned parts, reduce_work *work) {
-    int128 partial[GP_PARTS_MAX];
+static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work *work) {
+    gp_total partial[GP_PARTS_MAX];
     work->partial = partial;
     gp_threads_run(context, parts, reduce_part, work);
-    int128 total = partial[0];
+    gp_total total = partial[0];
     for (unsigned part = 1; part < parts; ++part)
-        total = combine(work->problem->reduce, total, partial[part]);
+        total = gp_reduce_combine(work->problem->reduce, total, partial[part]);
     return total;
 }
 
@@ -80,7 +78,8 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
     if (parts > problem->n)
         parts = (unsigned)problem->n;
     reduce_work work = {problem, chunk[problem->reduce], NULL};
-    int128 total = parts > 1 ? reduce_in_parts(context, parts, &work) : reduce_range(&work, problem->in, problem->n);
+    gp_total total =
+        parts > 1 ? reduce_in_parts(context, parts, &work) : reduce_range(&work, problem->in, problem->n);
     if (total < INT64_MIN || total > INT64_MAX)
         return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu elements passes 64 bits", problem->n);
     *problem->result = (int64_t)total;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processor rows of the reduction share: the walk over parts and chunks. */
+/* What the processor rows of the reduction share, and staging: joining, the walk over parts and chunks. */
 #ifndef GP_CPU_REDUCE_H
 #define GP_CPU_REDUCE_H
 
@@ -12,6 +12,11 @@
 #define GP_REDUCE_CHUNK ((size_t)1 << 18)
 
 #define GP_REDUCE_OPS 6
+
+__extension__ typedef __int128 gp_total; /* sums past 2^32 elements */
+
+/* Joins two partial results. */
+gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b);
 
 /* in[0] op ... op in[n-1] for 1 <= n <= GP_REDUCE_CHUNK, extended to 64 bits with its sign.
  * streamed: the whole problem is larger than a cache of one core, and what comes next is worth prefetching. */
