@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pinned threads for the limits, which wait as the library's do: asleep. */
+/*
+ * Pinned threads for the limits, which wait as the library's do, asleep, and divide work as the library's do: each
+ * part into shares, and who is done with its own takes what is left of others'.
+ */
 #include "bench.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct hand {
@@ -21,14 +25,27 @@ struct crew {
     const char *in;
     char *out, *out2;
     size_t part_bytes;
+    unsigned shares; /* of each part */
+    atomic_uint taken[CPUS_MAX];
     hand hands[CPUS_MAX]; /* but number 0, who is the caller */
 };
 
 static volatile uint64_t sink; /* keeps the reading loops alive */
 
-static void work(const crew *c, unsigned number) {
-    const size_t at = number * c->part_bytes;
-    sink = c->limit->function(c->in + at, c->out ? c->out + at : NULL, c->out2 ? c->out2 + at : NULL, c->part_bytes);
+#define SHARES_MAX 16
+#define SHARE_BYTES_MIN ((size_t)2 << 20)
+
+static void work(crew *c, unsigned number) {
+    for (unsigned i = 0; i < c->threads; i++) {
+        const unsigned from = (number + i) % c->threads;
+        for (unsigned share; (share = atomic_fetch_add(&c->taken[from], 1)) < c->shares;) {
+            const size_t units = c->part_bytes / LIMIT_UNIT;
+            const size_t begin = units * share / c->shares * LIMIT_UNIT;
+            const size_t end = units * (share + 1) / c->shares * LIMIT_UNIT, at = from * c->part_bytes + begin;
+            sink = c->limit->function(c->in + at, c->out ? c->out + at : NULL, c->out2 ? c->out2 + at : NULL,
+                                      end - begin);
+        }
+    }
 }
 
 static void *hand_main(void *argument) {
@@ -72,6 +89,10 @@ void crew_run(crew *c, const limit *l, const char *in, char *out, char *out2, si
     c->out = out;
     c->out2 = out2;
     c->part_bytes = crew_bytes(c->threads, bytes) / c->threads;
+    const size_t shares = c->threads == 1 ? 1 : c->part_bytes / SHARE_BYTES_MIN;
+    c->shares = shares < 1 ? 1 : shares < SHARES_MAX ? (unsigned)shares : SHARES_MAX;
+    for (unsigned i = 0; i < c->threads; i++)
+        atomic_store(&c->taken[i], 0);
     for (unsigned i = 1; i < c->threads; i++)
         sem_post(&c->hands[i].begin);
     work(c, 0);

@@ -81,6 +81,29 @@ TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, 
     return NAMED(fold)(&a);
 }
 
+/* Two streams, the halves of each MiB, eight lines of each in turn, what follows in each fetched meanwhile. */
+TARGET static uint64_t NAMED(read_eights)(const char *in, char *out, char *out2, size_t bytes) {
+    VECTOR a = {0}, b = a, c = a, d = a;
+    (void)out, (void)out2;
+    for (size_t part = 0, half; part < bytes; part += 2 * half) {
+        half = (bytes - part < MIB ? bytes - part : MIB) / 2;
+        for (size_t eight = part; eight < part + half; eight += 8 * LINE) {
+            for (size_t i = eight; i < eight + 8 * LINE; i += 2 * V) {
+                a ^= *(const VECTOR *)(in + i);
+                b ^= *(const VECTOR *)(in + i + V);
+                c ^= *(const VECTOR *)(in + half + i);
+                d ^= *(const VECTOR *)(in + half + i + V);
+            }
+            for (size_t line = eight; line < eight + 8 * LINE; line += LINE) {
+                __builtin_prefetch(in + line + PAGE / 4, 0, 3);
+                __builtin_prefetch(in + half + line + PAGE / 4, 0, 3);
+            }
+        }
+    }
+    a ^= b ^ c ^ d;
+    return NAMED(fold)(&a);
+}
+
 /* One array read, two written, through the caches. */
 TARGET static uint64_t NAMED(split)(const char *in, char *out, char *out2, size_t bytes) {
     for (size_t i = 0; i < bytes; i += V) {

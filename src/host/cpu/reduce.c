@@ -8,6 +8,7 @@ typedef struct {
     const gp_problem *problem;
     gp_reduce_chunk chunk;
     gp_total *partial;
+    gp_shares *shares;
 } reduce_work;
 
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b) {
@@ -51,16 +52,28 @@ static gp_total reduce_range(const reduce_work *work, const int32_t *in, size_t 
     return total;
 }
 
+static gp_total reduce_share(const reduce_work *work, unsigned share, unsigned shares) {
+    size_t begin = gp_part_begin(work->problem->n, share, shares);
+    size_t end = gp_part_begin(work->problem->n, share + 1, shares);
+    return reduce_range(work, (const int32_t *)work->problem->in + begin, end - begin);
+}
+
 static void reduce_part(void *argument, unsigned part, unsigned parts) {
     const reduce_work *work = argument;
-    size_t begin = gp_part_begin(work->problem->n, part, parts);
-    size_t end = gp_part_begin(work->problem->n, part + 1, parts);
-    work->partial[part] = reduce_range(work, (const int32_t *)work->problem->in + begin, end - begin);
+    unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
+    gp_total total = reduce_share(work, share, shares);
+    (void)parts;
+    while ((share = gp_shares_take(work->shares, part)) < shares)
+        total = gp_reduce_combine(work->problem->reduce, total, reduce_share(work, share, shares));
+    work->partial[part] = total;
 }
 
 static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work *work) {
     gp_total partial[GP_PARTS_MAX];
+    gp_shares shares;
     work->partial = partial;
+    work->shares = &shares;
+    gp_shares_begin(&shares, work->problem->bytes_read, parts);
     gp_threads_run(context, parts, reduce_part, work);
     gp_total total = partial[0];
     for (unsigned part = 1; part < parts; ++part)
@@ -77,7 +90,7 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
     if (parts > problem->n)
         parts = (unsigned)problem->n;
-    reduce_work work = {problem, chunk[problem->reduce], NULL};
+    reduce_work work = {.problem = problem, .chunk = chunk[problem->reduce]};
     gp_total total =
         parts > 1 ? reduce_in_parts(context, parts, &work) : reduce_range(&work, problem->in, problem->n);
     if (total < INT64_MIN || total > INT64_MAX)

@@ -17,6 +17,7 @@
 
 #define LANES 16
 #define SIXTEEN (16 * LANES)
+#define THIRTY_TWO (32 * LANES)
 
 /* Elements ahead in each quarter, best of 64 to 1024: nearer for the sum, which takes four vectors of each at once.
  */
@@ -26,11 +27,11 @@
 /*
  * The sum as a counter of carries (W. Harley's population count, with vectors for bits): a full adder takes three
  * numbers of one weight to their exclusive or, of that weight, and their majority, of twice the weight. Both are one
- * instruction, in two's complement too. Sixteen vectors so become one that weighs sixteen.
+ * instruction, in two's complement too. Sixteen vectors so become one that weighs sixteen, or 32 one that weighs 32.
  */
 typedef struct {
-    __m512i ones, twos, fours, eights;
-    __m512i low, high; /* of the vectors x that weigh sixteen: sum of x modulo 2^32, sum of floor(x / 2^16) */
+    __m512i ones, twos, fours, eights, sixteens;
+    __m512i low, high; /* of the vectors x that weigh most: sum of x modulo 2^32, sum of floor(x / 2^16) */
 } carries;
 
 /* A load that the compiler may not repeat: it would, for each of the two uses, and the load ports are the limit. */
@@ -53,16 +54,25 @@ INLINE __m512i add_four(carries *to, const int32_t *at) {
     return full_add(&to->twos, first, second);
 }
 
-/*
- * Four vectors at each of four places `apart` elements apart. A chunk gives 2^10 vectors weighing sixteen: |high| <=
- * 2^25, and low - 2^16 high, the sum of the lower halves, is less than 2^26: both are exact.
- */
-INLINE void add_sixteen(carries *to, const int32_t *at, size_t apart) {
+/* Four vectors at each of four places `apart` elements apart. */
+INLINE __m512i add_sixteen(carries *to, const int32_t *at, size_t apart) {
     __m512i first = full_add(&to->fours, add_four(to, at), add_four(to, at + apart));
     __m512i second = full_add(&to->fours, add_four(to, at + 2 * apart), add_four(to, at + 3 * apart));
-    __m512i sixteen = full_add(&to->eights, first, second);
-    to->low = _mm512_add_epi32(to->low, sixteen);
-    to->high = _mm512_add_epi32(to->high, _mm512_srai_epi32(sixteen, 16));
+    return full_add(&to->eights, first, second);
+}
+
+/*
+ * Of those that weigh most a chunk gives at most 2^10: |high| <= 2^25, and low - 2^16 high, the sum of the lower
+ * halves, is less than 2^26: both are exact.
+ */
+INLINE void add_heavy(carries *to, __m512i x) {
+    to->low = _mm512_add_epi32(to->low, x);
+    to->high = _mm512_add_epi32(to->high, _mm512_srai_epi32(x, 16));
+}
+
+INLINE void add_thirty_two(carries *to, const int32_t *at) {
+    __m512i first = add_sixteen(to, at, 4 * LANES), second = add_sixteen(to, at + SIXTEEN, 4 * LANES);
+    add_heavy(to, full_add(&to->sixteens, first, second));
 }
 
 INLINE __m512i widen_and_add(__m512i x) {
@@ -75,9 +85,12 @@ INLINE __m512i and_twice(__m512i a, __m512i b) {
     return _mm512_add_epi64(a, _mm512_slli_epi64(b, 1));
 }
 
-INLINE __m512i total_of(const carries *c) {
+/* `most`: what the heaviest vectors weigh, 16 or 32. */
+INLINE __m512i total_of(const carries *c, unsigned most) {
     __m512i rest = _mm512_sub_epi32(c->low, _mm512_slli_epi32(c->high, 16));
     __m512i total = _mm512_add_epi64(widen_and_add(rest), _mm512_slli_epi64(widen_and_add(c->high), 16));
+    if (most == 32)
+        total = and_twice(widen_and_add(c->sixteens), total);
     total = and_twice(widen_and_add(c->eights), total);
     total = and_twice(widen_and_add(c->fours), total);
     total = and_twice(widen_and_add(c->twos), total);
@@ -93,28 +106,35 @@ INLINE __mmask16 first_lanes(size_t n) {
     return (__mmask16)((1u << n) - 1);
 }
 
-AVX512 static __m512i sum_sixteens(const int32_t *in, size_t n, bool streamed) {
+AVX512 static __m512i sum_quarters(const int32_t *in, size_t n) {
     __m512i zero = _mm512_setzero_si512();
-    carries c = {zero, zero, zero, zero, zero, zero};
-    size_t quarter = n / SIXTEEN * (SIXTEEN / 4);
-    if (!streamed) {
-        for (const int32_t *at = in; at < in + quarter; at += 4 * LANES)
-            add_sixteen(&c, at, quarter);
-        return total_of(&c);
-    }
+    carries c = {zero, zero, zero, zero, zero, zero, zero};
+    size_t quarter = n / 4;
     for (const int32_t *at = in; at < in + quarter; at += 4 * LANES) {
-        add_sixteen(&c, at, quarter);
+        add_heavy(&c, add_sixteen(&c, at, quarter));
         for (size_t k = 0; k < 4; ++k)
             prefetch_quarters(at + k * LANES + AHEAD_OF_SUM, quarter);
     }
-    return total_of(&c);
+    return total_of(&c, 16);
+}
+
+/*
+ * From cache in order, and in thirty-twos, which saves one instruction in sixteen vectors: 1 MiB in 6.5 us where
+ * quarters and sixteens take 6.7, beside a busy neighbour 7.4 and 8.2.
+ */
+AVX512 static __m512i sum_in_order(const int32_t *in, size_t n) {
+    __m512i zero = _mm512_setzero_si512();
+    carries c = {zero, zero, zero, zero, zero, zero, zero};
+    for (const int32_t *at = in; at < in + n; at += THIRTY_TWO)
+        add_thirty_two(&c, at);
+    return total_of(&c, 32);
 }
 
 AVX512 static int64_t sum_chunk(const int32_t *in, size_t n, bool streamed) {
     __m512i total = _mm512_setzero_si512();
-    size_t rest = n % SIXTEEN;
-    if (n >= SIXTEEN)
-        total = sum_sixteens(in, n, streamed);
+    size_t rest = n % (streamed ? SIXTEEN : THIRTY_TWO);
+    if (n > rest)
+        total = streamed ? sum_quarters(in, n - rest) : sum_in_order(in, n - rest);
     for (in += n - rest; rest >= LANES; in += LANES, rest -= LANES)
         total = _mm512_add_epi64(total, widen_and_add(_mm512_loadu_si512(in)));
     total = _mm512_add_epi64(total, widen_and_add(_mm512_maskz_loadu_epi32(first_lanes(rest), in)));

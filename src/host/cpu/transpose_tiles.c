@@ -3,24 +3,28 @@
 #include "transpose_tiles.h"
 #include "split.h"
 #include "threads.h"
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * Columns, in bytes, that are done for all rows before the next. The input is read in rows of this length, the output
  * written a line here and there: 4112 x 4080 elements of 4 bytes took 8.8 ms so, 14.0 ms with 2 KiB, 13.3 with 64
- * KiB.
+ * KiB. In wide elements twice as many: 2064 x 4080 of 16 bytes 14.9 ms with 8 KiB, so 13.4.
  */
-#define STRIP_BYTES 8192
+#define STRIP_BYTES ((size_t)8192)
 
 /*
- * Where the output's rows crowd, two panels are done at once and lines written in pairs: 8192 x 16384 elements of 4
- * bytes took 54 ms so, 60 without.
+ * Where the output's rows crowd, and for wide elements, two panels are done at once and lines written in pairs: 8192
+ * x 16384 elements of 4 bytes took 54 ms so, 60 without; 2064 x 4080 of 16 bytes, with what lies ahead asked
+ * for, 14.9, 19.6 without. Other elements of 4 bytes are slower so (4112 x 4080: 6.0, 7.7).
  */
 #define PAIR 2
 
-/* Lines of the output that are kept from panel to panel where they begin anywhere: as many columns are done at once.
+/*
+ * Lines of the output that are kept from panel to panel where they begin anywhere: as many columns are done at once.
+ * 4001 x 3999 elements of 4 bytes took 7.6 ms with 1024 and 6.3 so; the second-level cache holds them.
  */
-#define KEPT_LINES 1024
+#define KEPT_LINES_MAX 4096
 
 /* So many are copied one by one rather than as part of a tile. */
 #define FEW_ELEMENTS 4
@@ -32,9 +36,13 @@ typedef struct {
     size_t tile_rows, tile_cols;
     size_t head; /* rows before the first whole line of the output */
     bool stream;
-    bool in_pairs; /* stream, and rows of the output crowd */
+    bool wide;     /* stream, 8 or 16 bytes, and rows of the output do not crowd */
+    bool in_pairs; /* stream, and rows of the output crowd or elements are wide */
     void (*stream_lines)(char *to, const char *from, size_t lines);
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
+    size_t kept_lines;
+    char *kept; /* so many lines a part */
+    gp_shares *shares;
 } job;
 
 static size_t smaller(size_t a, size_t b) {
@@ -93,12 +101,13 @@ static void do_panel(const job *j, size_t r, size_t rows, size_t c, size_t c_end
 
 /*
  * The same rows of the next square. A line has 64 rows of 1-byte elements or 32 of 2: more than the processor follows
- * by itself (8192 x 8192 of 1 byte 12.1 ms, so 9.2; of 2 bytes 29.5, so 19.6; of 4 bytes 51.2, but so 54.9).
+ * by itself (8192 x 8192 of 1 byte 12.1 ms, so 9.2; of 2 bytes 29.5, so 19.6; of 4 bytes 51.2, but so 54.9). Few rows
+ * of wide elements are done sooner: there, the fourth square.
  */
 static void prefetch_square(const job *j, const gp_matrices *m) {
-    size_t length = PAIR * j->tile_cols * j->elem_bytes;
-    for (size_t k = 0; k < j->tile_rows && j->elem_bytes < 4; ++k)
-        for (size_t next = length; next < 2 * length; next += GP_LINE)
+    size_t length = PAIR * j->tile_cols * j->elem_bytes, ahead = j->wide ? 4 * length : length;
+    for (size_t k = 0; k < j->tile_rows && (j->wide || j->elem_bytes < 4); ++k)
+        for (size_t next = ahead; next < ahead + length; next += GP_LINE)
             __builtin_prefetch(m->in + k * m->in_pitch + next);
 }
 
@@ -137,8 +146,7 @@ static size_t to_line(const char *at) {
  * Whole tiles from (r, c) to row r_end where lines of the output begin anywhere. All that lies between lines goes
  * past the caches; what lies before the first and after the last does not.
  */
-static void do_skewed_tiles(const job *j, size_t r, size_t r_end, size_t c, size_t tiles) {
-    _Alignas(GP_LINE) char kept[KEPT_LINES * GP_LINE];
+static void do_skewed_tiles(const job *j, size_t r, size_t r_end, size_t c, size_t tiles, char *kept) {
     gp_matrices m = at(j, r, c), first = {m.in, m.in_pitch, kept, GP_LINE};
     size_t lines = tiles * j->tile_cols;
     j->panel(&first, tiles, false);
@@ -155,11 +163,11 @@ static void do_skewed_tiles(const job *j, size_t r, size_t r_end, size_t c, size
     }
 }
 
-static void do_skewed(const job *j, size_t r, size_t r_end, size_t c, size_t c_end) {
+static void do_skewed(const job *j, size_t r, size_t r_end, size_t c, size_t c_end, char *kept) {
     size_t tiles_end = c_end - c_end % j->tile_cols, full_end = r_end - (r_end - r) % j->tile_rows;
     for (size_t strip = c, length; strip < tiles_end && r < full_end; strip += length) {
-        length = smaller(tiles_end - strip, KEPT_LINES);
-        do_skewed_tiles(j, r, full_end, strip, length / j->tile_cols);
+        length = smaller(tiles_end - strip, j->kept_lines);
+        do_skewed_tiles(j, r, full_end, strip, length / j->tile_cols, kept);
     }
     for (size_t k = r; k < full_end && tiles_end < c_end; k += j->tile_rows)
         edge_tile(j, k, j->tile_rows, tiles_end, c_end - tiles_end);
@@ -168,12 +176,8 @@ static void do_skewed(const job *j, size_t r, size_t r_end, size_t c, size_t c_e
 }
 
 static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, size_t c_end) {
-    if (j->skew) {
-        do_skewed(j, panel_begin(j, panel), panel_begin(j, panel_end), c, c_end);
-        return;
-    }
     for (size_t strip_end; c < c_end; c = strip_end) {
-        strip_end = smaller(c_end, c + STRIP_BYTES / j->elem_bytes);
+        strip_end = smaller(c_end, c + (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes);
         for (size_t p = panel; p < panel_end; ++p) {
             size_t r = panel_begin(j, p), rows = panel_begin(j, p + 1) - r;
             bool pair = j->in_pairs && p + PAIR <= panel_end && panel_begin(j, p + PAIR) - r == PAIR * j->tile_rows;
@@ -187,16 +191,30 @@ static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, siz
     }
 }
 
-/* Threads divide the panels, or the tiles of all panels if there are too few. */
+/* Shares divide the panels, or the tiles of all panels if there are too few. Of skewed work each part has one. */
+static void do_share(const job *j, unsigned share, unsigned shares) {
+    size_t panels = (j->rows - smaller(j->head, j->rows) + j->tile_rows - 1) / j->tile_rows + (j->head > 0);
+    size_t tiles = (j->cols + j->tile_cols - 1) / j->tile_cols, panel = 0, c = 0, c_end = j->cols;
+    if (panels >= tiles || panels >= 8 * (size_t)shares) {
+        panel = gp_part_begin(panels, share, shares);
+        panels = gp_part_begin(panels, share + 1, shares);
+    } else {
+        c = gp_part_begin(tiles, share, shares) * j->tile_cols;
+        c_end = smaller(j->cols, gp_part_begin(tiles, share + 1, shares) * j->tile_cols);
+    }
+    if (j->skew)
+        do_skewed(j, panel_begin(j, panel), panel_begin(j, panels), c, c_end,
+                  j->kept + share * j->kept_lines * GP_LINE);
+    else
+        do_block(j, panel, panels, c, c_end);
+}
+
 static void do_part(void *argument, unsigned part, unsigned parts) {
     const job *j = argument;
-    size_t panels = (j->rows - smaller(j->head, j->rows) + j->tile_rows - 1) / j->tile_rows + (j->head > 0);
-    size_t tiles = (j->cols + j->tile_cols - 1) / j->tile_cols;
-    if (panels >= tiles || panels >= 8 * (size_t)parts)
-        do_block(j, gp_part_begin(panels, part, parts), gp_part_begin(panels, part + 1, parts), 0, j->cols);
-    else
-        do_block(j, 0, panels, gp_part_begin(tiles, part, parts) * j->tile_cols,
-                 smaller(j->cols, gp_part_begin(tiles, part + 1, parts) * j->tile_cols));
+    unsigned shares = gp_shares_count(j->shares), share = gp_shares_first(j->shares, part);
+    (void)parts;
+    for (; share < shares; share = gp_shares_take(j->shares, part))
+        do_share(j, share, shares);
     if (j->stream || j->skew)
         gp_streams_done();
 }
@@ -233,6 +251,17 @@ static size_t rows_before_line(const job *j, bool *aligned) {
     return *aligned ? smaller(j->rows, offset / j->elem_bytes) : 0;
 }
 
+/* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */
+static void prepare_skew(job *j, const gp_transpose_kernels *kernels, unsigned parts) {
+    gp_transpose_skew skew = kernels->skew[__builtin_ctzll(j->elem_bytes)];
+    if (!skew || (uintptr_t)j->whole.out % 4 != 0 || j->whole.out_pitch % 4 != 0)
+        return;
+    size_t strips = (j->cols + KEPT_LINES_MAX - 1) / KEPT_LINES_MAX, length = j->cols / strips + 1;
+    j->kept_lines = (length + j->tile_cols - 1) / j->tile_cols * j->tile_cols;
+    j->kept = aligned_alloc(GP_LINE, parts * j->kept_lines * GP_LINE);
+    j->skew = j->kept ? skew : NULL;
+}
+
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                 const gp_transpose_kernels *kernels) {
     if (problem->rows == 0 || problem->cols == 0)
@@ -253,11 +282,16 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
     bool aligned;
     j.head = rows_before_line(&j, &aligned);
     j.stream = aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN;
-    if (!aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN && (uintptr_t)j.whole.out % 4 == 0 &&
-        j.whole.out_pitch % 4 == 0)
-        j.skew = kernels->skew[__builtin_ctzll(bytes)];
-    j.in_pairs = j.stream && j.whole.out_pitch % GP_CROWDED_PITCH == 0;
+    bool crowded = j.whole.out_pitch % GP_CROWDED_PITCH == 0;
+    j.wide = j.stream && !crowded && bytes >= 8;
+    j.in_pairs = j.wide || (j.stream && crowded);
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    if (!aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN && !problem->in_place)
+        prepare_skew(&j, kernels, parts);
+    gp_shares shares;
+    gp_shares_begin(&shares, j.skew ? 0 : problem->bytes_read + problem->bytes_written, parts);
+    j.shares = &shares;
     gp_threads_run(context, parts, problem->in_place ? swap_part : do_part, &j);
+    free(j.kept);
     return GP_OK;
 }

@@ -12,6 +12,7 @@ typedef struct {
     const gp_problem *problem;
     gp_window_line line;
     size_t pieces; /* of each row */
+    gp_shares *shares;
 } window_work;
 
 /* Columns that are worth a piece of their own, when rows are few: starting one costs a pass over the window. */
@@ -20,12 +21,11 @@ typedef struct {
 /* Rows are enough for an even division among the threads if each gets this many. */
 #define ROWS_PER_PART 8
 
-static void window_part(void *argument, unsigned part, unsigned parts) {
-    const window_work *work = argument;
+static void window_share(const window_work *work, unsigned share, unsigned shares) {
     const gp_problem *problem = work->problem;
-    size_t cols = problem->col_end - problem->col_first;
-    size_t end = gp_part_begin(problem->rows * work->pieces, part + 1, parts);
-    for (size_t i = gp_part_begin(problem->rows * work->pieces, part, parts); i < end; ++i) {
+    size_t cols = problem->col_end - problem->col_first, items = problem->rows * work->pieces;
+    size_t end = gp_part_begin(items, share + 1, shares);
+    for (size_t i = gp_part_begin(items, share, shares); i < end; ++i) {
         if (work->pieces == 1) {
             work->line(problem, i, problem->col_first, problem->col_end);
             continue;
@@ -35,7 +35,15 @@ static void window_part(void *argument, unsigned part, unsigned parts) {
         size_t to = piece + 1 == work->pieces ? cols : from + cols / work->pieces;
         work->line(problem, i / work->pieces, problem->col_first + from, problem->col_first + to);
     }
-    if (problem->bytes_written >= GP_STREAMED_BYTES_MIN)
+}
+
+static void window_part(void *argument, unsigned part, unsigned parts) {
+    const window_work *work = argument;
+    unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
+    (void)parts;
+    for (; share < shares; share = gp_shares_take(work->shares, part))
+        window_share(work, share, shares);
+    if (work->problem->bytes_written >= GP_STREAMED_BYTES_MIN)
         gp_streams_done();
 }
 
@@ -51,10 +59,13 @@ gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_
         pieces = pieces > cols / worth ? cols / worth : pieces;
         pieces = pieces > 1 ? pieces : 1;
     }
-    window_work work = {problem, line, pieces};
     if (parts > problem->rows * pieces)
         parts = (unsigned)(problem->rows * pieces);
-    gp_threads_run(context, parts > 1 ? parts : 1, window_part, &work);
+    parts = parts > 1 ? parts : 1;
+    gp_shares shares;
+    window_work work = {problem, line, pieces, &shares};
+    gp_shares_begin(&shares, problem->bytes_read + problem->bytes_written, parts);
+    gp_threads_run(context, parts, window_part, &work);
     return GP_OK;
 }
 

@@ -203,7 +203,7 @@ AVX2 static void reverse(const int32_t *in, size_t n, int32_t *out) {
 }
 
 static void window_line(const gp_problem *problem, size_t y, size_t begin, size_t end) {
-    static const gp_window_kernels kernels = {magnitude, accumulate, reverse, slide};
+    static const gp_window_kernels kernels = {magnitude, accumulate, reverse, slide, NULL};
     gp_window_slide_line(&kernels, problem, y, begin, end);
 }
 

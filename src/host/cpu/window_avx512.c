@@ -5,18 +5,13 @@
  * 64-bit lane, which costs no shuffle), and both outputs are scanned at once, as four fours of columns each; from
  * the totals of the fours those of pairs and of single columns follow by subtraction.
  */
-#include "window_slide.h"
+#include "window_avx512.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define INLINE static inline __attribute__((always_inline)) AVX512
-
-#define LANES 16
 
 /* How wide a step computes; a constant wherever it is tested. */
 typedef enum {
+    SMALL,  /* gp_window_block.small: in 32-bit lanes, which stand where others have the even columns */
     NARROW, /* gp_window_block.narrow */
     SCALED, /* any elements; squares in units, as scaled() tells: the step may be unsure */
     EXACT   /* any elements; squares in two halves */
@@ -25,37 +20,20 @@ typedef enum {
 /* Totals of the window before the step; of two kinds the 64-bit lanes have the first and the second in turns. */
 typedef struct {
     __m512i totals; /* sum and square; scaled: sum and units; exact: sum and nothing */
-    __m512i halves; /* exact: square = total of lower halves + 2^32 total of upper halves, both signed */
+    __m512i halves; /* exact: square = total of lower halves + 2^32 total of upper halves, both signed; small: the
+                       square's */
     __m512i low, shift;
     __m512 scale; /* 2^shift */
     bool unsure;  /* a square of the step may be rounded wrongly */
     __m512 least; /* of the block's squares in units */
 } carries;
 
-/* The even and the odd of sixteen columns in 64 bits. */
-typedef struct {
-    __m512i even, odd;
-} pairs;
-
 typedef struct {
     pairs first, second;
 } two_pairs;
 
-INLINE __mmask16 first_lanes(size_t n) {
-    return (__mmask16)((1u << n) - 1);
-}
-
 INLINE pairs nothing(void) {
     return (pairs){_mm512_setzero_si512(), _mm512_setzero_si512()};
-}
-
-/* The signed 32-bit halves of 64-bit lanes. */
-INLINE pairs halves(__m512i x) {
-    return (pairs){_mm512_mul_epi32(x, _mm512_set1_epi32(1)), _mm512_srai_epi64(x, 32)};
-}
-
-INLINE pairs multiply(pairs a, pairs b) {
-    return (pairs){_mm512_mul_epi32(a.even, b.even), _mm512_mul_epi32(a.odd, b.odd)};
 }
 
 INLINE pairs subtract(pairs a, pairs b) {
@@ -76,6 +54,18 @@ INLINE two_pairs scan(pairs a, pairs b, __m512i *carry) {
     a_pairs = _mm512_unpacklo_epi64(first_pairs, fours);
     b_pairs = _mm512_unpackhi_epi64(first_pairs, fours);
     return (two_pairs){{_mm512_sub_epi64(a_pairs, a.odd), a_pairs}, {_mm512_sub_epi64(b_pairs, b.odd), b_pairs}};
+}
+
+/* The same of sixteen columns in 32 bits: from cache 1.25 times as fast as in 64 (8 bits, 16 x 4096). */
+INLINE __m512i scan_32(__m512i d, __m512i *carry) {
+    __m512i zero = _mm512_setzero_si512();
+    d = _mm512_add_epi32(d, _mm512_alignr_epi32(d, zero, 15));
+    d = _mm512_add_epi32(d, _mm512_alignr_epi32(d, zero, 14));
+    d = _mm512_add_epi32(d, _mm512_alignr_epi32(d, zero, 12));
+    d = _mm512_add_epi32(d, _mm512_alignr_epi32(d, zero, 8));
+    d = _mm512_add_epi32(d, *carry);
+    *carry = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), d);
+    return d;
 }
 
 INLINE __m512 interleave(__m256 even, __m256 odd) {
@@ -149,7 +139,12 @@ typedef struct {
 /* Of sixteen columns: what enters less what leaves, of the elements and of their squares. */
 INLINE two_pairs differences(width w, bool sum, bool square, __m512i enters, __m512i leaves) {
     pairs sums = nothing(), squares = nothing();
-    if (w == NARROW) { /* a^2 - b^2 = (a - b) (a + b), and neither factor passes 32 bits */
+    if (w == SMALL) { /* both factors fit 16 bits; of one the upper half is none */
+        __m512i d = _mm512_sub_epi32(enters, leaves), s = _mm512_add_epi32(enters, leaves);
+        sums.even = sum ? d : sums.even;
+        if (square)
+            squares.even = _mm512_madd_epi16(d, _mm512_and_si512(s, _mm512_set1_epi32(0xffff)));
+    } else if (w == NARROW) { /* a^2 - b^2 = (a - b) (a + b), and neither factor passes 32 bits */
         __m512i d = _mm512_sub_epi32(enters, leaves), s = _mm512_add_epi32(enters, leaves);
         sums = sum ? halves(d) : sums;
         if (square)
@@ -164,6 +159,11 @@ INLINE two_pairs differences(width w, bool sum, bool square, __m512i enters, __m
 
 INLINE results step(width w, bool square, two_pairs d, carries *c) {
     results r;
+    if (w == SMALL) {
+        r.sum = _mm512_cvtepi32_ps(scan_32(d.first.even, &c->totals));
+        r.square = _mm512_cvtepi32_ps(scan_32(d.second.even, &c->halves));
+        return r;
+    }
     if (w == EXACT && square) {
         r.square = exact_square(d.second, c);
         d.second = nothing();
@@ -269,21 +269,6 @@ INLINE __m512i in_turns(int64_t first, int64_t second) {
     return _mm512_unpacklo_epi64(_mm512_set1_epi64(first), _mm512_set1_epi64(second));
 }
 
-INLINE int64_t first_of(__m512i x) {
-    return _mm_cvtsi128_si64(_mm512_castsi512_si128(x));
-}
-
-INLINE int64_t second_of(__m512i x) {
-    return _mm_extract_epi64(_mm512_castsi512_si128(x), 1);
-}
-
-/* The sum of the lanes modulo 2^64: gcc's own adds signed numbers, which may not overflow. */
-INLINE uint64_t add_all(__m512i x) {
-    x = _mm512_add_epi64(x, _mm512_shuffle_i64x2(x, x, 0x4e));
-    x = _mm512_add_epi64(x, _mm512_shuffle_i64x2(x, x, 0xb1));
-    return (uint64_t)first_of(x) + (uint64_t)second_of(x);
-}
-
 AVX512 static void slide_exact(const gp_window_block *b, gp_window_totals *totals) {
     carries c = {.totals = in_turns((int64_t)totals->sum, 0),
                  .halves = in_turns((int64_t)(uint32_t)totals->square, (int64_t)(uint64_t)(totals->square >> 32))};
@@ -317,7 +302,18 @@ AVX512 static void slide_narrow(const gp_window_block *b, gp_window_totals *tota
     totals->square = (uint64_t)second_of(c.totals);
 }
 
+AVX512 static void slide_small(const gp_window_block *b, gp_window_totals *totals) {
+    carries c = {.totals = _mm512_set1_epi32((int)totals->sum), .halves = _mm512_set1_epi32((int)totals->square)};
+    slide_as(SMALL, b, &c);
+    totals->sum = _mm512_cvtsi512_si32(c.totals);
+    totals->square = (uint32_t)_mm512_cvtsi512_si32(c.halves);
+}
+
 static void slide(const gp_window_block *b, gp_window_totals *totals) {
+    if (b->small) {
+        slide_small(b, totals);
+        return;
+    }
     if (b->narrow) {
         slide_narrow(b, totals);
         return;
@@ -329,64 +325,9 @@ static void slide(const gp_window_block *b, gp_window_totals *totals) {
     slide_exact(&rest, totals);
 }
 
-AVX512 static uint32_t magnitude(const int32_t *in, size_t n) {
-    __m512i a = _mm512_setzero_si512(), b = a;
-    size_t i = 0;
-    for (; i + 4 * LANES <= n; i += 4 * LANES) {
-        a = _mm512_max_epu32(a, _mm512_abs_epi32(_mm512_loadu_si512(in + i)));
-        b = _mm512_max_epu32(b, _mm512_abs_epi32(_mm512_loadu_si512(in + i + LANES)));
-        a = _mm512_max_epu32(a, _mm512_abs_epi32(_mm512_loadu_si512(in + i + 2 * LANES)));
-        b = _mm512_max_epu32(b, _mm512_abs_epi32(_mm512_loadu_si512(in + i + 3 * LANES)));
-        if (_mm512_cmpge_epu32_mask(_mm512_max_epu32(a, b), _mm512_set1_epi32(GP_WINDOW_LARGE)) != 0)
-            return UINT32_C(1) << 31;
-    }
-    for (size_t length; i < n; i += length) {
-        length = n - i < LANES ? n - i : LANES;
-        a = _mm512_max_epu32(a, _mm512_abs_epi32(_mm512_maskz_loadu_epi32(first_lanes(length), in + i)));
-    }
-    return _mm512_reduce_max_epu32(_mm512_max_epu32(a, b));
-}
-
-/* Lane by lane: elements, squares modulo 2^64, and the upper halves of squares of pairs. */
-typedef struct {
-    __m512i sum, low, high;
-} lane_totals;
-
-INLINE void add_lanes(lane_totals *to, __m512i x) {
-    pairs p = halves(x), s = multiply(p, p);
-    __m512i square = _mm512_add_epi64(s.even, s.odd);
-    to->sum = _mm512_add_epi64(to->sum, _mm512_add_epi64(p.even, p.odd));
-    to->low = _mm512_add_epi64(to->low, square);
-    to->high = _mm512_add_epi64(to->high, _mm512_srli_epi64(square, 32));
-}
-
-/* What the lower halves of at most 2^29 squares of pairs add to the upper ones is below 2^61: it is known from low.
- */
-AVX512 static void accumulate(const int32_t *in, size_t n, gp_window_totals *to) {
-    __m512i zero = _mm512_setzero_si512();
-    lane_totals t = {zero, zero, zero};
-    uint32_t largest = magnitude(in, n);
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        add_lanes(&t, _mm512_loadu_si512(in + i));
-    add_lanes(&t, _mm512_maskz_loadu_epi32(first_lanes(n - i), in + i));
-    gp_u128 least = (gp_u128)add_all(t.high) << 32;
-    to->sum += (int64_t)add_all(t.sum);
-    to->square += least + (add_all(t.low) - (uint64_t)least);
-    to->magnitude = largest > to->magnitude ? largest : to->magnitude;
-}
-
-AVX512 static void reverse(const int32_t *in, size_t n, int32_t *out) {
-    __m512i order = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        _mm512_storeu_si512(out + i, _mm512_permutexvar_epi32(order, _mm512_loadu_si512(in + n - LANES - i)));
-    for (; i < n; ++i)
-        out[i] = in[n - 1 - i];
-}
-
 static void window_line(const gp_problem *problem, size_t y, size_t begin, size_t end) {
-    static const gp_window_kernels kernels = {magnitude, accumulate, reverse, slide};
+    static const gp_window_kernels kernels = {gp_window_magnitude_avx512, gp_window_accumulate_avx512, NULL, slide,
+                                              gp_window_extend_avx512};
     gp_window_slide_line(&kernels, problem, y, begin, end);
 }
 

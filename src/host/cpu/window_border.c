@@ -32,8 +32,11 @@ gp_window_run gp_window_run_at(const gp_problem *problem, const int32_t *row, in
     int64_t cols = (int64_t)problem->cols, period = (int64_t)gp_window_period(problem);
     if (period == 0)
         return run_of_edge(problem, row, x);
-    int64_t phase = x % period;
-    phase += phase < 0 ? period : 0;
+    int64_t phase = x < 0 ? x + period : x < period ? x : x - period;
+    if (phase < 0 || phase >= period) {
+        phase = x % period;
+        phase += phase < 0 ? period : 0;
+    }
     if (phase < cols)
         return (gp_window_run){row + phase, 1, (size_t)(cols - phase)};
     /* On the way back: the last element first (REFLECT), or the one before it, and then not the first (REFLECT_101).

@@ -7,6 +7,9 @@
 /* Columns to compute and columns of the window together, up to which a line is done without vectors. */
 #define PLAIN_COLS_MAX 8
 
+/* Elements up to which they are added one by one. */
+#define FEW_ELEMENTS 8
+
 typedef struct {
     const gp_window_kernels *kernels;
     const gp_problem *problem;
@@ -18,6 +21,10 @@ static const int32_t *fetch(const line *l, int64_t x, size_t n, int32_t *buffer)
     size_t cols = l->problem->cols;
     if (x >= 0 && (size_t)x < cols && n <= cols - (size_t)x)
         return l->row + x;
+    if (l->kernels->extend) {
+        l->kernels->extend(l->problem, l->row, x, n, buffer);
+        return buffer;
+    }
     for (size_t done = 0, length; done < n; done += length) {
         gp_window_run run = gp_window_run_at(l->problem, l->row, x + (int64_t)done);
         length = run.count < n - done ? run.count : n - done;
@@ -36,34 +43,83 @@ static uint32_t absolute(int32_t value) {
     return value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
 }
 
-/* Adds n elements of the extended row from column x on. */
+/* One element as often as `times`. */
+static void add_value(int64_t value, size_t times, gp_window_totals *to) {
+    to->sum += (gp_i128)value * (gp_i128)times;
+    to->square += (gp_u128)(value * value) * times;
+    to->magnitude = absolute((int32_t)value) > to->magnitude ? absolute((int32_t)value) : to->magnitude;
+}
+
+/* Elements of memory. */
+static void add_elements(const line *l, const int32_t *from, const int32_t *end, gp_window_totals *to) {
+    if (end - from > FEW_ELEMENTS) {
+        l->kernels->accumulate(from, (size_t)(end - from), to);
+        return;
+    }
+    for (; from < end; ++from)
+        add_value(*from, 1, to);
+}
+
+/* Where a run's elements lie, whatever its order. */
+static const int32_t *lowest(const gp_window_run *run) {
+    return run->step > 0 ? run->first : run->first - (run->count - 1);
+}
+
+/* A run of at most n elements. */
+static gp_window_run run_at(const line *l, int64_t x, size_t n) {
+    gp_window_run run = gp_window_run_at(l->problem, l->row, x);
+    run.count = run.count < n ? run.count : n;
+    return run;
+}
+
+/* Two runs, each of elements that lie in a row: what both hold is read once. */
+static void add_both(const line *l, const gp_window_run *a, const gp_window_run *b, gp_window_totals *to) {
+    const int32_t *first = lowest(a), *second = lowest(b), *end = first + a->count, *second_end = second + b->count;
+    const int32_t *low = first > second ? first : second, *high = end < second_end ? end : second_end;
+    if (low >= high) {
+        add_elements(l, first, end, to);
+        add_elements(l, second, second_end, to);
+        return;
+    }
+    gp_window_totals both = {0, 0, to->magnitude};
+    add_elements(l, low, high, &both);
+    to->sum += 2 * both.sum;
+    to->square += 2 * both.square;
+    to->magnitude = both.magnitude;
+    add_elements(l, first < second ? first : second, low, to);
+    add_elements(l, high, end > second_end ? end : second_end, to);
+}
+
+/* Adds n elements of the extended row from column x on. A reflection and what it reflects are added together. */
 static void add_run(const line *l, int64_t x, size_t n, gp_window_totals *to) {
-    for (size_t length; n > 0; n -= length, x += (int64_t)length) {
-        gp_window_run run = gp_window_run_at(l->problem, l->row, x);
-        length = run.count < n ? run.count : n;
-        if (run.step != 0) {
-            l->kernels->accumulate(run.step > 0 ? run.first : run.first - (length - 1), length, to);
+    while (n > 0) {
+        gp_window_run run = run_at(l, x, n), next = {NULL, 0, 0};
+        x += (int64_t)run.count, n -= run.count;
+        if (run.step == 0) {
+            add_value(*run.first, run.count, to);
             continue;
         }
-        int64_t value = *run.first;
-        to->sum += (gp_i128)value * (gp_i128)length;
-        to->square += (gp_u128)(value * value) * length;
-        to->magnitude = absolute(*run.first) > to->magnitude ? absolute(*run.first) : to->magnitude;
+        if (run.step < 0 && n > 0)
+            next = run_at(l, x, n);
+        if (next.step > 0) {
+            x += (int64_t)next.count, n -= next.count;
+            add_both(l, &run, &next, to);
+        } else {
+            add_elements(l, lowest(&run), lowest(&run) + run.count, to);
+        }
     }
 }
 
 /* The window that begins at column x of the extended row: whole periods once, times their number, then the rest. */
-static gp_window_totals whole_window(const line *l, int64_t x) {
-    gp_window_totals totals = {0, 0, 0};
+static void add_window(const line *l, int64_t x, gp_window_totals *to) {
     size_t window = l->problem->window, period = gp_window_period(l->problem);
     if (period > 0 && window >= period) {
-        add_run(l, x, period, &totals);
-        totals.sum *= (gp_i128)(window / period);
-        totals.square *= window / period;
+        add_run(l, x, period, to);
+        to->sum *= (gp_i128)(window / period);
+        to->square *= window / period;
         window %= period;
     }
-    add_run(l, x, window, &totals);
-    return totals;
+    add_run(l, x, window, to);
 }
 
 /*
@@ -93,6 +149,7 @@ static void set_widths(gp_window_block *block, uint32_t bound, size_t window) {
     gp_u128 largest = block->square ? (gp_u128)sum * bound : sum;
     block->sum_in_32 = sum <= INT32_MAX;
     block->narrow = bound < GP_WINDOW_LARGE && largest < (gp_u128)1 << 63;
+    block->small = bound < GP_WINDOW_SMALL && largest <= INT32_MAX;
     block->below_2_51 = block->narrow && largest < (gp_u128)1 << 51;
 }
 
@@ -114,10 +171,11 @@ void gp_window_slide_line(const gp_window_kernels *kernels, const gp_problem *pr
         gp_window_line_plain(problem, y, begin, end);
         return;
     }
-    int32_t entering[GP_WINDOW_BLOCK], leaving[GP_WINDOW_BLOCK];
+    _Alignas(64) int32_t entering[GP_WINDOW_BLOCK], leaving[GP_WINDOW_BLOCK];
     line l = {kernels, problem, (const int32_t *)problem->in + y * problem->in_pitch};
     int64_t before = (int64_t)problem->window_before, after = (int64_t)problem->window - 1 - before;
-    gp_window_totals totals = whole_window(&l, (int64_t)begin - 1 - before);
+    gp_window_totals totals = {0, 0, 0};
+    add_window(&l, (int64_t)begin - 1 - before, &totals);
     bounds b = {problem->window, totals.magnitude, 0};
     gp_window_block block = {.shift = shift_of(problem->window),
                              .stream = problem->bytes_written >= GP_STREAMED_BYTES_MIN && lines_agree(problem)};

@@ -19,6 +19,9 @@
 /* An absolute value from which on elements are only known to be large. */
 #define GP_WINDOW_LARGE (1 << 30)
 
+/* Sums of two elements below this in absolute value fit 16 bits with their sign. */
+#define GP_WINDOW_SMALL (1 << 14)
+
 typedef struct gp_window_totals {
     gp_i128 sum;
     gp_u128 square;
@@ -34,6 +37,7 @@ typedef struct gp_window_block {
     bool narrow;     /* every element is below GP_WINDOW_LARGE in absolute value, every sum of squares asked for below
                         2^63 */
     unsigned shift;  /* every window's sum of squares is at most 2^(62 + shift) */
+    bool small;      /* every element is below GP_WINDOW_SMALL, every result asked for fits 32 bits */
     bool below_2_51; /* narrow, and every result asked for is below 2^51 in absolute value */
     bool stream;     /* both outputs have whole lines at the same places, and are too large for the caches */
 } gp_window_block;
@@ -42,9 +46,12 @@ typedef struct gp_window_kernels {
     /* Largest absolute value, 2^31 for the lowest int32; any bound on it if it is GP_WINDOW_LARGE or more. */
     uint32_t (*magnitude)(const int32_t *in, size_t n);
     void (*accumulate)(const int32_t *in, size_t n, gp_window_totals *to);
-    void (*reverse)(const int32_t *in, size_t n, int32_t *out); /* out[i] = in[n - 1 - i] */
+    void (*reverse)(const int32_t *in, size_t n, int32_t *out); /* out[i] = in[n - 1 - i]; unused with extend */
     /* On entry, sum and square are those of the window one column left of the block; on return, of its last. */
     void (*slide)(const gp_window_block *block, gp_window_totals *totals);
+    /* Copies n elements of the extended row from column x on, and may write up to a line, 64 bytes. NULL: run by run.
+     */
+    void (*extend)(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *out);
 } gp_window_kernels;
 
 /* A gp_window_line but for the kernels. window <= 2^30. */
