@@ -2,6 +2,7 @@
 /* Host data on a CUDA context against what the bus and the host's memory allow, and against the plain way. */
 #include "staging.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #define BYTES ((size_t)1 << 30) /* of input */
 #define REPEATS 7
 #define THREADS_MAX 256
+#define CHECKED 20000 /* places of a result */
 
 typedef struct setting {
     session *session;
@@ -18,6 +20,7 @@ typedef struct setting {
     void *device[3]; /* BYTES each */
     cudaStream_t up, down;
     unsigned threads;
+    size_t elem_bytes, rows, cols; /* of a transpose of other elements than 4 bytes */
     int64_t result;
 } setting;
 
@@ -125,6 +128,10 @@ static void transpose(setting *w) {
     ours_staged(w, JOB_TRANSPOSE);
 }
 
+static void transpose_elements(setting *w) {
+    GP(gp_transpose(w->context, w->elem_bytes, w->arrays->in, w->rows, w->cols, w->cols, w->arrays->out[0], w->rows));
+}
+
 /* Copy up, kernel, copy down, one after the other. */
 static void plain(setting *w, host_job job) {
     const host_arrays there = {.in = w->device[0], .out = {w->device[1], w->device[2]}};
@@ -165,6 +172,37 @@ static void compare(setting *w, const char *memory, const double *bus) {
     }
 }
 
+/* As square as powers of two allow; or a little less, so that rows begin anywhere. Places drawn by chance are right.
+ */
+static void compare_elements(setting *w, const char *memory, size_t elem_bytes, bool odd, double bus) {
+    char who[80];
+    w->elem_bytes = elem_bytes;
+    w->cols = 1;
+    while (w->cols * w->cols * elem_bytes < BYTES)
+        w->cols *= 2;
+    w->rows = BYTES / elem_bytes / w->cols;
+    w->rows -= odd ? w->rows / 33 : 0;
+    w->cols -= odd ? w->cols / 33 : 0;
+    memset(w->arrays->out[0], 0, BYTES);
+    const double us = median_of(transpose_elements, w), n = (double)w->rows * (double)w->cols;
+    for (size_t i = 0; i < CHECKED; i++) {
+        const size_t place = (size_t)(n * fmod((double)i * 0.61803398874989485, 1.0));
+        const size_t mirror = place % w->cols * w->rows + place / w->cols;
+        if (memcmp((const char *)w->arrays->in + place * elem_bytes,
+                   (const char *)w->arrays->out[0] + mirror * elem_bytes, elem_bytes) != 0)
+            die("transpose of host memory", "wrong result");
+    }
+    snprintf(who, sizeof who, "transpose %zu x %zu of %zu B, %s: staged", w->rows, w->cols, elem_bytes, memory);
+    show(w, who, 2 * n * (double)elem_bytes, us, bus);
+}
+
+static void compare_all(setting *w, const char *memory, const double *bus) {
+    compare(w, memory, bus);
+    for (size_t elem_bytes = 1; elem_bytes <= 16; elem_bytes *= 2)
+        for (int odd = elem_bytes != 4 ? 0 : 1; odd < 2; odd++)
+            compare_elements(w, memory, elem_bytes, odd, bus[JOB_TRANSPOSE]);
+}
+
 void bench_staging(session *s) {
     setting w = {.session = s, .context = s->free_choice};
     gp_device_info info = {.struct_size = sizeof info};
@@ -185,10 +223,10 @@ void bench_staging(session *s) {
     bus[JOB_REDUCE] = show(&w, "bus, up", BYTES, median_of(bus_up, &w), 0);
     bus[JOB_TRANSPOSE] = show(&w, "bus, up and down at once", 2.0 * BYTES, median_of(bus_both, &w), 0);
     bus[JOB_WINDOW] = show(&w, "bus, one up and two down", 3.0 * BYTES, median_of(bus_one_two, &w), 0);
-    compare(&w, "pinned", bus);
+    compare_all(&w, "pinned", bus);
     w.arrays = &pageable;
     show(&w, "memcpy by all threads, bytes copied", BYTES, median_of(host_copy, &w), 0);
-    compare(&w, "pageable", bus);
+    compare_all(&w, "pageable", bus);
     host_arrays_drop(&locked);
     host_arrays_drop(&pageable);
     CUDA(cudaStreamDestroy(w.up));

@@ -13,7 +13,7 @@ list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources
-    launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c stage_rates.c stage_run.c
+    driver.c launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c stage_rates.c stage_run.c
     reduce.cu reduce_ladder.cu reduce_ladder_smem.cu reduce_ladder_sum.c
     transpose.cu transpose_pick.cu transpose_quad.cu transpose_rows.cu
     transpose_skew.cu transpose_strip.cu transpose_turn.cu

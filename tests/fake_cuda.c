@@ -3,6 +3,8 @@
 #include "fake_cuda.h"
 #include "check.h"
 
+#include <cuda.h>
+
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* called by the linker's --wrap alone */
 
 fake_cuda fake = {.devices = 2, .driver = CUDART_VERSION};
@@ -75,6 +77,12 @@ static size_t find(const void *pointer) {
     return MEMORIES;
 }
 
+void *fake_cuda_pin(size_t bytes) {
+    void *memory = NULL;
+    assert_int_equal(make_memory(&memory, bytes, cudaMemoryTypeHost), cudaSuccess);
+    return memory;
+}
+
 static cudaError_t free_memory(void *pointer, enum cudaMemoryType type) {
     size_t i = find(pointer);
     if (i == MEMORIES || memories[i].start != pointer || memories[i].type != type)
@@ -83,6 +91,10 @@ static cudaError_t free_memory(void *pointer, enum cudaMemoryType type) {
     memories[i].start = NULL;
     fake.live--;
     return cudaSuccess;
+}
+
+void fake_cuda_unpin(void *memory) {
+    assert_int_equal(free_memory(memory, cudaMemoryTypeHost), cudaSuccess);
 }
 
 static void check_bounds(const void *pointer, size_t bytes) {
@@ -126,6 +138,7 @@ cudaError_t __wrap_cudaSetDevice(int device) {
     FAIL_OR("cudaSetDevice");
     assert_in_range(device, 0, fake.devices - 1);
     fake.current = device;
+    fake.contextless = false;
     return cudaSuccess;
 }
 
@@ -145,7 +158,8 @@ cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attrib
                  {cudaDevAttrMaxSharedMemoryPerBlock, 49152},
                  {cudaDevAttrMaxSharedMemoryPerBlockOptin, 232448},
                  {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 233472},
-                 {cudaDevAttrReservedSharedMemoryPerBlock, 1024}};
+                 {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
+                 {cudaDevAttrMaxAccessPolicyWindowSize, 134217728}};
     FAIL_OR("cudaDeviceGetAttribute");
     assert_in_range(device, 0, fake.devices - 1);
     *value = 0;
@@ -200,7 +214,7 @@ cudaError_t __wrap_cudaPointerGetAttributes(struct cudaPointerAttributes *attrib
     memset(attributes, 0, sizeof *attributes);
     attributes->type = i < MEMORIES ? memories[i].type : cudaMemoryTypeUnregistered;
     attributes->device = i < MEMORIES ? memories[i].device : -2;
-    attributes->devicePointer = i < MEMORIES ? there : NULL;
+    attributes->devicePointer = i < MEMORIES && !fake.contextless ? there : NULL;
     return cudaSuccess;
 }
 
@@ -249,6 +263,8 @@ cudaError_t __wrap_cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
     (void)stream;
+    fake.waits++;
+    fake.busy = false;
     return outcome("cudaStreamSynchronize");
 }
 
@@ -295,6 +311,54 @@ cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
     return outcome("cudaEventQuery");
 }
 
+/* The driver's own functions; its codes are the run time's. */
+static void attribute_of(size_t i, CUpointer_attribute attribute, CUdeviceptr pointer, void *value) {
+    const bool known = i < MEMORIES, host = known && memories[i].type == cudaMemoryTypeHost;
+    const unsigned type = !known ? 0 : host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    const unsigned managed = known && memories[i].type == cudaMemoryTypeManaged;
+    const int device = known ? memories[i].device : -2;
+    if (!known || (host && fake.contextless))
+        pointer = 0;
+    if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+        memcpy(value, &type, sizeof type);
+    else if (attribute == CU_POINTER_ATTRIBUTE_IS_MANAGED)
+        memcpy(value, &managed, sizeof managed);
+    else if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+        memcpy(value, &device, sizeof device);
+    else if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER)
+        memcpy(value, &pointer, sizeof pointer);
+    else
+        fail_msg("pointer attribute %d", (int)attribute);
+}
+
+static CUresult pointer_attributes(unsigned count, CUpointer_attribute *attributes, void **values, CUdeviceptr at) {
+    const CUresult result = (CUresult)outcome("cuPointerGetAttributes");
+    for (unsigned k = 0; k < count && result == CUDA_SUCCESS; k++)
+        attribute_of(find((const void *)(uintptr_t)at), attributes[k], at, values[k]);
+    return result;
+}
+
+static CUresult stream_query(CUstream stream) {
+    (void)stream;
+    CUresult result = (CUresult)outcome("cuStreamQuery");
+    return result == CUDA_SUCCESS && fake.busy ? CUDA_ERROR_NOT_READY : result;
+}
+
+cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                                    unsigned long long flags,
+                                                    enum cudaDriverEntryPointQueryResult *found) {
+    FAIL_OR("cudaGetDriverEntryPointByVersion");
+    assert_true(version >= 4000 && flags == cudaEnableLegacyStream);
+    *found = cudaDriverEntryPointSuccess;
+    if (strcmp(name, "cuPointerGetAttributes") == 0)
+        memcpy(function, &(__typeof__(&pointer_attributes)){pointer_attributes}, sizeof *function);
+    else if (strcmp(name, "cuStreamQuery") == 0)
+        memcpy(function, &(__typeof__(&stream_query)){stream_query}, sizeof *function);
+    else
+        *found = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+}
+
 cudaError_t __wrap_cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function) {
     (void)function;
     FAIL_OR("cudaFuncGetAttributes");
@@ -322,6 +386,14 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     if (config->gridDim.x == 0 || config->blockDim.x == 0 || config->blockDim.x > 1024 ||
         config->dynamicSmemBytes > 232448)
         return cudaErrorInvalidConfiguration;
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeAccessPolicyWindow) {
+            const struct cudaAccessPolicyWindow *window = &config->attrs[i].val.accessPolicyWindow;
+            assert_in_range(window->num_bytes, 1, 134217728);
+            assert_true(find(window->base_ptr) < MEMORIES);
+            check_bounds(window->base_ptr, window->num_bytes);
+            fake.windows++;
+        }
     fake.launches++;
     return cudaSuccess;
 }

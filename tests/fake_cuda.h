@@ -15,6 +15,7 @@ typedef struct fake_cuda {
     int current;            /* the thread's device */
     int live;               /* allocations, streams and events made and not destroyed */
     unsigned launches;      /* kernels */
+    unsigned windows;       /* launches of which an access policy says how their memory is used */
     unsigned calls;         /* since fake_cuda_arm() */
     unsigned k;             /* call that fails, from 1; 0: none */
     bool for_good;          /* so do all later calls */
@@ -23,11 +24,18 @@ typedef struct fake_cuda {
     unsigned out_of_bounds; /* copies that left the device memory in which they began */
     bool no_pinned;         /* cudaHostAlloc of more than a page fails */
     bool capturing;         /* every stream is being captured */
+    bool busy;              /* streams have work left, until one is waited for */
+    bool contextless;       /* a thread that has made no CUDA call: pinned memory has no address on the device */
+    unsigned waits;         /* for streams */
 } fake_cuda;
 
 extern fake_cuda fake;
 
 void fake_cuda_arm(unsigned k, cudaError_t code, bool for_good);
+
+/* Pinned memory of the program's own, which counts as no call. */
+void *fake_cuda_pin(size_t bytes);
+void fake_cuda_unpin(void *memory);
 
 /* Takes back all memory that is left, as a driver does when a process ends. */
 void fake_cuda_forget(void);

@@ -21,9 +21,12 @@ static const struct {
              {cudaErrorLaunchTimeout, GP_ERR_DEVICE},         {cudaErrorLaunchFailure, GP_ERR_DEVICE},
              {cudaErrorSystemNotReady, GP_ERR_DRIVER},        {cudaErrorUnknown, GP_ERR_DEVICE}};
 
-/* Failures of these need not fail the call: they free, restore, or have another way. */
-static const char *const forgivable[] = {"cudaFree",
+/* Failures of these need not fail the call: they free, restore, or there is another way. */
+static const char *const forgivable[] = {"cuPointerGetAttributes",
+                                         "cuStreamQuery",
+                                         "cudaFree",
                                          "cudaFreeHost",
+                                         "cudaGetDriverEntryPointByVersion",
                                          "cudaStreamDestroy",
                                          "cudaEventDestroy",
                                          "cudaThreadExchangeStreamCaptureMode",
@@ -32,6 +35,7 @@ static const char *const forgivable[] = {"cudaFree",
                                          "cudaHostAlloc"};
 
 static struct {
+    gp_backend backend;
     gp_status owed;     /* to the call in which the fault strikes */
     unsigned failures;  /* calls that failed */
     size_t checked;     /* statuses seen, over all lives */
@@ -104,9 +108,28 @@ static void use(gp_context *context, int32_t *in, float *out) {
     life.staging = false;
 }
 
+/* Pinned memory on an AUTO context: the processor computes, once what is on the stream is done. */
+static void use_pinned(gp_context *context) {
+    int32_t *pinned = fake_cuda_pin(sizeof numbers);
+    int64_t sum = 0;
+    for (size_t i = 0; i < N; i++)
+        pinned[i] = (int32_t)i;
+    fake.busy = fake.contextless = true;
+    const unsigned waits = fake.waits;
+    if (SEE(gp_reduce_int(context, GP_REDUCE_SUM, pinned, N, &sum))) {
+        assert_true(fake.waits > waits && !fake.busy);
+        assert_true(sum == (int64_t)(N / 2 * (N - 1)));
+    }
+    if (SEE(gp_transpose(context, 4, pinned, ROWS, COLS, COLS, results[0], ROWS)))
+        assert_memory_equal(&results[0][ROWS], &pinned[1], 4);
+    fake.busy = false;
+    fake_cuda_unpin(pinned);
+}
+
 /* A whole life on device 1 while the thread's device is 0. True: the fault struck. */
 static bool live(unsigned k, size_t code, bool for_good) {
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 1};
+    gp_options options = {
+        .struct_size = sizeof options, .backend = (int32_t)life.backend, .device = 1, .cpu_threads = 1};
     gp_context *context = NULL;
     void *in = NULL, *out = NULL;
     int stream;
@@ -122,6 +145,8 @@ static bool live(unsigned k, size_t code, bool for_good) {
         have = SEE(gp_alloc(context, 2 * N * 4, &out)) && have;
         if (have)
             use(context, in, out);
+        if (life.backend == GP_BACKEND_AUTO)
+            use_pinned(context);
         SEE(gp_context_set_stream(context, (struct CUstream_st *)(void *)&stream));
         SEE(gp_context_set_stream(context, NULL));
         if (in)
@@ -146,19 +171,27 @@ static void check_nothing_left(unsigned k, bool for_good, int left_by_caller) {
     fake_cuda_forget();
 }
 
-static void a_life_without_faults(void **state) {
+static const gp_backend backends[] = {GP_BACKEND_CUDA, GP_BACKEND_AUTO};
+
+static void lives_without_faults(void **state) {
     (void)state;
-    assert_false(live(0, 0, false));
-    assert_int_equal(life.failures, 0);
-    assert_int_equal(fake.live, 0);
-    assert_int_equal(fake.out_of_bounds, 0);
-    assert_true(fake.launches >= 7);
+    static const unsigned launches[] = {7, 4}; /* at least: AUTO computes on host data without */
+    for (size_t i = 0; i < COUNT(backends); i++) {
+        life.backend = backends[i];
+        fake.launches = fake.windows = 0;
+        assert_false(live(0, 0, false));
+        assert_int_equal(life.failures, 0);
+        assert_int_equal(fake.live, 0);
+        assert_int_equal(fake.out_of_bounds, 0);
+        assert_true(fake.launches >= launches[i]);
+        assert_true(fake.windows > 0 && fake.windows < fake.launches); /* on staging memory alone */
+    }
 }
 
 /* Every call with the first two codes, every fifth with each of the others. */
-static void each_call_fails_in_turn(void **state) {
-    (void)state;
+static void each_call_fails(gp_backend backend) {
     unsigned sites = 0;
+    life.backend = backend;
     for (size_t code = 0; code < COUNT(codes); code++) {
         unsigned k = code < 2 ? 1 : 1 + (unsigned)code % 5, step = code < 2 ? 1 : 5;
         for (; live(k, code, false); k += step)
@@ -171,15 +204,27 @@ static void each_call_fails_in_turn(void **state) {
     assert_true(sites > 100);
 }
 
-static void all_later_calls_fail_too(void **state) {
+static void each_call_fails_in_turn(void **state) {
     (void)state;
+    for (size_t i = 0; i < COUNT(backends); i++)
+        each_call_fails(backends[i]);
+}
+
+static void all_later_calls_fail(gp_backend backend) {
     static const size_t chosen[] = {0, 1};
+    life.backend = backend;
     for (size_t i = 0; i < COUNT(chosen); i++) {
         unsigned k = 1;
         for (; live(k, chosen[i], true); k++)
             check_nothing_left(k, true, 2);
         check_nothing_left(k, true, 0);
     }
+}
+
+static void all_later_calls_fail_too(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(backends); i++)
+        all_later_calls_fail(backends[i]);
 }
 
 /* The probe's answer stands for the whole process, so each answer needs a process of its own. */
@@ -272,7 +317,7 @@ static void a_forked_child_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(why_no_gpu_is_usable), /* first: before this process has its answer */
-        cmocka_unit_test(a_life_without_faults),    cmocka_unit_test(each_call_fails_in_turn),
+        cmocka_unit_test(lives_without_faults),     cmocka_unit_test(each_call_fails_in_turn),
         cmocka_unit_test(all_later_calls_fail_too), cmocka_unit_test(a_forked_child_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,12 @@
  * Pageable, pinned, managed and device memory in every mix, for each primitive, on CUDA and AUTO contexts; host data
  * of sizes around the pieces in which it is staged.
  */
+#include "../src/device/launch.h"
 #include "cases.h"
 #include "gpu.h"
 #include "oracle.h"
+
+#include <pthread.h>
 
 enum { PAGEABLE, PINNED, MANAGED, DEVICE, PLACES };
 
@@ -221,11 +224,40 @@ static void copies_and_foreign_memory(void **state) {
     printf("cases: %zu calls\n", calls);
 }
 
+static const gp_memory kinds[PLACES] = {GP_MEMORY_HOST, GP_MEMORY_PINNED, GP_MEMORY_MANAGED, GP_MEMORY_DEVICE};
+
+/* In a thread that has made no CUDA call before: it has no context, and finds the same. */
+static void *look_at_all(void *arrays) {
+    array *a = arrays;
+    for (int place = 0; place < PLACES; place++) {
+        gp_memory memory;
+        if (gp_gpu_where(contexts[1]->gpu, data(&a[place]), &memory) != GP_OK || memory != kinds[place])
+            return &a[place];
+    }
+    return NULL;
+}
+
+static void every_thread_finds_the_same(void **state) {
+    (void)state;
+    array a[PLACES];
+    pthread_t thread;
+    void *wrong;
+    for (int place = 0; place < PLACES; place++)
+        a[place] = make(place, 1000);
+    assert_null(look_at_all(a));
+    assert_int_equal(pthread_create(&thread, NULL, look_at_all, a), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    if (wrong != NULL)
+        fail_msg("memory of kind %d is taken for another", ((array *)wrong)->place);
+    for (int place = 0; place < PLACES; place++)
+        drop(&a[place]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reduce_in_every_mix),       cmocka_unit_test(window_in_every_mix),
         cmocka_unit_test(transpose_in_every_mix),    cmocka_unit_test(transpose_in_place),
-        cmocka_unit_test(copies_and_foreign_memory),
+        cmocka_unit_test(copies_and_foreign_memory), cmocka_unit_test(every_thread_finds_the_same),
     };
     if (gpu_is_missing())
         return 77;

@@ -29,7 +29,7 @@ static gp_traffic traffic_of(const gp_problem *p, bool pageable) {
 
 /* The processor has done such calls at so many bytes a second. */
 static void teach(gp_rates *rates, const gp_problem *p, const gp_traffic *t, double rate) {
-    for (int i = 0; i < GP_PLACE_SAMPLES; i++)
+    for (int i = 0; i < GP_PLACE_SAMPLES_MOST; i++)
         gp_rates_note(rates, p, t, (double)(p->bytes_read + p->bytes_written) / rate);
 }
 
@@ -55,11 +55,31 @@ static void what_is_not_known_stays_on_the_processor(void **state) {
         gp_rates_note(&rates, &large, &t, 10);
     }
     assert_int_equal(gp_place_choose(&large, &t, &rates).space, GP_SPACE_GPU);
+    assert_true(gp_rates_wanted(&rates, &large, &t));
+    teach(&rates, &large, &t, 1e9);
     assert_false(gp_rates_wanted(&rates, &large, &t));
     assert_false(gp_rates_wanted(&rates, &small, &few)); /* nothing so small is timed */
     teach(&rates, &small, &few, 1e6);
     place = gp_place_choose(&small, &few, &rates);
     assert_true(place.space == GP_SPACE_PROCESSOR && !place.open);
+}
+
+/* Near a tie it takes more calls to believe that the processor cannot do better. */
+static void a_narrow_win_waits_for_more_samples(void **state) {
+    (void)state;
+    static gp_rates rates;
+    const gp_problem p = transpose_of(GIB, 16384);
+    const gp_traffic t = traffic_of(&p, false);
+    const double gpu = gp_place_gpu_seconds(&p, &t, &h200);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        rates = (gp_rates){.bus = h200};
+        for (int i = 0; i < GP_PLACE_SAMPLES_MOST; i++) {
+            const bool now = i >= GP_PLACE_SAMPLES && !narrow;
+            assert_int_equal(gp_place_choose(&p, &t, &rates).space, now ? GP_SPACE_GPU : GP_SPACE_PROCESSOR);
+            gp_rates_note(&rates, &p, &t, (narrow ? 1.2 : 2.5) * gpu);
+        }
+        assert_int_equal(gp_place_choose(&p, &t, &rates).space, GP_SPACE_GPU);
+    }
 }
 
 /* The bus is worth measuring once the processor was seen to take a millisecond, and once only. */
@@ -188,6 +208,7 @@ static void words_say_which_times(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_stays_on_the_processor),
+        cmocka_unit_test(a_narrow_win_waits_for_more_samples),
         cmocka_unit_test(the_bus_is_asked_for_once),
         cmocka_unit_test(expectations_are_near_what_was_measured),
         cmocka_unit_test(better_rates_never_lose_a_call),

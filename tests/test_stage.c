@@ -222,7 +222,7 @@ static void tiles_have_long_rows(void **state) {
     for (size_t elem = 1; elem <= 16; elem *= 2)
         for (int in_place = 0; in_place < 2; in_place++) {
             const size_t side = 65536 / elem * 2 + 64;
-            const gp_staged staged = {true, {true, false}};
+            gp_staged staged = {true, {true, false}, true};
             gp_problem p;
             gp_cut cut;
             uint64_t covered = 0;
@@ -236,6 +236,10 @@ static void tiles_have_long_rows(void **state) {
             for (gp_piece piece = {0}; gp_cut_next(&cut, &piece);)
                 covered += (uint64_t)piece.rows * piece.cols * (piece.pair ? 2 : 1);
             assert_true(covered == (uint64_t)side * side);
+            staged.pinned = false;
+            gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
+            assert_true(in_place || cut.piece_rows * cut.piece_cols * elem <= GP_PIECE_BYTES);
+            assert_true(in_place || cut.piece_cols * elem % 8192 == 0);
         }
 }
 
@@ -356,12 +360,32 @@ static void auto_measures_in_vain(void **state) {
     gp_context_destroy(made);
 }
 
+/* A call that only waits for the stream does not take the report of an earlier sum's overflow. */
+static void auto_leaves_reports_alone(void **state) {
+    (void)state;
+    int64_t sum = 0;
+    gp_context *made = open_auto();
+    int32_t *pinned = fake_cuda_pin(400);
+    memset(pinned, 0, 400);
+    made->gpu->slot->overflow = 1;
+    assert_int_equal(gp_reduce_int(made, GP_REDUCE_SUM, pinned, 100, &sum), GP_OK);
+    assert_int_equal(gp_context_synchronize(made), GP_ERR_OVERFLOW);
+    assert_int_equal(gp_context_synchronize(made), GP_OK);
+    fake_cuda_unpin(pinned);
+    gp_context_destroy(made);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),           cmocka_unit_test(windows),
-        cmocka_unit_test(transposes),           cmocka_unit_test(large_shapes),
-        cmocka_unit_test(tiles_have_long_rows), cmocka_unit_test(auto_goes_where_it_is_faster),
-        cmocka_unit_test(auto_learns),          cmocka_unit_test(auto_measures_in_vain),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(transposes),
+        cmocka_unit_test(large_shapes),
+        cmocka_unit_test(tiles_have_long_rows),
+        cmocka_unit_test(auto_goes_where_it_is_faster),
+        cmocka_unit_test(auto_learns),
+        cmocka_unit_test(auto_measures_in_vain),
+        cmocka_unit_test(auto_leaves_reports_alone),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -4,6 +4,7 @@
 #define GP_GPU_H
 
 #include "cuda_check.h"
+#include "driver.h"
 #include "launch.h"
 
 #define GP_WORKSPACE_BYTES ((size_t)1 << 20)
@@ -21,8 +22,15 @@ typedef struct gp_slot {
 
 typedef struct gp_stage gp_stage;
 
+/* bytes 0: nothing. */
+typedef struct gp_span {
+    void *begin;
+    size_t bytes;
+} gp_span;
+
 struct gp_gpu {
     int ordinal;
+    gp_driver driver;
     cudaStream_t stream;   /* the user's; NULL: the legacy default stream */
     cudaStream_t side;     /* ours, non-blocking: clears the workspace, carries staged input */
     cudaEvent_t hand_over; /* orders one stream after another */
@@ -30,6 +38,8 @@ struct gp_gpu {
     gp_slot *slot;         /* pinned host memory */
     gp_slot *slot_device;  /* its address on the device */
     uint32_t sequence;     /* of the last call that used the slot */
+    size_t window_most;    /* bytes that an access policy can be told of at once; 0: none */
+    gp_span passing;       /* staging memory of the piece that is launched: read and written once */
     bool overlaps;         /* kernels are compiled for launches that overlap (gp_await_earlier_kernels) */
     gp_observer observer;
     void *observer_user;

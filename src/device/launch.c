@@ -44,21 +44,40 @@ static gp_status observe(const gp_gpu *gpu, const gp_plan *plan, const void *fun
     return GP_OK;
 }
 
+/*
+ * Staging memory is to leave the cache first: kernels that fill it slow the copies of pinned tiles, whose every row
+ * is a page of host memory that the copy engines look up, presumably there. One H200, 1 GiB, without and with: 16
+ * bytes 64.8 and 92.8 GB/s, 15887 x 15887 of 4 bytes 73.1 and 94.9, 7943 x 15887 of 8 bytes 86.9 and 94.6.
+ */
+static cudaLaunchAttribute streaming(const gp_gpu *gpu) {
+    const size_t bytes = gpu->passing.bytes < gpu->window_most ? gpu->passing.bytes : gpu->window_most;
+    return (cudaLaunchAttribute){.id = cudaLaunchAttributeAccessPolicyWindow,
+                                 .val = {.accessPolicyWindow = {.base_ptr = gpu->passing.begin,
+                                                                .num_bytes = bytes,
+                                                                .hitRatio = 1,
+                                                                .hitProp = cudaAccessPropertyStreaming,
+                                                                .missProp = cudaAccessPropertyStreaming}}};
+}
+
 gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args) {
+    const gp_gpu *gpu = context->gpu;
     GP_TRY(raise_smem_limit(context, plan, function));
-    if (context->gpu->observer)
-        return observe(context->gpu, plan, function);
-    cudaLaunchAttribute overlap = {
-        .id = cudaLaunchAttributeProgrammaticStreamSerialization,
-        .val = {.programmaticStreamSerializationAllowed = 1},
-    };
+    if (gpu->observer)
+        return observe(gpu, plan, function);
+    cudaLaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (gpu->overlaps && plan->row->overlaps)
+        attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                                    .val = {.programmaticStreamSerializationAllowed = 1}};
+    if (gpu->passing.bytes > 0 && gpu->window_most > 0)
+        attributes[count++] = streaming(gpu);
     cudaLaunchConfig_t config = {
         .gridDim = {(unsigned)plan->grid, 1, 1},
         .blockDim = {plan->threads, 1, 1},
         .dynamicSmemBytes = plan->smem,
-        .stream = context->gpu->stream,
-        .attrs = &overlap,
-        .numAttrs = context->gpu->overlaps && plan->row->overlaps ? 1 : 0,
+        .stream = gpu->stream,
+        .attrs = attributes,
+        .numAttrs = count,
     };
     cudaError_t error = cudaLaunchKernelExC(&config, function, args);
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, plan->row->name);

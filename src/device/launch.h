@@ -29,6 +29,7 @@ void gp_gpu_close(gp_gpu *gpu);                         /* waits first; NULL all
 void gp_gpu_abandon(gp_gpu *gpu);                       /* in a forked child: host memory only */
 gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream);
 gp_status gp_gpu_synchronize(gp_gpu *gpu);
+gp_status gp_gpu_await(gp_gpu *gpu); /* for what is on the stream; an overflow is left for synchronize to report */
 gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out);
 gp_status gp_gpu_free(gp_gpu *gpu, void *memory);
 gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes);

@@ -13,9 +13,18 @@ static gp_status find_overlap(gp_gpu *gpu) {
     return GP_OK;
 }
 
+static gp_status find_window(gp_gpu *gpu) {
+    int most = 0;
+    GP_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, gpu->ordinal));
+    gpu->window_most = most > 0 ? (size_t)most : 0;
+    return GP_OK;
+}
+
 static gp_status open_parts(gp_gpu *gpu) {
     void *slot = NULL, *slot_device = NULL;
     GP_TRY(find_overlap(gpu));
+    GP_TRY(find_window(gpu));
+    gp_driver_find(&gpu->driver);
     GP_CUDA(cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking));
     GP_CUDA(cudaEventCreateWithFlags(&gpu->hand_over, cudaEventDisableTiming));
     GP_CUDA(cudaMalloc(&gpu->workspace, GP_WORKSPACE_BYTES));
@@ -140,6 +149,22 @@ gp_status gp_gpu_synchronize(gp_gpu *gpu) {
     return status;
 }
 
+/* A question that finds the stream idle takes less than a wait. */
+static gp_status await(const gp_gpu *gpu) {
+    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot wait"));
+    if (!gp_driver_is_idle(&gpu->driver, gpu->stream))
+        GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    return GP_OK;
+}
+
+gp_status gp_gpu_await(gp_gpu *gpu) {
+    gp_found found;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    gp_status status = await(gpu);
+    gp_gpu_leave(gpu->ordinal, found);
+    return status;
+}
+
 gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
     gp_found found;
     void *memory = NULL;
@@ -154,9 +179,22 @@ gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
     return GP_OK;
 }
 
+/* By the run time, in a thread that has a context: without one, pinned memory has no address on the device. */
+static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cudaPointerAttributes *attributes) {
+    int found;
+    GP_CUDA(cudaGetDevice(&found));
+    GP_CUDA(cudaSetDevice(gpu->ordinal));
+    const cudaError_t error = cudaPointerGetAttributes(attributes, pointer);
+    gp_device_restore(gpu->ordinal, found);
+    return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaPointerGetAttributes");
+}
+
 static gp_status where(const gp_gpu *gpu, const void *pointer, gp_memory *memory) {
     struct cudaPointerAttributes attributes;
-    GP_CUDA(cudaPointerGetAttributes(&attributes, pointer));
+    if (!gp_driver_ask(&gpu->driver, pointer, &attributes) ||
+        (attributes.type == cudaMemoryTypeHost && !attributes.devicePointer))
+        GP_TRY(ask_run_time(gpu, pointer, &attributes));
+    *memory = GP_MEMORY_HOST;
     switch (attributes.type) {
     case cudaMemoryTypeDevice:
         if (attributes.device != gpu->ordinal)
@@ -172,7 +210,6 @@ static gp_status where(const gp_gpu *gpu, const void *pointer, gp_memory *memory
         *memory = attributes.devicePointer == pointer ? GP_MEMORY_PINNED : GP_MEMORY_HOST;
         break;
     default:
-        *memory = GP_MEMORY_HOST;
         break;
     }
     return GP_OK;
@@ -200,14 +237,8 @@ gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
 }
 
 gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory) {
-    int found;
     *memory = GP_MEMORY_HOST;
-    if (!pointer)
-        return GP_OK;
-    GP_TRY(gp_device_set(gpu->ordinal, &found));
-    gp_status status = where(gpu, pointer, memory);
-    gp_device_restore(gpu->ordinal, found);
-    return status;
+    return pointer ? where(gpu, pointer, memory) : GP_OK;
 }
 
 static bool on_host(gp_memory memory) {

@@ -44,6 +44,11 @@ gp_status gp_gpu_synchronize(gp_gpu *gpu) {
     return built_without();
 }
 
+gp_status gp_gpu_await(gp_gpu *gpu) {
+    (void)gpu;
+    return built_without();
+}
+
 gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
     (void)gpu, (void)bytes, (void)out;
     return built_without();

@@ -121,7 +121,9 @@ static gp_status stage(gp_context *context, const gp_problem *problem) {
     GP_TRY(gp_gpu_where(gpu, outputs[1], &j.out[1]));
     GP_TRY(gp_gpu_where(gpu, problem->result, &j.result));
     const gp_staged staged = {is_moved(problem->in, j.in),
-                              {is_moved(outputs[0], j.out[0]), is_moved(outputs[1], j.out[1])}};
+                              {is_moved(outputs[0], j.out[0]), is_moved(outputs[1], j.out[1])},
+                              j.in == GP_MEMORY_PINNED || j.out[0] == GP_MEMORY_PINNED ||
+                                  j.out[1] == GP_MEMORY_PINNED};
     if (problem->operation == GP_OPERATION_REDUCE && (!staged.in || problem->n == 0 || gpu->observer))
         return reduce_to_host(context, problem);
     if (gpu->observer) {

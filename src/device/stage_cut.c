@@ -13,7 +13,8 @@
 /*
  * Rows of large tiles are multiples of this many bytes. Copy engines move rows of a larger matrix at 0.94 of the
  * bus's rate if they are 8 KiB long, at 0.79 with 5.5 KiB, 0.66 with 2 or 4 KiB, 0.54 with 1 KiB (one H200, both ways
- * at once).
+ * at once). Threads copy pageable rows, of whatever length: tiles need not be larger than asked for. 1 GiB of 1 byte,
+ * tiles of 8192 x 8192, 4096 x 4096 and 2048 x 8192: 83 to 85, 88 to 91 and 92 to 93 GB/s.
  */
 #define TILE_ROW ((size_t)8 << 10)
 #define TILE_MOST ((size_t)64 << 20) /* bytes of the tiles of a piece, and the least number of them in a matrix, */
@@ -53,12 +54,12 @@ static size_t shorten(size_t side, size_t whole, size_t elem_bytes) {
 }
 
 /*
- * Tiles as square as the matrix allows: a panel of whole input rows would be a stripe of short output rows, and short
- * rows are slow to copy on the processor and over the bus alike.
+ * Tiles of so many columns, or as near as the matrix allows: a panel of whole input rows would be a stripe of short
+ * output rows, and short rows are slow to copy on the processor and over the bus alike.
  */
-static void cut_tiles(gp_cut *cut, size_t elements) {
-    const size_t side = at_least_one(square_root(elements)), elem_bytes = cut->problem->elem_bytes;
-    cut->piece_cols = least(cut->cols, side);
+static void cut_tiles(gp_cut *cut, size_t elements, size_t cols) {
+    const size_t elem_bytes = cut->problem->elem_bytes;
+    cut->piece_cols = least(cut->cols, cols);
     cut->piece_rows = least(cut->rows, at_least_one(elements / cut->piece_cols));
     cut->piece_cols = least(cut->cols, at_least_one(elements / cut->piece_rows));
     cut->piece_rows = shorten(cut->piece_rows, cut->rows, elem_bytes);
@@ -78,12 +79,14 @@ static size_t tile_bytes(const gp_problem *problem, size_t target) {
 static void cut_transpose(gp_cut *cut, size_t target) {
     const gp_problem *problem = cut->problem;
     const size_t elem_bytes = problem->elem_bytes;
-    const size_t elements = at_least_one(tile_bytes(problem, target) / elem_bytes);
+    const size_t wanted = tile_bytes(problem, target), elements = at_least_one(wanted / elem_bytes);
     if (problem->in_place) {
         cut->piece_rows = shorten(least(cut->rows, at_least_one(square_root(elements))), cut->rows, elem_bytes);
         cut->piece_cols = cut->piece_rows;
+    } else if (wanted > target && !cut->staged.pinned) {
+        cut_tiles(cut, target / elem_bytes, at_least_one(TILE_ROW / elem_bytes));
     } else {
-        cut_tiles(cut, elements);
+        cut_tiles(cut, elements, at_least_one(square_root(elements)));
     }
     const unsigned arrays = problem->in_place && cut->piece_rows < cut->rows ? 2 : 1;
     const size_t bytes = align_up(cut->piece_rows * cut->piece_cols * elem_bytes);

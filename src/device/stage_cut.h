@@ -22,6 +22,7 @@ typedef struct gp_box {
 typedef struct gp_staged {
     bool in;
     bool out[2]; /* transpose: out; window: sum, square */
+    bool pinned; /* one of these is, and the copy engines move its rows one by one */
 } gp_staged;
 
 typedef struct gp_cut {
@@ -56,7 +57,7 @@ size_t gp_cut_target(uint64_t bytes, size_t most);
 
 /*
  * `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
- * of large matrices of small elements.
+ * of large pinned matrices of small elements.
  */
 void gp_cut_make(gp_cut *cut, const gp_problem *problem, gp_staged staged, size_t target);
 

@@ -50,7 +50,7 @@ static size_t class_of(const gp_problem *problem, const gp_traffic *traffic) {
 
 bool gp_rates_wanted(const gp_rates *rates, const gp_problem *problem, const gp_traffic *traffic) {
     const size_t class = class_of(problem, traffic);
-    return class < GP_PLACE_CLASSES && rates->processor[class].samples < GP_PLACE_SAMPLES;
+    return class < GP_PLACE_CLASSES && rates->processor[class].samples < GP_PLACE_SAMPLES_MOST;
 }
 
 void gp_rates_note(gp_rates *rates, const gp_problem *problem, const gp_traffic *traffic, double seconds) {
@@ -61,7 +61,7 @@ void gp_rates_note(gp_rates *rates, const gp_problem *problem, const gp_traffic 
     const double rate = (double)moved(problem) / seconds;
     if (rate > pace->rate)
         pace->rate = rate;
-    if (pace->samples < GP_PLACE_SAMPLES)
+    if (pace->samples < GP_PLACE_SAMPLES_MOST)
         pace->samples++;
 }
 
@@ -84,6 +84,7 @@ gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, c
     const size_t class = class_of(problem, traffic);
     if (class == GP_PLACE_CLASSES || rates->processor[class].samples < GP_PLACE_SAMPLES)
         return place;
+    const bool well_known = rates->processor[class].samples == GP_PLACE_SAMPLES_MOST;
     place.processor_seconds = (double)moved(problem) / rates->processor[class].rate;
     const gp_bus *bus = &rates->bus;
     const bool known = bus->up > 0 && bus->down > 0 && bus->both > 0 && (traffic->pageable == 0 || bus->pack > 0);
@@ -91,7 +92,7 @@ gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, c
     if (!known)
         return place;
     place.gpu_seconds = gp_place_gpu_seconds(problem, traffic, bus);
-    if (place.gpu_seconds < MARGIN * place.processor_seconds)
+    if (place.gpu_seconds < (well_known ? MARGIN : GP_PLACE_CLEAR) * place.processor_seconds)
         place.space = GP_SPACE_GPU;
     return place;
 }

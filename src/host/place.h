@@ -16,10 +16,13 @@
 #define GP_PLACE_OPEN_SECONDS 1e-3
 
 /*
- * Processor calls of a class that are timed before the GPU may have the next; the fastest counts. With 2, a transpose
- * of 4 MiB on 4 threads went to an H200 in 133 us that the processor, its caches warm, does in 73.
+ * Processor calls of a class that are timed before the GPU may have the next, and before it may if it is expected to
+ * win by less than GP_PLACE_CLEAR; the fastest counts. With 2, a transpose of 4 MiB on 4 threads went to an H200 in
+ * 133 us that the processor, its caches warm, does in 73; with 4, one on 16 threads in 130 that it does in 103.
  */
 #define GP_PLACE_SAMPLES 4
+#define GP_PLACE_SAMPLES_MOST 16
+#define GP_PLACE_CLEAR 0.5 /* of the processor's time */
 
 /*
  * Calls whose processor rates are taken for alike: of a kind (reduce, window, transposes by element size and by
@@ -61,7 +64,7 @@ typedef struct gp_place {
     double processor_seconds, gpu_seconds; /* expected; 0: not known */
 } gp_place;
 
-/* The processor's rate for such calls is not known yet. */
+/* The processor's rate for such calls is not known well yet. */
 bool gp_rates_wanted(const gp_rates *rates, const gp_problem *problem, const gp_traffic *traffic);
 
 /* A call took so long on the processor. */

@@ -130,7 +130,7 @@ static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     if (problem->space == GP_SPACE_GPU)
         return gp_gpu_enqueue(context, &context->plan, problem);
     if (found.shared)
-        GP_TRY(gp_gpu_synchronize(context->gpu));
+        GP_TRY(gp_gpu_await(context->gpu));
     return launch_timed(context, problem, &found.traffic);
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions that every call on host data asks, put to the driver itself, which answers sooner than through the run
+ * time. It is not linked: the run time tells where its functions are.
+ */
+#ifndef GP_DRIVER_H
+#define GP_DRIVER_H
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+/* NULL: not to be had; the run time is asked instead. */
+typedef struct gp_driver {
+    CUresult(CUDAAPI *pointer_attributes)(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
+    CUresult(CUDAAPI *stream_query)(CUstream);
+} gp_driver;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of a process in which the run time works. */
+void gp_driver_find(gp_driver *driver);
+
+/*
+ * As cudaPointerGetAttributes, without the host's pointer; a devicePointer of NULL may mean that the thread has no
+ * context yet. False: no answer.
+ */
+bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPointerAttributes *attributes);
+
+/* True: all work on the stream is done. False: perhaps not, or it failed. Not while the stream is being captured. */
+bool gp_driver_is_idle(const gp_driver *driver, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
