@@ -71,11 +71,11 @@ __device__ inline int32_t border_pixel(const window_arguments &a, const int32_t 
 __device__ __forceinline__ float round_split(uint64_t low, uint64_t high) {
     high += low >> 32;
     const uint32_t rest = (uint32_t)low;
-    if (high >> 32 == 0)
-        return __ull2float_rn(high << 32 | rest);
     /* 33 bits or more above `rest`: float keeps 24, so `rest` matters only as "not zero", far below the rounding bit
      */
-    return __ull2float_rn(high | (rest != 0)) * 4294967296.0f;
+    const bool is_long = high >> 32 != 0;
+    const uint64_t kept = is_long ? high | (rest != 0) : high << 32 | rest;
+    return __ull2float_rn(kept) * (is_long ? 4294967296.0f : 1.0f);
 }
 
 /* The same for 128 bits. */

@@ -4,11 +4,13 @@
 #define GP_WINDOW_H
 
 #include "../host/problem.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 #define GP_WINDOW_THREADS 256 /* window_naive, window_stream: most threads a block */
 #define GP_WINDOW_NAIVE_REGS 64
-#define GP_WINDOW_STREAM_REGS 64
+#define GP_WINDOW_STREAM_REGS 72
+#define GP_WINDOW_STREAM_STATIC_SMEM 288 /* three slots a warp */
 
 /*
  * One H200, 8-bit pixels, share of the read-1-write-2 floor, reflected border, 16384 x 16384 and 4096 x 4096:
@@ -21,6 +23,12 @@
  *
  * 1024 x 131072, zero border, windows of 1501: 0.956 with 256 threads (0.930 with 40 registers each; 128 threads
  * of 40: 0.895).
+ *
+ * Without a border, what each step brought (64 threads; 4096 x 4096): rows' first tiles from 512 bytes instead of
+ * 128, windows of 101, 0.936 to 0.958 (16384 x 16384: 0.954 to 0.982); the sectors that rows end in fetched early,
+ * 31, 0.954 to 0.977; a tile's last pixels loaded as a group of four instead of one by one after the others, 3, 0.967
+ * to 0.976. Wrapped, 1001: pixels from the other end loaded with the others 0.760 to 0.968; from whole lines 0.961 to
+ * 0.970.
  */
 #define GP_WINDOW_SCAN_THREADS 64
 #define GP_WINDOW_MID_THREADS 128
@@ -29,21 +37,25 @@
 #define GP_WINDOW_SCAN_LOADS 6   /* 16-byte loads a thread, under way at once */
 #define GP_WINDOW_SCAN_GROUPS 4  /* times 4 outputs a thread, at most: a tile's columns */
 #define GP_WINDOW_SCAN_WARPS 32  /* words of shared memory before the pixels: one a warp, at most */
-#define GP_WINDOW_ALIGN_OUT 31   /* a row's first tile starts up to so many columns early, to store whole lines */
-#define GP_WINDOW_ALIGN_IN 3     /* and its pixels up to so many before the window, to load 16 bytes */
-#define GP_WINDOW_OUTPUT_STEP 32 /* columns: neighbouring tiles meet between two 128-byte lines */
+#define GP_WINDOW_LINE 32        /* columns of a 128-byte line of memory */
+#define GP_WINDOW_ALIGN_OUT 127  /* columns that aligned rows' first tiles start early, at most: 512 bytes */
+#define GP_WINDOW_ALIGN_IN 31    /* and its pixels up to so many before the window, to load whole lines */
+#define GP_WINDOW_OUTPUT_STEP 32 /* columns: neighbouring tiles meet between two lines */
 
 /* How window_scan cuts rows: the same for all blocks. */
 typedef struct gp_window_cut {
     unsigned outputs; /* a tile's columns; a multiple of GP_WINDOW_OUTPUT_STEP */
     unsigned tiles_a_row;
-    unsigned span; /* columns a warp; a multiple of 128 */
+    unsigned span;       /* columns a warp; a multiple of 128 */
+    unsigned early_mask; /* of how many columns early a row's first tile starts */
+    bool gaps;           /* between the columns of two rows: bytes that nobody writes */
 } gp_window_cut;
 
 /* How window_stream does. */
 typedef struct gp_window_pieces {
     int64_t outputs;
-    int64_t of_row; /* pieces a row */
+    int64_t of_row;      /* pieces a row */
+    unsigned early_mask; /* as above */
 } gp_window_pieces;
 
 #ifdef __cplusplus

@@ -1,351 +1,285 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_rows: a block takes whole rows and makes prefix sums of all their pixels, one after the other, in shared
- * memory. Every window is then the difference of two prefixes, and one that leaves its row the sum of a few: no halo
- * is ever made, and a pixel costs the same for every window. Sums are as wide as the block's own data needs; wider
- * ones are made one after the other in the same memory.
+ * window_rows: a block takes whole rows into shared memory, each extended by the pixels that its windows reach on
+ * both sides, and makes prefix sums of them all, one row after the other. Every window is then the difference of two
+ * prefixes, wherever it lies: the code is the same for all. Zeros beyond the row are not stored; windows end at the
+ * row's ends instead. Sums are as wide as the block's own data needs.
  */
 #include "gpu.h"
 #include "window_rows.cuh"
 
-typedef one_sum<uint32_t, COUNT_PIXELS> pixels_32;
-typedef one_sum<uint64_t, COUNT_PIXELS> pixels_64;
-typedef one_sum<uint64_t, COUNT_SQUARES> squares_64;
-typedef one_sum<uint64_t, COUNT_LOW_HALVES> low_halves;
-typedef one_sum<uint64_t, COUNT_HIGH_HALVES> high_halves;
-
-#define THREADS GP_WINDOW_ROWS_THREADS
-#define LOADS ((CHUNK + 3) / 4)
-#define GROUP 3      /* outputs that a thread has under way */
-#define WIDE_GROUP 6 /* of which it keeps one half of the squares while it makes the other */
-
-/* This block's part. */
-struct block_rows {
-    int32_t pixels; /* in all */
-    int32_t skew;   /* the first is the block's pixel number `skew`: loads start at 16 bytes */
-    int32_t early;  /* outputs before the first, up to a 128-byte line: each warp stores whole lines */
-    float *sum, *square;
-    unsigned char *prefixes;
-    uint64_t *of_warp;
-    uint32_t *magnitudes;
-    volatile int32_t *zero;
-    row_edge *edges;
-};
-
-__device__ __forceinline__ block_rows find_rows(const rows_arguments &a, int64_t y) {
-    extern __shared__ __align__(16) unsigned char bytes[];
-    const window_arguments &w = a.window;
-    block_rows b;
-    b.pixels = (int32_t)min((int64_t)a.rows, w.rows - y) * a.cols;
-    b.skew = a.flat ? (int32_t)((uintptr_t)(w.image + y * w.in_pitch) / 4 & GP_WINDOW_ROWS_ALIGN) : 0;
-    b.sum = w.sum != NULL ? w.sum + y * w.out_pitch : NULL;
-    b.square = w.square != NULL ? w.square + y * w.out_pitch : NULL;
-    b.early = (int32_t)((uintptr_t)(b.sum != NULL ? b.sum : b.square) / 4 % 32);
-    b.prefixes = bytes;
-    b.of_warp = (uint64_t *)(bytes + GP_WINDOW_ROWS_PREFIX_BYTES);
-    b.magnitudes = (uint32_t *)(b.of_warp + THREADS / 32);
-    b.zero = (volatile int32_t *)(b.magnitudes + THREADS / 32);
-    b.edges = (row_edge *)(bytes + GP_WINDOW_ROWS_SMEM(0));
-    return b;
-}
-
-/* Four pixels, of which those from `first` to `end` - 1 are there. */
-__device__ __forceinline__ int4 load_four(const int32_t *address, int32_t first, int32_t end) {
-    if (first <= 0 && end >= 4)
-        return __ldg((const int4 *)address);
-    return make_int4(first <= 0 && end > 0 ? address[0] : 0, first <= 1 && end > 1 ? address[1] : 0,
-                     first <= 2 && end > 2 ? address[2] : 0, first <= 3 && end > 3 ? address[3] : 0);
-}
-
-/* This warp's pixels, as they come, to `words`. */
-__device__ __forceinline__ void load_warp(const rows_arguments &a, const block_rows &b, int64_t y, int32_t *words) {
-    const int32_t lane = threadIdx.x % 32, warp = ((int32_t)threadIdx.x - lane) * CHUNK;
-    const int32_t *image = a.window.image + y * a.window.in_pitch;
-    if (a.flat || a.vectors) {
-        int4 four[LOADS];
-#pragma unroll
-        for (int load = 0; load < LOADS; load++) {
-            const int32_t own = (load * 32 + lane) * 4, i = warp + own;
-            const int32_t row = a.flat ? 0 : divide(i, a.inverse);
-            const int32_t *address =
-                a.flat ? image - b.skew + i : image + row * a.window.in_pitch + (i - row * a.cols);
-            if (own < 32 * CHUNK)
-                four[load] = load_four(address, b.skew - i, b.skew + b.pixels - i);
-        }
-#pragma unroll
-        for (int load = 0; load < LOADS; load++)
-            if ((load * 32 + lane) * 4 < 32 * CHUNK)
-                ((int4 *)words)[load * 32 + lane] = four[load];
-    } else {
-#pragma unroll
-        for (int load = 0; load < CHUNK; load++) {
-            const int32_t i = warp + load * 32 + lane, row = divide(i, a.inverse);
-            words[load * 32 + lane] = i < b.pixels ? __ldg(image + row * a.window.in_pitch + (i - row * a.cols)) : 0;
-        }
-    }
-}
-
-/* This thread's pixels: CHUNK neighbours. Warps do not wait for each other. */
-__device__ __forceinline__ void load_chunk(const rows_arguments &a, const block_rows &b, int64_t y,
-                                           int32_t pixels[CHUNK]) {
-    const int32_t lane = threadIdx.x % 32;
-    int32_t *words = (int32_t *)(b.prefixes + ((int32_t)threadIdx.x - lane) * CHUNK * 8);
-    load_warp(a, b, y, words);
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < CHUNK; i++)
-        pixels[i] = words[lane * CHUNK + i];
-    __syncwarp();
-}
-
-/*
- * Adds a zero that the compiler knows nothing of, so that it computes from the pixels again for every pass what it
- * would else keep in registers that it does not have.
- */
-__device__ __forceinline__ void compute_again(const block_rows &b, int32_t pixels[CHUNK]) {
-    const int32_t zero = *b.zero;
-#pragma unroll
-    for (int i = 0; i < CHUNK; i++)
-        pixels[i] += zero;
-}
-
-/* The sums of the warp's pixels before this thread's; the warp's own go to shared memory. */
-template <typename P> __device__ __forceinline__ P scan_warp(const int32_t pixels[CHUNK], P *of_warp) {
-    const uint32_t lane = threadIdx.x % 32;
-    P total = P::zero();
-#pragma unroll
-    for (int i = 0; i < CHUNK; i++)
-        total.add(pixels[i]);
-    P inclusive = total;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-        const P below = inclusive.shuffle_up(step);
-        if (lane >= step)
-            inclusive = inclusive + below;
-    }
-    if (lane == 31)
-        of_warp[threadIdx.x / 32] = inclusive;
-    return inclusive - total;
-}
-
-template <typename P> __device__ __forceinline__ P add_warps(P before, const P *of_warp) {
-#pragma unroll
-    for (uint32_t warp = 0; warp < THREADS / 32 - 1; warp++)
-        if (warp < threadIdx.x / 32)
-            before = before + of_warp[warp];
-    return before;
-}
-
-template <typename P>
-__device__ __forceinline__ void write_prefixes(P running, const int32_t pixels[CHUNK], P *prefixes) {
-    P *own = prefixes + threadIdx.x * CHUNK;
-#pragma unroll
-    for (int i = 0; i < CHUNK; i++) {
-        own[i] = running;
-        running.add(pixels[i]);
-    }
-    if (threadIdx.x == THREADS - 1)
-        own[CHUNK] = running;
-}
-
-/* Where one of the block's outputs lies. */
-struct output_place {
-    int32_t row, x;
-    int32_t prefix; /* of the row's start */
-    bool stored;
-    __device__ __forceinline__ output_place(const rows_arguments &a, const block_rows &b, int32_t i) {
-        const int32_t inside = min(max(i, 0), b.pixels - 1);
-        row = divide(inside, a.inverse);
-        x = inside - row * a.cols;
-        prefix = b.skew + inside - x;
-        stored = inside == i && (uint32_t)(x - a.first) < (uint32_t)a.width;
-    }
-};
-
-/* Calls EACH(k, place, address) for outputs number `group` * COUNT + k of this thread. */
-template <bool PITCHED, int COUNT, typename EACH>
-__device__ __forceinline__ void each_output(const rows_arguments &a, const block_rows &b, int32_t group, EACH each) {
-    const int32_t first = group * COUNT * THREADS + (int32_t)threadIdx.x - (PITCHED ? 0 : b.early);
-#pragma unroll
-    for (int k = 0; k < COUNT; k++) {
-        const output_place place(a, b, first + k * THREADS);
-        each(k, place, PITCHED ? place.row * a.window.out_pitch + place.x : (int64_t)first + k * THREADS);
-    }
-}
-
-template <bool PITCHED, int COUNT> __device__ __forceinline__ bool has_group(const block_rows &b, int32_t group) {
-    return group * COUNT * THREADS - (PITCHED ? 0 : b.early) < b.pixels;
-}
-
-/* Sum and square at once. */
-template <bool EDGES, bool PITCHED>
-__device__ __forceinline__ void put_both(const rows_arguments &a, const block_rows &b, both_sums before,
-                                         const int32_t pixels[CHUNK]) {
-    both_sums *prefixes = (both_sums *)b.prefixes;
-    write_prefixes(add_warps(before, (const both_sums *)b.of_warp), pixels, prefixes);
-    __syncthreads();
-#pragma unroll 1
-    for (int32_t group = 0; has_group<PITCHED, GROUP>(b, group); group++)
-        each_output<PITCHED, GROUP>(a, b, group, [&](int, const output_place &place, int64_t at) {
-            const both_sums sums = window_sum<EDGES>(a, b.edges, prefixes + place.prefix, place.x);
-            if (place.stored && b.sum != NULL)
-                b.sum[at] = __int2float_rn((int)sums.sum);
-            if (place.stored && b.square != NULL)
-                b.square[at] = __uint2float_rn(sums.square);
-        });
-}
-
-/* One of them. */
-template <bool EDGES, bool PITCHED, typename P, typename ROUND>
-__device__ __forceinline__ void put_one(const rows_arguments &a, const block_rows &b, int32_t pixels[CHUNK],
-                                        float *out, ROUND round) {
-    P *prefixes = (P *)b.prefixes;
-    compute_again(b, pixels);
-    const P before = scan_warp(pixels, (P *)b.of_warp);
-    __syncthreads();
-    compute_again(b, pixels);
-    write_prefixes(add_warps(before, (const P *)b.of_warp), pixels, prefixes);
-    __syncthreads();
-#pragma unroll 1
-    for (int32_t group = 0; has_group<PITCHED, GROUP>(b, group); group++)
-        each_output<PITCHED, GROUP>(a, b, group, [&](int, const output_place &place, int64_t at) {
-            const P sum = window_sum<EDGES>(a, b.edges, prefixes + place.prefix, place.x);
-            if (place.stored)
-                out[at] = round(sum.value);
-        });
-}
-
-/* Squares of 62 bits: the sums of their low halves, then of their high ones, a few outputs at a time. */
-template <bool EDGES, bool PITCHED>
-__device__ __forceinline__ void put_halves(const rows_arguments &a, const block_rows &b, int32_t pixels[CHUNK]) {
-    low_halves *low = (low_halves *)b.prefixes;
-    high_halves *high = (high_halves *)b.prefixes;
-    compute_again(b, pixels);
-    low_halves low_before = scan_warp(pixels, (low_halves *)b.of_warp);
-    __syncthreads();
-    low_before = add_warps(low_before, (const low_halves *)b.of_warp);
-    __syncthreads();
-    compute_again(b, pixels);
-    high_halves high_before = scan_warp(pixels, (high_halves *)b.of_warp);
-    __syncthreads();
-    high_before = add_warps(high_before, (const high_halves *)b.of_warp);
-#pragma unroll 1
-    for (int32_t group = 0; has_group<PITCHED, WIDE_GROUP>(b, group); group++) {
-        uint64_t kept[WIDE_GROUP];
-        compute_again(b, pixels);
-        write_prefixes(low_before, pixels, low);
-        __syncthreads();
-        each_output<PITCHED, WIDE_GROUP>(a, b, group + *b.zero, [&](int k, const output_place &place, int64_t) {
-            kept[k] = window_sum<EDGES>(a, b.edges, low + place.prefix, place.x).value;
-        });
-        __syncthreads();
-        compute_again(b, pixels);
-        write_prefixes(high_before, pixels, high);
-        __syncthreads();
-        each_output<PITCHED, WIDE_GROUP>(a, b, group + *b.zero, [&](int k, const output_place &place, int64_t at) {
-            const uint64_t upper = window_sum<EDGES>(a, b.edges, high + place.prefix, place.x).value;
-            if (place.stored)
-                b.square[at] = round_split(kept[k], upper);
-        });
-        __syncthreads();
-    }
-}
-
-template <bool EDGES, bool PITCHED> __device__ __forceinline__ void take_rows(const rows_arguments &a) {
-    const int64_t y = blockIdx.x * (int64_t)a.rows;
-    const block_rows b = find_rows(a, y);
-    if (EDGES)
-        for (int32_t i = (int32_t)threadIdx.x; i < a.edges; i += THREADS)
-            b.edges[i] = row_edge::of(a, i < a.edges_left ? i : i + a.cols - a.edges);
-    int32_t pixels[CHUNK];
-    load_chunk(a, b, y, pixels);
-    uint32_t magnitude = 0;
-#pragma unroll
-    for (int i = 0; i < CHUNK; i++)
-        magnitude |= (uint32_t)(pixels[i] ^ pixels[i] >> 31);
+/* The bits of all magnitudes of the block. */
+template <int THREADS>
+__device__ __forceinline__ uint32_t join_magnitudes(const block_rows<THREADS> &b, uint32_t magnitude) {
     magnitude = gp_warp_or(magnitude);
     if (threadIdx.x % 32 == 0)
         b.magnitudes[threadIdx.x / 32] = magnitude;
-    if (threadIdx.x == 0)
-        *b.zero = 0;
-    const both_sums before = scan_warp(pixels, (both_sums *)b.of_warp);
     __syncthreads();
 #pragma unroll
     for (int warp = 0; warp < THREADS / 32; warp++)
         magnitude |= b.magnitudes[warp];
-    const window_class found = pick_class(magnitude, a.counted);
-    if (found == CLASS_32) {
-        put_both<EDGES, PITCHED>(a, b, before, pixels);
-        return;
-    }
-    if (b.sum != NULL && found == CLASS_32_64)
-        put_one<EDGES, PITCHED, pixels_32>(a, b, pixels, b.sum,
-                                           [](uint32_t sum) { return __int2float_rn((int)sum); });
-    else if (b.sum != NULL)
-        put_one<EDGES, PITCHED, pixels_64>(a, b, pixels, b.sum,
-                                           [](uint64_t sum) { return __ll2float_rn((int64_t)sum); });
-    if (b.square != NULL && found != CLASS_WIDE)
-        put_one<EDGES, PITCHED, squares_64>(a, b, pixels, b.square, [](uint64_t sum) { return __ull2float_rn(sum); });
-    else if (b.square != NULL)
-        put_halves<EDGES, PITCHED>(a, b, pixels);
+    return magnitude;
 }
 
-template <bool EDGES, bool PITCHED> __global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
+/* Adds COUNT pixels of a chunk. */
+template <int COUNT, typename SUMS>
+__device__ __forceinline__ void add_pixels(const prefix_array &own, int32_t first, SUMS &total) {
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+        total.add((int32_t)own.halves[first + k]);
+}
+
+/* Puts the sums of all before in place of each of them, too. */
+template <int COUNT, typename SUMS>
+__device__ __forceinline__ void put_prefixes(const prefix_array &own, int32_t first, SUMS &running) {
+    int32_t pixels[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+        pixels[k] = (int32_t)own.halves[first + k];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        put_prefix(own, first + k, running);
+        running.add(pixels[k]);
+    }
+}
+
+/* Prefixes in place of the pixels, and behind them the sum of all. */
+template <typename SUMS, int THREADS>
+__device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t chunk = (int32_t)a.cut.chunk;
+    const prefix_array own = b.prefixes.from((int32_t)threadIdx.x * chunk);
+    SUMS *of_warp = (SUMS *)b.of_warp, total = SUMS::zero();
+    int32_t i = 1;
+    add_pixels<1>(own, 0, total);
+#pragma unroll 1
+    for (; i + STEP <= chunk; i += STEP)
+        add_pixels<STEP>(own, i, total);
+    if (i < chunk)
+        add_pixels<STEP / 2>(own, i, total);
+    SUMS running = warp_inclusive(total);
+    if (threadIdx.x % 32 == 31)
+        of_warp[threadIdx.x / 32] = running;
+    __syncthreads();
+    running.minus(total);
+#pragma unroll
+    for (uint32_t warp = 0; warp < THREADS / 32 - 1; warp++)
+        if (warp < threadIdx.x / 32)
+            running.plus(of_warp[warp]);
+    put_prefixes<1>(own, 0, running);
+#pragma unroll 1
+    for (i = 1; i + STEP <= chunk; i += STEP)
+        put_prefixes<STEP>(own, i, running);
+    if (i < chunk)
+        put_prefixes<STEP / 2>(own, i, running);
+    if (threadIdx.x == THREADS - 1)
+        put_prefix(own, chunk, running);
+    __syncthreads();
+}
+
+/* What every window of a row counts besides what is left over of it. */
+template <typename SUMS, int THREADS>
+__device__ __forceinline__ void count_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const prefix_array &p = b.prefixes;
+    for (int32_t row = (int32_t)threadIdx.x; row < b.rows; row += THREADS) {
+        const int32_t first = row * a.cut.extended + a.cut.left + b.skew, end = first + a.cols;
+        SUMS counted = sums_between<SUMS>(p, first, p, end), ends = sums_between<SUMS>(p, first, p, first + 1);
+        ends.plus(sums_between<SUMS>(p, end - 1, p, end));
+        counted.times(a.cut.whole);
+        ends.times(a.cut.ends_minus);
+        counted.minus(ends);
+        put_prefix(p, THREADS * (int32_t)a.cut.chunk + 1 + row, counted);
+    }
+    __syncthreads();
+}
+
+/* Where the windows of output 0 starts and ends; with ROWS_ZERO and ROWS_REPLICATE where the first row does. */
+struct window_frame {
+    prefix_array starts, ends;
+    template <int THREADS>
+    __device__ __forceinline__ window_frame(const rows_arguments &a, const block_rows<THREADS> &b)
+        : starts(b.prefixes.from(a.shift + b.skew)), ends(starts.from(a.cut.window)) {}
+};
+
+/* The window of output i, which lies in row `row`. */
+template <rows_kind KIND, typename SUMS, int THREADS>
+__device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block_rows<THREADS> &b,
+                                            const window_frame &f, int32_t row, int32_t i) {
+    const int32_t at = i + row * a.row_gap;
+    if (KIND == ROWS_ZERO || KIND == ROWS_REPLICATE) {
+        const int32_t first = row * a.cols, last = first + a.cols - 1, start = at - a.before, end = at + a.after;
+        const prefix_array &p = f.starts;
+        SUMS sums = sums_between<SUMS>(p, max(start, first), p, min(end, last + 1));
+        if (KIND == ROWS_ZERO)
+            return sums;
+        SUMS under = sums_between<SUMS>(p, first, p, first + 1), over = sums_between<SUMS>(p, last, p, last + 1);
+        under.times((uint32_t)max(first - start, 0));
+        over.times((uint32_t)max(end - 1 - last, 0));
+        sums.plus(under);
+        sums.plus(over);
+        return sums;
+    }
+    SUMS sums = sums_between<SUMS>(f.starts, at, f.ends, at);
+    if (KIND == ROWS_EXTENDED)
+        return sums;
+    SUMS counted;
+    get_prefix(b.prefixes, THREADS * (int32_t)a.cut.chunk + 1 + row, &counted);
+    if (a.cut.minus)
+        counted.minus(sums);
+    else
+        counted.plus(sums);
+    return counted;
+}
+
+/*
+ * COUNT outputs of this thread, from number `first` on, all of which are the block's. FLAT: they lie one behind the
+ * other, and all are stored. Else for those that are not another one of their row is computed, so that there are no
+ * conditions between loads.
+ */
+template <rows_kind KIND, bool FLAT, int COUNT, typename SUMS, int THREADS>
+__device__ __forceinline__ void put_group(const rows_arguments &a, const block_rows<THREADS> &b,
+                                          const window_frame &frame, int32_t first) {
+    float *const sum = b.sum + first, *const square = b.square + first;
+    SUMS sums[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        const int32_t i = first + k * THREADS, row = divide(i, a.by_width), start = row * a.width;
+        sums[k] = window_sums<KIND, SUMS>(a, b, frame, row, FLAT ? i : min(max(i, start + a.skip), start + a.last));
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        const int32_t i = first + k * THREADS, row = divide(i, a.by_width), x = i - row * a.width;
+        const int32_t at = k * THREADS + (FLAT ? 0 : row * a.out_gap);
+        const bool stored = FLAT || (x >= a.skip && x <= a.last);
+        if (SUMS::has_sum && stored && a.sum != NULL)
+            sum[at] = sums[k].sum_float();
+        if (SUMS::has_square && stored && a.square != NULL)
+            square[at] = sums[k].square_float();
+    }
+}
+
+/* Each warp stores whole lines where rows lie one behind the other. */
+template <rows_kind KIND, bool FLAT, typename SUMS, int THREADS>
+__device__ __forceinline__ void put_outputs(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t outputs = b.rows * a.width;
+    const int32_t early = a.out_gap == 0 ? (int32_t)((uintptr_t)(a.sum != NULL ? b.sum : b.square) / 4 % 32) : 0;
+    const window_frame frame(a, b);
+    constexpr int count = KIND == ROWS_REPLICATE ? GROUP / 2 : GROUP; /* as many as registers hold */
+    int32_t group = -early;
+#pragma unroll 1
+    while (group < outputs) {
+        const int32_t first = group + (int32_t)threadIdx.x;
+        const bool whole = group >= 0 && group + count * THREADS <= outputs;
+        if (whole)
+            put_group<KIND, FLAT, count, SUMS>(a, b, frame, first);
+        else if ((uint32_t)first < (uint32_t)outputs)
+            put_group<KIND, FLAT, 1, SUMS>(a, b, frame, first);
+        group += whole ? count * THREADS : THREADS;
+    }
+}
+
+template <rows_kind KIND, bool FLAT, typename SUMS, int THREADS>
+__device__ __forceinline__ void take_sums(const rows_arguments &a, const block_rows<THREADS> &b) {
+    make_prefixes<SUMS>(a, b);
+    if (KIND == ROWS_PERIODIC)
+        count_rows<SUMS>(a, b);
+    put_outputs<KIND, FLAT, SUMS>(a, b);
+}
+
+template <rows_kind KIND, bool FLAT, int THREADS>
+__global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
     gp_await_earlier_kernels();
-    take_rows<EDGES, PITCHED>(a);
+    const block_rows<THREADS> b = find_rows<THREADS>(a);
+    const uint32_t magnitude = join_magnitudes(b, a.cut.vectors ? load_vectors(a, b) : load_pixels(a, b));
+    if ((KIND == ROWS_EXTENDED || KIND == ROWS_PERIODIC) && a.outside > 0) {
+        extend_rows<KIND>(a, b);
+        __syncthreads();
+    }
+    switch (pick_class(magnitude, a.counted)) {
+    case CLASS_32:
+        return take_sums<KIND, FLAT, sums_32>(a, b);
+    case CLASS_32_64:
+        return take_sums<KIND, FLAT, sums_32_64>(a, b);
+    default:
+        if (a.sum != NULL)
+            take_sums<KIND, FLAT, wide_sum>(a, b);
+        if (a.square != NULL)
+            take_sums<KIND, FLAT, wide_square>(a, b);
+    }
 }
 
 static uint32_t inverse_of(uint64_t divisor) {
     return (uint32_t)(((uint64_t)1 << 31) / divisor + 1);
 }
 
-/* What border columns need to know. */
-static void describe_edges(rows_arguments &a, const gp_problem *problem) {
-    const uint64_t cols = problem->cols, before = problem->window_before, after = problem->window - before;
-    a.replicate = problem->border == GP_BORDER_REPLICATE;
-    a.reflect = problem->border == GP_BORDER_REFLECT;
-    a.apart = problem->border == GP_BORDER_REFLECT_101 && cols > 1;
-    a.ends = a.replicate || a.apart;
-    const uint64_t period = a.replicate ? UINT64_MAX : a.reflect || a.apart ? 2 * (cols - a.apart) : cols;
-    a.period = (int32_t)period;
-    a.turns = (int32_t)(before / period + after / period);
-    a.edge_before = (int32_t)(before % period);
-    a.edge_after = (int32_t)(after % period);
-    a.edges = (int32_t)gp_window_rows_edges(problem);
-    a.edges_left = (int32_t)(before < cols ? before : cols);
-    if (before + after > cols) { /* no window stays inside */
-        a.before = (int32_t)cols + 1;
-        a.edges_left = (int32_t)cols;
-    }
+/* Where columns beyond the row are found. */
+static void describe_border(rows_arguments &a, gp_border border) {
+    const bool replicate = border == GP_BORDER_REPLICATE, wrap = border == GP_BORDER_WRAP;
+    const int32_t apart = border == GP_BORDER_REFLECT_101 && a.cols > 1;
+    a.step = replicate ? 0 : wrap ? 1 : -1;
+    a.left_base = replicate ? 0 : wrap ? a.cols : apart - 1;
+    a.right_base = replicate ? a.cols - 1 : wrap ? -a.cols : 2 * a.cols - 1 - apart;
+    a.period = wrap ? a.cols : 2 * (a.cols - apart);
 }
 
-static rows_arguments rows_arguments_of(const gp_problem *problem) {
-    const uint64_t cols = problem->cols, before = problem->window_before, after = problem->window - before;
-    const bool zero = problem->border == GP_BORDER_NONE || problem->border == GP_BORDER_ZERO;
+static rows_arguments rows_arguments_of(const gp_problem *problem, unsigned threads) {
+    const uint64_t cols = problem->cols, after = problem->window - problem->window_before;
+    const bool zero = problem->border == GP_BORDER_ZERO;
+    const uint64_t stored = problem->col_end - problem->col_first;
+    const bool padded =
+        problem->rows > 1 && problem->out_pitch - cols <= cols / 4; /* padding is counted, not stored */
     rows_arguments a = {};
-    a.window = window_arguments_of(problem);
+    a.cut = gp_window_cut_rows(problem, threads);
+    a.image = (const int32_t *)problem->in;
+    a.rows = (int64_t)problem->rows;
+    a.in_block = (int64_t)(a.cut.rows * problem->in_pitch);
+    a.out_block = (int64_t)(a.cut.rows * problem->out_pitch);
     a.cols = (int32_t)cols;
-    a.first = (int32_t)problem->col_first;
-    a.width = (int32_t)(problem->col_end - problem->col_first);
-    a.before = (int32_t)(before < cols + 1 ? before : cols + 1);
-    a.after = (int32_t)(after < cols + 1 ? after : cols + 1);
-    a.rows = gp_window_rows_of_block(problem);
-    a.inverse = inverse_of(cols);
+    a.width = (int32_t)(padded ? problem->out_pitch : stored);
+    a.skip = padded ? (int32_t)problem->col_first : 0;
+    a.last = a.skip + (int32_t)stored - 1;
+    const uint64_t first = padded ? 0 : problem->col_first;
+    a.sum = problem->sum != NULL ? problem->sum + first : NULL;
+    a.square = problem->square != NULL ? problem->square + first : NULL;
+    a.in_gap = a.cut.rows == 1 ? 0 : (int32_t)(problem->in_pitch - cols);
+    a.out_gap = a.cut.rows == 1 || padded ? 0 : (int32_t)(problem->out_pitch - stored);
+    a.before = (int32_t)(zero && problem->window_before > cols ? cols : problem->window_before);
+    a.after = (int32_t)(zero && after > cols ? cols : after);
+    a.halo = a.cut.extended - a.cols;
+    a.row_gap = a.cut.extended - a.width;
+    a.shift = a.cut.left + (int32_t)first - a.cut.before;
+    a.under = a.cut.before > 0 ? a.cut.before : 0;
+    a.outside = a.halo == 0 ? 0 : a.under + (a.cut.window > a.cut.before ? a.cut.window - a.cut.before - 1 : 0);
+    a.by_cols = inverse_of(cols);
+    a.by_width = inverse_of((uint64_t)a.width);
+    a.by_outside = inverse_of(a.outside > 0 ? (uint64_t)a.outside : 1);
     a.counted = (uint32_t)(zero && problem->window > cols ? cols : problem->window);
-    a.flat = problem->in_pitch == cols || problem->rows == 1;
-    a.vectors = problem->in_align >= 16 && cols % 4 == 0;
-    if (!zero)
-        describe_edges(a, problem);
+    describe_border(a, problem->border);
     return a;
 }
 
+template <int THREADS> static const void *kernel_of(rows_kind kind, bool flat) {
+    static const void *const kernels[4][2] = {
+        {(const void *)window_rows<ROWS_ZERO, false, THREADS>, (const void *)window_rows<ROWS_ZERO, true, THREADS>},
+        {(const void *)window_rows<ROWS_EXTENDED, false, THREADS>,
+         (const void *)window_rows<ROWS_EXTENDED, true, THREADS>},
+        {(const void *)window_rows<ROWS_PERIODIC, false, THREADS>,
+         (const void *)window_rows<ROWS_PERIODIC, true, THREADS>},
+        {(const void *)window_rows<ROWS_REPLICATE, false, THREADS>,
+         (const void *)window_rows<ROWS_REPLICATE, true, THREADS>}};
+    return kernels[kind][flat];
+}
+
 extern "C" gp_status gp_launch_window_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    static const void *const kernels[2][2] = {
-        {(const void *)window_rows<false, false>, (const void *)window_rows<false, true>},
-        {(const void *)window_rows<true, false>, (const void *)window_rows<true, true>}};
-    rows_arguments arguments = rows_arguments_of(problem);
-    const bool edges = problem->window > 1 && problem->border != GP_BORDER_NONE && problem->border != GP_BORDER_ZERO;
-    const bool pitched = problem->out_pitch != problem->cols && problem->rows > 1;
+    rows_arguments arguments = rows_arguments_of(problem, plan->threads);
+    const gp_window_rows_cut *cut = &arguments.cut;
+    const bool flat = arguments.out_gap == 0 && arguments.last - arguments.skip == arguments.width - 1;
+    const bool replicate = problem->border == GP_BORDER_REPLICATE && problem->window > problem->cols;
+    const rows_kind kind = problem->border == GP_BORDER_ZERO ? ROWS_ZERO
+                           : replicate                       ? ROWS_REPLICATE
+                           : cut->whole > 0                  ? ROWS_PERIODIC
+                                                             : ROWS_EXTENDED;
+    const void *kernel = plan->threads == GP_WINDOW_ROWS_THREADS ? kernel_of<GP_WINDOW_ROWS_THREADS>(kind, flat)
+                                                                 : kernel_of<GP_WINDOW_ROWS_THREADS_MAX>(kind, flat);
     void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernels[edges][pitched], list);
+    return gp_gpu_launch(context, plan, kernel, list);
 }

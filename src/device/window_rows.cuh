@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The parts of window_rows: what a prefix may count, how a window that leaves its row is made of prefixes, where an
- * output lies.
- */
+/* The parts of window_rows: how prefixes of each width are kept, what a block holds, how it is loaded. */
 #ifndef GP_WINDOW_ROWS_CUH
 #define GP_WINDOW_ROWS_CUH
 
 #include "window_rows.h"
 #include "window_sums.cuh"
 
-#define CHUNK GP_WINDOW_ROWS_CHUNK
+#define LOADS 8   /* that a thread has under way */
+#define VECTORS 4 /* likewise, of 16 bytes each */
+#define GROUP 4   /* outputs likewise */
+#define STEP 8    /* pixels of a chunk likewise; 4 at its end */
+
+typedef narrow_sums<uint32_t, uint32_t> sums_32;
+typedef narrow_sums<uint32_t, uint64_t> sums_32_64;
 
 /* The problem as all blocks take it. Divisors stand as reciprocals: 2^31 / divisor + 1. */
 struct rows_arguments {
-    window_arguments window;
-    int32_t cols, first, width; /* columns first .. first + width - 1 are stored */
-    int32_t before, after;      /* window of x: x - before .. x + after - 1, each at most cols + 1 */
-    uint32_t rows, inverse;     /* rows a block; reciprocal of cols */
-    uint32_t counted;           /* pixels that a window may count at most */
-    bool flat, vectors;         /* the image has no padding; its rows start at multiples of 16 bytes */
-    bool replicate, reflect;    /* the border; else WRAP */
-    bool ends;                  /* border columns look at the row's first or last pixel */
-    int32_t edges, edges_left;  /* border columns, those on the left; edges 0: no table of them */
-    int32_t edge_before, edge_after, period, turns, apart; /* apart: REFLECT_101 leaves the outermost pixel out */
+    const int32_t *image;
+    float *sum, *square; /* of output 0; may be NULL */
+    int64_t rows;
+    int64_t in_block, out_block; /* elements from one block's part to the next */
+    gp_window_rows_cut cut;
+    int32_t cols;
+    int32_t width, skip, last; /* outputs a row are counted as `width`, of which number skip .. last are stored */
+    int32_t in_gap, out_gap;   /* between the last pixel or output counted of a row and the next one's first */
+    int32_t before, after;     /* window of x: x - before .. x + after - 1; zero border: at most cols each */
+    int32_t halo, row_gap;     /* extended columns that are no pixels, that are no outputs */
+    int32_t shift;             /* of the window of output 0 in the first extended row */
+    int32_t outside, under;    /* columns beyond the row that its windows reach, and those before it */
+    int32_t step, left_base, right_base; /* column x at most a row beyond shows the one at base + step * x */
+    int32_t period;                      /* columns after which the extended row repeats */
+    uint32_t by_cols, by_width, by_outside;
+    uint32_t counted; /* pixels that a window may count at most */
 };
 
 /* dividend / divisor, dividend * divisor < 2^30 */
@@ -30,134 +39,180 @@ __device__ __forceinline__ int32_t divide(int32_t dividend, uint32_t inverse) {
     return (int32_t)__umulhi((uint32_t)(2 * dividend + 1), inverse);
 }
 
-/*
- * sum + pixel * pixel in one instruction, which leaves the compiler no square to keep: with 17 of them from one pass
- * over the pixels to the next it ran out of registers.
- */
-__device__ __forceinline__ void add_square(uint32_t &sum, int32_t pixel) {
-    asm volatile("mad.lo.s32 %0, %1, %1, %0;" : "+r"(sum) : "r"(pixel));
+/* Prefixes: of the words' 8 bytes, of the halves 4. */
+struct prefix_array {
+    uint64_t *words;
+    uint32_t *halves;
+    __device__ __forceinline__ prefix_array from(int32_t first) const {
+        return {words + first, halves + first};
+    }
+};
+
+__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const sums_32 &sums) {
+    ((uint2 *)p.words)[at] = make_uint2(sums.sum, sums.square);
 }
 
-__device__ __forceinline__ void add_square(uint64_t &sum, int32_t pixel) {
-    asm volatile("mad.wide.s32 %0, %1, %1, %0;" : "+l"(sum) : "r"(pixel));
+__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const sums_32_64 &sums) {
+    p.words[at] = sums.square;
+    p.halves[at] = sums.sum;
 }
 
-/* Sum and sum of squares, each modulo 2^32. */
-struct both_sums {
-    uint32_t sum, square;
-    static __device__ __forceinline__ both_sums zero() {
-        return {0, 0};
-    }
-    __device__ __forceinline__ void add(int32_t pixel) {
-        sum += (uint32_t)pixel;
-        add_square(square, pixel);
-    }
-    __device__ __forceinline__ both_sums operator+(const both_sums &other) const {
-        return {sum + other.sum, square + other.square};
-    }
-    __device__ __forceinline__ both_sums operator-(const both_sums &other) const {
-        return {sum - other.sum, square - other.square};
-    }
-    __device__ __forceinline__ both_sums operator*(int32_t times) const {
-        return {sum * (uint32_t)times, square * (uint32_t)times};
-    }
-    __device__ __forceinline__ both_sums shuffle_up(int lanes) const {
-        return {__shfl_up_sync(GP_FULL_WARP, sum, lanes), __shfl_up_sync(GP_FULL_WARP, square, lanes)};
-    }
+__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const wide_sum &sums) {
+    p.words[at] = (uint64_t)sums.sum;
+}
+
+__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const wide_square &sums) {
+    ((uint2 *)p.words)[at] = make_uint2(sums.low, sums.mid);
+    p.halves[at] = sums.high;
+}
+
+__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, sums_32 *sums) {
+    const uint2 both = ((const uint2 *)p.words)[at];
+    *sums = {both.x, both.y};
+}
+
+__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, sums_32_64 *sums) {
+    *sums = {p.halves[at], p.words[at]};
+}
+
+__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, wide_sum *sums) {
+    *sums = {(int64_t)p.words[at]};
+}
+
+__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, wide_square *sums) {
+    const uint2 words = ((const uint2 *)p.words)[at];
+    *sums = {words.x, words.y, p.halves[at]};
+}
+
+/* The sums of pixels start .. end - 1. */
+template <typename SUMS>
+__device__ __forceinline__ SUMS sums_between(const prefix_array &starts, int32_t start, const prefix_array &ends,
+                                             int32_t end) {
+    SUMS sums, before;
+    get_prefix(ends, end, &sums);
+    get_prefix(starts, start, &before);
+    sums.minus(before);
+    return sums;
+}
+
+enum rows_kind {
+    ROWS_ZERO,     /* windows end at the row's ends */
+    ROWS_EXTENDED, /* windows lie in the extended row */
+    ROWS_PERIODIC, /* and whole rows are counted besides */
+    ROWS_REPLICATE /* windows end at the row's ends, whose pixels are counted besides */
 };
 
-enum counted { COUNT_PIXELS, COUNT_SQUARES, COUNT_LOW_HALVES, COUNT_HIGH_HALVES };
-
-/* One thing of a pixel, modulo 2^32 or 2^64: itself, its square, or one half of its square. */
-template <typename WORD, counted WHAT> struct one_sum {
-    WORD value;
-    static __device__ __forceinline__ one_sum zero() {
-        return {0};
-    }
-    __device__ __forceinline__ void add(int32_t pixel) {
-        if (WHAT == COUNT_PIXELS)
-            value += (WORD)(int64_t)pixel;
-        else if (WHAT == COUNT_SQUARES)
-            add_square(value, pixel);
-        else
-            value += WHAT == COUNT_LOW_HALVES ? (uint32_t)pixel * (uint32_t)pixel : (uint32_t)__mulhi(pixel, pixel);
-    }
-    __device__ __forceinline__ one_sum operator+(const one_sum &other) const {
-        return {value + other.value};
-    }
-    __device__ __forceinline__ one_sum operator-(const one_sum &other) const {
-        return {value - other.value};
-    }
-    __device__ __forceinline__ one_sum operator*(int32_t times) const {
-        return {value * (WORD)(int64_t)times};
-    }
-    __device__ __forceinline__ one_sum shuffle_up(int lanes) const {
-        return {__shfl_up_sync(GP_FULL_WARP, value, lanes)};
-    }
+/* This block's part. */
+template <int THREADS> struct block_rows {
+    int32_t rows;
+    int32_t skew; /* pixels before the first, to load 16 bytes */
+    const int32_t *image;
+    float *sum, *square;
+    uint64_t *of_warp;     /* 16 bytes a warp */
+    prefix_array prefixes; /* the halves hold the pixels before that; behind all prefixes one more a row */
+    uint32_t *magnitudes;
 };
+
+template <int THREADS> __device__ __forceinline__ block_rows<THREADS> find_rows(const rows_arguments &a) {
+    extern __shared__ __align__(16) unsigned char bytes[];
+    block_rows<THREADS> b;
+    b.rows = (int32_t)min((int64_t)a.cut.rows, a.rows - (int64_t)blockIdx.x * a.cut.rows);
+    b.image = a.image + blockIdx.x * a.in_block;
+    b.skew = a.cut.vectors ? (int32_t)((uintptr_t)b.image / 4 & GP_WINDOW_ROWS_ALIGN) : 0;
+    b.sum = a.sum + blockIdx.x * a.out_block;
+    b.square = a.square + blockIdx.x * a.out_block;
+    b.of_warp = (uint64_t *)bytes;
+    b.magnitudes = (uint32_t *)(b.of_warp + 2 * (THREADS / 32));
+    b.prefixes.words = (uint64_t *)(bytes + GP_WINDOW_ROWS_HEAD(THREADS));
+    b.prefixes.halves = (uint32_t *)(b.prefixes.words + GP_WINDOW_ROWS_WORDS(THREADS, a.cut.chunk, a.cut.rows));
+    return b;
+}
+
+/* The bits that the magnitude of a pixel has. */
+__device__ __forceinline__ uint32_t magnitude_of(int32_t pixel) {
+    return (uint32_t)(pixel ^ pixel >> 31);
+}
 
 /*
- * The window of a border column as a sum of its row's prefixes: end and start of the window, mirrored or turned back
- * into the row, with their signs; and so many times the whole row, the row but for its last pixel, its first pixel.
- * What is counted from the row's start falls out, or is taken off by the prefix there.
+ * The rows' pixels to their places. Returns the magnitudes that this thread saw, as bits. Loads are under no
+ * condition, for all of them to be under way: for those before or behind the block's pixels its first or last is
+ * loaded. Each warp loads whole lines where rows lie one behind the other.
  */
-struct __align__(16) row_edge {
-    uint32_t places; /* start, end (13 bits each), start is added, end is taken off */
-    int32_t whole, inner, start;
-
-    static __device__ __forceinline__ row_edge of(const rows_arguments &a, int32_t x) {
-        int32_t s = x - a.edge_before, e = x + a.edge_after;
-        if (a.replicate) {
-            const int32_t over = max(e - a.cols, 0), under = max(-s, 0);
-            return {(uint32_t)(max(s, 0) | min(e, a.cols) << 13), over, -over, under};
+template <int THREADS>
+__device__ __forceinline__ uint32_t load_pixels(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t pixels = b.rows * a.cols, early = a.in_gap == 0 ? (int32_t)((uintptr_t)b.image / 4 % 32) : 0;
+    uint32_t magnitude = 0;
+#pragma unroll 1
+    for (int32_t first = (int32_t)threadIdx.x - early; first < pixels; first += LOADS * THREADS) {
+        int32_t pixel[LOADS], to[LOADS];
+#pragma unroll
+        for (int load = 0; load < LOADS; load++) {
+            const int32_t i = min(max(first + load * THREADS, 0), pixels - 1), row = divide(i, a.by_cols);
+            pixel[load] = __ldg(b.image + (i + row * a.in_gap));
+            to[load] = i + row * a.halo + a.cut.left;
         }
-        int32_t turns = a.turns, mirrors = 0;
-        uint32_t signs = 0;
-        if (s < 0) {
-            s += a.period;
-            turns++;
+#pragma unroll
+        for (int load = 0; load < LOADS; load++) {
+            magnitude |= magnitude_of(pixel[load]);
+            if ((uint32_t)(first + load * THREADS) < (uint32_t)pixels)
+                b.prefixes.halves[to[load]] = (uint32_t)pixel[load];
         }
-        if (e > a.period) {
-            e -= a.period;
-            turns++;
-        }
-        if (s > a.cols) {
-            s = 2 * a.cols - a.apart - s;
-            signs |= 1u << 26;
-            mirrors--;
-        }
-        if (e > a.cols) {
-            e = 2 * a.cols - a.apart - e;
-            signs |= 1u << 27;
-            mirrors++;
-        }
-        const uint32_t at = (uint32_t)(s | e << 13) | signs;
-        if (a.apart) /* a turn counts whole + inner - first pixel, a mirror image whole + inner */
-            return {at, turns + mirrors, turns + mirrors, -turns};
-        return {at, a.reflect ? 2 * (turns + mirrors) : turns, 0, 0};
     }
-    template <typename P> __device__ __forceinline__ P sum(const rows_arguments &a, const P *row) const {
-        const int32_t of_start = places & 1u << 26 ? 1 : -1, of_end = places & 1u << 27 ? -1 : 1;
-        const P *last = row + a.cols;
-        P sum = row[places >> 13 & 8191] * of_end + row[places & 8191] * of_start + last[0] * whole +
-                row[0] * -(of_start + of_end + whole + inner + start);
-        if (a.ends)
-            sum = sum + last[-1] * inner + row[1] * start;
-        return sum;
-    }
-};
+    return magnitude;
+}
 
-/* The window of column x of the row whose prefixes start at `row`. */
-template <bool EDGES, typename P>
-__device__ __forceinline__ P window_sum(const rows_arguments &a, const row_edge *table, const P *row, int32_t x) {
-    const int32_t start = x - a.before, end = x + a.after;
-    if (!EDGES)
-        return row[min(end, a.cols)] - row[max(start, 0)];
-    if (start >= 0 && end <= a.cols)
-        return row[end] - row[start];
-    if (a.edges == 0)
-        return row_edge::of(a, x).sum(a, row);
-    return table[x < a.edges_left ? x : x - a.cols + a.edges].sum(a, row);
+/* Likewise four at a time, after up to three and before up to three single ones. */
+template <int THREADS>
+__device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t pixels = b.rows * a.cols, head = min(-b.skew & GP_WINDOW_ROWS_ALIGN, pixels);
+    const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, left = a.cut.left + b.skew;
+    uint32_t magnitude = 0;
+#pragma unroll 1
+    for (int32_t group = 0; group < fours; group += VECTORS * THREADS) {
+        const int32_t first = group + (int32_t)threadIdx.x;
+        int4 four[VECTORS];
+        uint32_t to[VECTORS];
+#pragma unroll
+        for (int load = 0; load < VECTORS; load++) {
+            const int32_t i = head + 4 * min(first + load * THREADS, fours - 1), row = divide(i, a.by_cols);
+            four[load] = __ldg((const int4 *)(b.image + (i + row * a.in_gap)));
+            to[load] = (uint32_t)(i + row * a.halo + left) / 4;
+        }
+#pragma unroll
+        for (int load = 0; load < VECTORS; load++)
+            if (first + load * THREADS < fours)
+                ((int4 *)b.prefixes.halves)[to[load]] = four[load];
+#pragma unroll
+        for (int load = 0; load < VECTORS; load++)
+            magnitude |= magnitude_of(four[load].x) | magnitude_of(four[load].y) | magnitude_of(four[load].z) |
+                         magnitude_of(four[load].w);
+    }
+    /* only of rows without halo or padding */
+    const int32_t single = (int32_t)threadIdx.x < head ? (int32_t)threadIdx.x : tail + (int32_t)threadIdx.x - head;
+    if (single < head || (single >= tail && single < pixels)) {
+        const int32_t pixel = __ldg(b.image + single);
+        b.prefixes.halves[left + single] = (uint32_t)pixel;
+        magnitude |= magnitude_of(pixel);
+    }
+    return magnitude;
+}
+
+/* What lies beyond the rows, from what is loaded. */
+template <rows_kind KIND, int THREADS>
+__device__ __forceinline__ void extend_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t pixels = b.rows * a.outside;
+#pragma unroll 1
+    for (int32_t i = (int32_t)threadIdx.x; i < pixels; i += THREADS) {
+        const int32_t row = divide(i, a.by_outside), at = i - row * a.outside - a.under;
+        const int32_t x = at < 0 ? at : at + a.cols;
+        int32_t from = (at < 0 ? a.left_base : a.right_base) + a.step * x;
+        if (KIND == ROWS_PERIODIC) {
+            from = x + (x < 0 ? a.period : x >= a.period ? -a.period : 0);
+            from = from < a.cols ? from : a.right_base - from;
+        }
+        uint32_t *pixel = b.prefixes.halves + row * a.cut.extended + a.cut.left;
+        pixel[x] = pixel[from];
+    }
 }
 
 #endif

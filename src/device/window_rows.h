@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that window_rows and its rows in the catalogue must agree on. Plain C. */
+/* Numbers that window_rows and its row in the catalogue must agree on. Plain C. */
 #ifndef GP_WINDOW_ROWS_H
 #define GP_WINDOW_ROWS_H
 
@@ -7,35 +7,42 @@
 #include <stddef.h>
 
 /*
- * One H200, 2^26 pixels of 8 bits, windows of 31, share of the floor with 40, 48 and 56 registers: 64 columns and
- * zeros beyond them 0.97, 1.00, 0.99; 1024 columns and REFLECT_101 0.80, 0.89, 0.92. 256 threads: 0.97, 0.99, 0.99;
- * 0.79, 0.86, 0.85.
+ * One H200, 2^24 pixels, windows of 15, REFLECT_101, share of the floor of blocks of 64 and of 128 threads with 17
+ * pixels each, and of 64 with 13 and 21: 64 columns of 8 bits 0.96, 0.95; 0.93, 0.97; 128 columns 0.97, 0.97; 0.94,
+ * 0.91; 181: 0.86, 0.87; 0.83, 0.76; 64 columns of full int32 0.64, 0.63; 0.59, 0.66. 48 registers: within 0.01.
  */
-#define GP_WINDOW_ROWS_THREADS 128
-#define GP_WINDOW_ROWS_REGS 56
+#define GP_WINDOW_ROWS_THREADS 64
+#define GP_WINDOW_ROWS_THREADS_MAX 256 /* for long extended rows, of which each block has one */
+#define GP_WINDOW_ROWS_REGS 40
+#define GP_WINDOW_ROWS_CHUNK 17 /* pixels a thread; odd, so that 32 threads' chunks lie in different banks */
+#define GP_WINDOW_ROWS_ALIGN 3  /* pixels before the block's first, to load 16 bytes */
 
-/* Pixels a thread. Odd, so that 32 threads' chunks of 8-byte prefixes lie in different banks without padding. */
-#define GP_WINDOW_ROWS_CHUNK 17
-#define GP_WINDOW_ROWS_ALIGN 3 /* pixels before the block's first, to load 16 bytes */
-#define GP_WINDOW_ROWS_COLS ((size_t)GP_WINDOW_ROWS_THREADS * GP_WINDOW_ROWS_CHUNK - GP_WINDOW_ROWS_ALIGN)
-#define GP_WINDOW_ROWS_EDGES 128 /* border columns at most for which a block keeps a table */
-#define GP_WINDOW_ROWS_EDGE_BYTES 16
+/*
+ * How window_rows cuts an image: the same for all blocks. A row is extended by what its windows reach on both sides;
+ * of a window that is wider than the border's period, only what is left over is summed, the rest is counted.
+ */
+typedef struct gp_window_rows_cut {
+    unsigned rows;       /* a block */
+    unsigned chunk;      /* pixels of extended rows a thread */
+    bool vectors;        /* pixels lie so that 16 bytes can be loaded and put at once */
+    int left, extended;  /* columns before the row's first, and all, with the row and those behind it */
+    int before, window;  /* window of x: x - before .. x - before + window - 1, within the extended row */
+    bool minus;          /* these are to be taken off */
+    unsigned whole;      /* so many times the row is added, */
+    unsigned ends_minus; /* and so many times its first and its last pixel taken off */
+} gp_window_rows_cut;
 
-/* Prefixes of all pixels and one more; a prefix and a word a warp, and a zero, to a multiple of 16; the table. */
-#define GP_WINDOW_ROWS_PREFIX_BYTES (((size_t)GP_WINDOW_ROWS_THREADS * GP_WINDOW_ROWS_CHUNK + 2) * 8)
-#define GP_WINDOW_ROWS_SMEM(edges)                                                                      \
-    (GP_WINDOW_ROWS_PREFIX_BYTES + ((size_t)GP_WINDOW_ROWS_THREADS / 32 * (8 + 4) + 4 + 15) / 16 * 16 + \
-     (size_t)(edges)*GP_WINDOW_ROWS_EDGE_BYTES)
+/* Prefixes of all pixels and one more, and a sum a row, to an even number; 8 and 4 bytes each. */
+#define GP_WINDOW_ROWS_WORDS(threads, chunk, rows) (((size_t)(threads) * (chunk) + 1 + (rows) + 1) / 2 * 2)
+#define GP_WINDOW_ROWS_HEAD(threads) (((size_t)(threads) / 32 * (16 + 4) + 15) / 16 * 16) /* a warp's sum, bits */
+#define GP_WINDOW_ROWS_SMEM(threads, chunk, rows) \
+    (GP_WINDOW_ROWS_HEAD(threads) + GP_WINDOW_ROWS_WORDS(threads, chunk, rows) * 12)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Columns whose window sees something beyond the row, as far as they fit the table; 0: there is none. */
-unsigned gp_window_rows_edges(const gp_problem *problem);
-
-/* Whole rows that a block takes. */
-unsigned gp_window_rows_of_block(const gp_problem *problem);
+gp_window_rows_cut gp_window_cut_rows(const gp_problem *problem, unsigned threads);
 
 #ifdef __cplusplus
 }

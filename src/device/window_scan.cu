@@ -10,30 +10,6 @@
 #include "gpu.h"
 #include "window_scan.cuh"
 
-struct four_pixels {
-    int32_t pixel[4];
-};
-
-/* Pixels at + shift .. at + shift + 3; `at` is a multiple of 4, `shift` below 4 and the same for the whole warp. */
-__device__ __forceinline__ four_pixels read_four(const int32_t *pixels, int32_t at, int32_t shift) {
-    const int4 low = *(const int4 *)(pixels + at), high = *(const int4 *)(pixels + at + 4);
-    int32_t a = low.x, b = low.y, c = low.z, d = low.w, e = high.x;
-    if (shift & 2) {
-        a = low.z;
-        b = low.w;
-        c = high.x;
-        d = high.y;
-        e = high.z;
-    }
-    if (shift & 1) {
-        a = b;
-        b = c;
-        c = d;
-        d = e;
-    }
-    return {{a, b, c, d}};
-}
-
 /* The sums of `window` pixels from `start`, by the whole warp, in each lane. */
 template <typename SUMS>
 __device__ __forceinline__ SUMS sum_window(const int32_t *pixels, int32_t start, int32_t window) {
@@ -66,7 +42,7 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
 #pragma unroll 1
     for (int32_t group = from; group < to; group += 4 * 32) {
         const int32_t output = group + 4 * lane;
-        const four_pixels out = read_four(pixels, output, f.skew);
+        const four_pixels out = read_four(pixels, (f.skew & ~3) + output, f.skew & 3);
         const four_pixels in = read_four(pixels, (enters & ~3) + output, enters & 3);
         SUMS own = SUMS::zero();
 #pragma unroll
@@ -77,20 +53,23 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
         sums.plus(inclusive);
         sums.minus(own);
         first.plus(from_lane(inclusive, 31));
-        float sum[4], square[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            sum[i] = sums.sum_float();
-            square[i] = sums.square_float();
-            sums.slide(in.pixel[i], out.pixel[i]);
-        }
-        if (SUMS::has_sum && a.sum != NULL)
-            store_four(a.sum + f.at + output, f.first - output, f.end - output,
-                       make_float4(sum[0], sum[1], sum[2], sum[3]));
-        if (SUMS::has_square && a.square != NULL)
-            store_four(a.square + f.at + output, f.first - output, f.end - output,
-                       make_float4(square[0], square[1], square[2], square[3]));
+        store_windows(a, f.at + output, f.first - output, f.end - output, sums, in, out);
     }
+}
+
+/*
+ * Where outputs start or end within a sector of memory, the second-level cache must read its other bytes before it
+ * can write it back. Asked for now, these reads go along with the image's, instead of coming among the writes one by
+ * one (window.h has figures).
+ */
+__device__ __forceinline__ void fetch_edges(const window_arguments &a, const tile_frame &f) {
+    const int32_t thread = threadIdx.x;
+    if (thread >= 4 || f.first >= f.end)
+        return;
+    const bool at_end = thread & 1;
+    const float *const array = thread & 2 ? a.square : a.sum, *const edge = array + f.at + (at_end ? f.end : f.first);
+    if (array != NULL && (uintptr_t)edge % 32 != 0)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(edge - at_end));
 }
 
 __device__ __forceinline__ void scan_block(const window_arguments &a, const gp_window_cut &cut) {
@@ -100,8 +79,15 @@ __device__ __forceinline__ void scan_block(const window_arguments &a, const gp_w
     const uint32_t y = blockIdx.x / cut.tiles_a_row, tile = blockIdx.x - y * cut.tiles_a_row;
     const tile_frame f = find_tile(a, cut, y, tile);
     const int32_t *row = a.image + y * a.in_pitch;
-    uint32_t magnitude = load_row(f, row, pixels);
-    if (f.row_first > 0 || f.row_end < f.needed) {
+    if (cut.gaps && (tile == 0 || tile + 1 == cut.tiles_a_row))
+        fetch_edges(a, f);
+    const bool leaves_row = f.row_first > 0 || f.row_end < f.needed;
+    const bool is_zero = a.border == GP_BORDER_ZERO || a.border == GP_BORDER_NONE;
+    const bool wraps = leaves_row && wraps_whole(a, f, row);
+    if (leaves_row && is_zero)
+        fill_zeros(f, pixels);
+    uint32_t magnitude = wraps ? load_row<true>(f, row, a.cols, pixels) : load_row<false>(f, row, a.cols, pixels);
+    if (leaves_row && !is_zero && !wraps) {
         __syncthreads();
         magnitude |= fill_border(a, f, row, pixels);
     }

@@ -16,7 +16,7 @@ struct tile_frame {
     int64_t at;         /* of output 0, in elements from the start of an output array; may lie before the row */
     int32_t skew;       /* output 0's window starts at this pixel */
     int32_t first, end; /* outputs first .. end - 1 are columns to compute */
-    int32_t needed;     /* pixels, up to the end of the last window */
+    int32_t needed;     /* pixels, up to the end of the last window, in whole groups of four */
     int32_t row_first, row_end; /* those that lie in the row */
 };
 
@@ -24,10 +24,15 @@ __device__ __forceinline__ int32_t clamp_to(int64_t value, int32_t most) {
     return (int32_t)max((int64_t)0, min((int64_t)most, value));
 }
 
+/* How many columns before the first one to compute a row's first tile starts. */
+__device__ __forceinline__ uint32_t columns_early(const window_arguments &a, int64_t y, uint32_t mask) {
+    const float *out = (a.sum != NULL ? a.sum : a.square) + y * a.out_pitch;
+    return ((uint32_t)((uintptr_t)out / 4 % GP_WINDOW_LINE) + (uint32_t)a.col_first) & mask;
+}
+
 __device__ __forceinline__ tile_frame find_tile(const window_arguments &a, const gp_window_cut &cut, int64_t y,
                                                 uint32_t tile) {
-    const float *out = (a.sum != NULL ? a.sum : a.square) + y * a.out_pitch + a.col_first;
-    const uint32_t early = ((uintptr_t)out / 4) & GP_WINDOW_ALIGN_OUT;
+    const uint32_t early = columns_early(a, y, cut.early_mask);
     const int64_t x = a.col_first - early + (int64_t)tile * cut.outputs;
     const int64_t start = x - (int64_t)a.before;
     tile_frame f;
@@ -36,7 +41,7 @@ __device__ __forceinline__ tile_frame find_tile(const window_arguments &a, const
     f.at = y * a.out_pitch + x;
     f.first = clamp_to(a.col_first - x, (int32_t)cut.outputs);
     f.end = clamp_to(a.col_end - x, (int32_t)cut.outputs);
-    f.needed = f.skew + f.end + (int32_t)a.window - 1;
+    f.needed = (f.skew + f.end + (int32_t)a.window - 1 + 3) & ~3;
     f.row_first = clamp_to(-f.column, f.needed);
     f.row_end = max(f.row_first, clamp_to(a.cols - f.column, f.needed));
     return f;
@@ -54,18 +59,36 @@ __device__ __forceinline__ uint32_t magnitude_of(const int4 &four) {
 /*
  * The tile's pixels that lie in the row, through the first-level cache: the loads of two warps meet within a line,
  * and without the cache images without a border ran at 0.90 of the floor instead of 0.95 (window.h has the
- * circumstances). Returns the magnitudes that this thread saw, as bits. */
-__device__ __forceinline__ uint32_t load_row(const tile_frame &f, const int32_t *row, int32_t *pixels) {
+ * circumstances). WRAPS: all pixels, those outside the row from `cols` further on or back, which wraps_whole()
+ * allows. Returns the magnitudes that this thread saw, as bits.
+ */
+template <bool WRAPS>
+__device__ __forceinline__ uint32_t load_row(const tile_frame &f, const int32_t *row, int64_t cols, int32_t *pixels) {
     const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;
-    const int32_t group_first = (f.row_first + 3) / 4, group_end = f.row_end / 4;
-    const int4 *source = (const int4 *)(row + f.column);
+    const int32_t group_first = WRAPS ? 0 : (f.row_first + 3) / 4;
+    const int32_t group_end = WRAPS ? f.needed / 4 : f.row_end / 4;
+    const int4 *const source = (const int4 *)(WRAPS ? row : row + f.column);
+    const int32_t shift = (int32_t)(f.column / 4), around = (int32_t)(cols / 4); /* WRAPS */
+    /* of the row's ends up to 3 single pixels before the groups, and after */
+    const int32_t head_end = min(4 * group_first, f.row_end), tail = max(4 * group_end, head_end);
+    const int32_t head = head_end - f.row_first;
+    const bool has_single = !WRAPS && thread < head + f.row_end - tail;
+    const int32_t single_at = thread < head ? f.row_first + thread : tail + thread - head;
+    const int32_t single = has_single ? row[f.column + single_at] : 0;
     uint32_t magnitude = 0;
     for (int32_t group = group_first + thread; group < group_end; group += GP_WINDOW_SCAN_LOADS * threads) {
         int4 four[GP_WINDOW_SCAN_LOADS];
 #pragma unroll
-        for (int load = 0; load < GP_WINDOW_SCAN_LOADS; load++)
-            if (group + load * threads < group_end)
-                four[load] = __ldg(source + group + load * threads);
+        for (int load = 0; load < GP_WINDOW_SCAN_LOADS; load++) {
+            int32_t at = group + load * threads;
+            if (at >= group_end)
+                continue;
+            if (WRAPS) {
+                at += shift;
+                at += at < 0 ? around : at >= around ? -around : 0;
+            }
+            four[load] = __ldg(source + at);
+        }
 #pragma unroll
         for (int load = 0; load < GP_WINDOW_SCAN_LOADS; load++) {
             if (group + load * threads < group_end) {
@@ -74,20 +97,29 @@ __device__ __forceinline__ uint32_t load_row(const tile_frame &f, const int32_t 
             }
         }
     }
-    /* up to 3 single pixels before the groups, and after */
-    const int32_t head_end = min(4 * group_first, f.row_end), tail = max(4 * group_end, head_end);
-    const int32_t head = head_end - f.row_first;
-    if (thread < head + f.row_end - tail) {
-        const int32_t at = thread < head ? f.row_first + thread : tail + thread - head;
-        pixels[at] = row[f.column + at];
-        magnitude |= magnitude_of(pixels[at]);
-    }
-    return magnitude;
+    if (has_single)
+        pixels[single_at] = single;
+    return magnitude | magnitude_of(single);
+}
+
+/* The row starts and ends between groups of four, as the tile does, and shows in it once more at most on each side.
+ */
+__device__ __forceinline__ bool wraps_whole(const window_arguments &a, const tile_frame &f, const int32_t *row) {
+    return a.border == GP_BORDER_WRAP && a.cols % 4 == 0 && (uintptr_t)row % 16 == 0 && a.cols <= INT32_MAX &&
+           f.column >= -a.cols && f.column + f.needed <= 2 * a.cols;
+}
+
+/* The tile's pixels outside the row where they are zero: nothing to wait for. */
+__device__ __forceinline__ void fill_zeros(const tile_frame &f, int32_t *pixels) {
+    const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;
+    for (int32_t at = thread; at < f.row_first; at += threads)
+        pixels[at] = 0;
+    for (int32_t at = f.row_end + thread; at < f.needed; at += threads)
+        pixels[at] = 0;
 }
 
 /* Pixel `at` outside the row shows the one at base + step * at, if that lies in the row. */
 struct border_line {
-    bool in_row; /* false: all are zero */
     int64_t base;
     int32_t step;
 };
@@ -95,20 +127,18 @@ struct border_line {
 __device__ __forceinline__ border_line find_border_line(const window_arguments &a, const tile_frame &f, bool left) {
     const int64_t edge = left ? -f.column : a.cols - 1 - f.column; /* the row's pixel next to it */
     switch (a.border) {
-    case GP_BORDER_REPLICATE:
-        return {true, edge, 0};
     case GP_BORDER_REFLECT:
-        return {true, 2 * edge + (left ? -1 : 1), -1};
+        return {2 * edge + (left ? -1 : 1), -1};
     case GP_BORDER_REFLECT_101:
-        return {true, 2 * edge, -1};
+        return {2 * edge, -1};
     case GP_BORDER_WRAP:
-        return {true, left ? a.cols : -a.cols, 1};
+        return {left ? a.cols : -a.cols, 1};
     default:
-        return {false, -1, 0};
+        return {edge, 0};
     }
 }
 
-/* Those that do not, as the border has them, most from pixels that are loaded. Returns magnitudes likewise. */
+/* Where they are not, as the border has them, most from pixels that are loaded. Returns magnitudes likewise. */
 __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const tile_frame &f, const int32_t *row,
                                                 int32_t *pixels) {
     const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;
@@ -119,12 +149,12 @@ __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const
 #pragma unroll 4
         for (int32_t at = (side == 0 ? 0 : f.row_end) + thread; at < end; at += threads) {
             const int64_t from = line.base + line.step * at, column = f.column + from;
-            int32_t pixel = 0;
+            int32_t pixel;
             if (from >= f.row_first && from < f.row_end)
                 pixel = pixels[from];
-            else if (line.in_row && column >= 0 && column < a.cols)
+            else if (column >= 0 && column < a.cols)
                 pixel = row[column];
-            else if (line.in_row)
+            else
                 pixel = border_pixel(a, row, f.column + at);
             magnitude |= magnitude_of(pixel);
             pixels[at] = pixel;
@@ -144,6 +174,30 @@ __device__ __forceinline__ uint32_t join_magnitudes(uint32_t magnitude, uint32_t
     return magnitude;
 }
 
+struct four_pixels {
+    int32_t pixel[4];
+};
+
+/* Pixels at + shift .. at + shift + 3; `at` is a multiple of 4, `shift` below 4 and the same for the whole warp. */
+__device__ __forceinline__ four_pixels read_four(const int32_t *pixels, int32_t at, int32_t shift) {
+    const int4 low = *(const int4 *)(pixels + at), high = *(const int4 *)(pixels + at + 4);
+    int32_t a = low.x, b = low.y, c = low.z, d = low.w, e = high.x;
+    if (shift & 2) {
+        a = low.z;
+        b = low.w;
+        c = high.x;
+        d = high.y;
+        e = high.z;
+    }
+    if (shift & 1) {
+        a = b;
+        b = c;
+        c = d;
+        d = e;
+    }
+    return {{a, b, c, d}};
+}
+
 /* Four outputs, of which those from `first` to `end` - 1 are to be stored. */
 __device__ __forceinline__ void store_four(float *address, int32_t first, int32_t end, const float4 &four) {
     if (first <= 0 && end >= 4 && (uintptr_t)address % 16 == 0) {
@@ -155,6 +209,23 @@ __device__ __forceinline__ void store_four(float *address, int32_t first, int32_
     for (int i = 0; i < 4; i++)
         if (i >= first && i < end)
             address[i] = values[i];
+}
+
+/* Four windows, `sums` the first of them, and from there what enters and leaves; `at` as in store_four(). */
+template <typename SUMS>
+__device__ __forceinline__ void store_windows(const window_arguments &a, int64_t at, int32_t first, int32_t end,
+                                              SUMS sums, const four_pixels &in, const four_pixels &out) {
+    float sum[4], square[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        sum[i] = sums.sum_float();
+        square[i] = sums.square_float();
+        sums.slide(in.pixel[i], out.pixel[i]);
+    }
+    if (SUMS::has_sum && a.sum != NULL)
+        store_four(a.sum + at, first, end, make_float4(sum[0], sum[1], sum[2], sum[3]));
+    if (SUMS::has_square && a.square != NULL)
+        store_four(a.square + at, first, end, make_float4(square[0], square[1], square[2], square[3]));
 }
 
 #endif

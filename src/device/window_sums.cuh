@@ -26,17 +26,14 @@ template <typename SUM, typename SQUARE> struct narrow_sums {
         square +=
             sizeof(SQUARE) == 4 ? (SQUARE)((uint32_t)pixel * (uint32_t)pixel) : (SQUARE)((int64_t)pixel * pixel);
     }
-    /* One step to the right: `in` enters, `out` leaves. */
+    /* One step to the right: `in` enters, `out` leaves. With 64 bits |pixel| <= 2^30: both factors fit 32. */
     __device__ __forceinline__ void slide(int32_t in, int32_t out) {
         if (sizeof(SQUARE) == 4) {
             sum += (SUM)((uint32_t)in - (uint32_t)out);
             square += (SQUARE)(((uint32_t)in - (uint32_t)out) * ((uint32_t)in + (uint32_t)out));
-        } else if (sizeof(SUM) == 4) { /* |pixel| <= 2^30: in - out and in + out fit 32 bits */
+        } else {
             sum += (SUM)(in - out);
             square += (SQUARE)((int64_t)(in - out) * (in + out));
-        } else {
-            sum += (SUM)in - (SUM)out;
-            square += (SQUARE)((int64_t)in * in) - (SQUARE)((int64_t)out * out);
         }
     }
     __device__ __forceinline__ void plus(const narrow_sums &other) {
@@ -46,6 +43,10 @@ template <typename SUM, typename SQUARE> struct narrow_sums {
     __device__ __forceinline__ void minus(const narrow_sums &other) {
         sum -= other.sum;
         square -= other.square;
+    }
+    __device__ __forceinline__ void times(uint32_t count) {
+        sum *= count;
+        square *= count;
     }
     template <typename SHUFFLE> __device__ __forceinline__ narrow_sums shuffled(SHUFFLE shuffle) const {
         return {shuffle(sum), shuffle(square)};
@@ -92,45 +93,49 @@ struct wide_sum {
     }
 };
 
-/* A square is at most 2^62: 96 bits hold the squares of 2^34 pixels. */
+/*
+ * A square is at most 2^62: 96 bits hold the squares of 2^34 pixels. Three words and the carry between them, as no
+ * type of the language is so wide; nvcc makes a compare and an addition of each carry that it is left to find.
+ */
 struct wide_square {
     static constexpr bool has_sum = false, has_square = true;
-    uint64_t low;
-    uint32_t high;
+    uint32_t low, mid, high;
 
     static __device__ __forceinline__ wide_square zero() {
-        return {0, 0};
-    }
-    __device__ __forceinline__ void add_signed(int64_t value) {
-        low += (uint64_t)value;
-        high += (uint32_t)(value >> 63) + (low < (uint64_t)value);
+        return {0, 0, 0};
     }
     __device__ __forceinline__ void add(int32_t pixel) {
-        add_signed((int64_t)pixel * pixel);
+        const int64_t one = (int64_t)pixel * pixel;
+        plus({(uint32_t)one, (uint32_t)(one >> 32), 0});
     }
     __device__ __forceinline__ void slide(int32_t in, int32_t out) {
-        add_signed((int64_t)in * in - (int64_t)out * out);
+        const int64_t step = (int64_t)in * in - (int64_t)out * out;
+        plus({(uint32_t)step, (uint32_t)(step >> 32), (uint32_t)(step >> 63)});
     }
     __device__ __forceinline__ void plus(const wide_square &other) {
-        low += other.low;
-        high += other.high + (low < other.low);
+        asm("add.cc.u32 %0, %0, %3; addc.cc.u32 %1, %1, %4; addc.u32 %2, %2, %5;"
+            : "+r"(low), "+r"(mid), "+r"(high)
+            : "r"(other.low), "r"(other.mid), "r"(other.high));
     }
     __device__ __forceinline__ void minus(const wide_square &other) {
-        high -= other.high + (low < other.low);
-        low -= other.low;
+        asm("sub.cc.u32 %0, %0, %3; subc.cc.u32 %1, %1, %4; subc.u32 %2, %2, %5;"
+            : "+r"(low), "+r"(mid), "+r"(high)
+            : "r"(other.low), "r"(other.mid), "r"(other.high));
     }
     __device__ __forceinline__ void times(uint32_t count) {
-        high = high * count + (uint32_t)__umul64hi(low, count);
-        low *= count;
+        const uint64_t first = (uint64_t)low * count, second = (uint64_t)mid * count + (first >> 32);
+        low = (uint32_t)first;
+        mid = (uint32_t)second;
+        high = high * count + (uint32_t)(second >> 32);
     }
     template <typename SHUFFLE> __device__ __forceinline__ wide_square shuffled(SHUFFLE shuffle) const {
-        return {shuffle(low), shuffle(high)};
+        return {shuffle(low), shuffle(mid), shuffle(high)};
     }
     __device__ __forceinline__ float sum_float() const {
         return 0;
     }
     __device__ __forceinline__ float square_float() const {
-        return round_split((uint32_t)low, (uint64_t)high << 32 | low >> 32);
+        return round_split(low, (uint64_t)high << 32 | mid);
     }
 };
 
@@ -171,9 +176,9 @@ __device__ __forceinline__ window_class pick_class(uint32_t magnitudes, uint32_t
     const int window_bits = 32 - __clz((int)window); /* window < 2^window_bits */
     if (window_bits + 2 * bits <= 32)
         return CLASS_32;
-    if (window_bits + 2 * bits <= 63 && window_bits + bits <= 31)
-        return CLASS_32_64;
-    return window_bits + 2 * bits <= 63 ? CLASS_64 : CLASS_WIDE;
+    if (window_bits + 2 * bits > 63 || bits > 30)
+        return CLASS_WIDE;
+    return window_bits + bits <= 31 ? CLASS_32_64 : CLASS_64;
 }
 
 #endif

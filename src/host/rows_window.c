@@ -15,15 +15,30 @@ GP_DECLARE_LAUNCHER(gp_launch_window_stream);
 #define SCAN_WINDOW_MAX 512 /* beyond these, a tile of so few threads holds too much halo (window.h has figures) */
 #define MID_WINDOW_MAX 1280
 /*
- * One H200, 2^24 pixels of 8 bits, windows of 15, REFLECT_101, share of the floor: 512 columns 0.86 (window_scan
- * 0.81), 725: 0.80 (0.87). 2^26 pixels, zeros, windows of 1001: 1024 columns 0.98 (0.57), 2045: 0.98 (0.64).
+ * One H200, 2^24 pixels, windows of 15, REFLECT_101, share of the floor of window_rows (window_scan), 8 bits and full
+ * int32: 640 columns 0.96 (0.84), 0.63 (0.51); 725: 0.87 (0.80), 0.57 (0.47); 1024: 0.98 (0.99), 0.75 (0.66); 1087:
+ * 0.78 (0.72), 0.58 (0.44). 1024 x 1024 pixels: 0.94 (0.82), 0.66 (0.58).
  */
 #define ROWS_COLS_MAX 640
+/*
+ * One H200, rows of 131072, 8 bits and full int32, us of window_stream (window_scan_wide): one row, windows of 1449
+ * 4.6 and 5.1 (4.8, 7.0), 4096: 4.8, 5.3 (5.4, 8.3); two rows, 8192, 8 bits: 7.9 (7.2); 128 rows, 8192: 101, 138 (96,
+ * 183), 16384: 119, 149 (156, 323).
+ */
+#define WIDE_WINDOW_MAX 8192
+#define WIDE_OUTPUTS_MIN ((uint64_t)1 << 18) /* fewer: only windows that smaller blocks take as well */
 #define ROWS_WINDOW_MAX ((size_t)1 << 30)
+#define ROWS_COLS_ONE 1088  /* of which a block takes one row; */
+#define ROWS_WINDOW_ONE 128 /* with more beyond the row window_scan is as fast */
+#define ROWS_COLS_LIMIT 2173
+/* Columns of an extended row. Share with 64 threads, with 256: 2072 columns 0.53, 0.45; 2952: 0.62, 0.78. */
+#define ROWS_EXTENDED_SHORT 2400
+#define ROWS_ALIGNED_MIN 16                 /* columns; shorter rows would hold more padding than pixels */
+#define ROWS_OFFSET_MAX ((size_t)1 << 30)   /* elements, so that offsets within a block are small */
+#define ROWS_BLOCKS_WANTED 264              /* at least, for all of a device to work */
 #define STREAM_WINDOW_MAX ((size_t)1 << 31) /* up to which the widest accumulators are exact */
-#define PIECE_MIN 512                       /* outputs a warp of window_stream, at least */
-#define PIECE_SHARE 4      /* and this part of the window: the first window costs 4 reads an output */
-#define PIECES_WANTED 4096 /* but in few long rows rather this many pieces, for all of a device to work */
+#define PIECE_MIN 1024                      /* outputs a block of window_stream, at least: one round of 256 threads */
+#define PIECES_WANTED 384 /* at least, nearly as many as one H200 holds at once, but none longer than the window */
 
 static bool scan_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
@@ -35,29 +50,54 @@ static bool mid_supports(const gp_problem *problem, const gp_device *device) {
     return problem->window <= MID_WINDOW_MAX;
 }
 
+/* With few outputs its tiles leave a part of the device without work. */
+static bool wide_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    const uint64_t outputs = problem->rows * (uint64_t)(problem->col_end - problem->col_first);
+    return problem->window <= (outputs < WIDE_OUTPUTS_MIN ? MID_WINDOW_MAX : WIDE_WINDOW_MAX);
+}
+
 static bool stream_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
     return problem->window <= STREAM_WINDOW_MAX;
 }
 
+static bool rows_are_lines(const gp_problem *problem) {
+    return problem->out_align >= GP_WINDOW_LINE * sizeof(float);
+}
+
+/*
+ * Up to how many columns early, less one, a row's first tile or piece starts. For a warp's 512 bytes only where that
+ * differs from row to row in nothing but the line: elsewhere 96 columns more are a fourth round of half the tiles, of
+ * 1449 columns 62.9 us instead of 57.
+ */
+static unsigned early_mask(const gp_problem *problem) {
+    return rows_are_lines(problem) ? GP_WINDOW_ALIGN_OUT : GP_WINDOW_LINE - 1;
+}
+
+/* Columns to compute, and how many the first tile or piece starts before them. */
+static size_t columns_from_line(const gp_problem *problem) {
+    const unsigned mask = early_mask(problem);
+    return problem->col_end - problem->col_first + (rows_are_lines(problem) ? problem->col_first & mask : mask);
+}
+
 gp_window_cut gp_window_cut_row(const gp_problem *problem, unsigned threads) {
     const size_t step = GP_WINDOW_OUTPUT_STEP, group = 4 * threads, most = GP_WINDOW_SCAN_GROUPS * group;
-    const bool aligned = problem->out_align > GP_WINDOW_ALIGN_OUT * sizeof(float);
-    const size_t early = aligned ? problem->col_first & GP_WINDOW_ALIGN_OUT : GP_WINDOW_ALIGN_OUT;
-    const size_t columns = problem->col_end - problem->col_first + early;
-    const size_t tiles = (columns + most - 1) / most;
+    const size_t columns = columns_from_line(problem), tiles = (columns + most - 1) / most;
     const size_t outputs = ((columns + tiles - 1) / tiles + step - 1) / step * step;
     return (gp_window_cut){.outputs = (unsigned)outputs,
                            .tiles_a_row = (unsigned)tiles,
-                           .span = (unsigned)((outputs + group - 1) / group * 4 * 32)};
+                           .span = (unsigned)((outputs + group - 1) / group * 4 * 32),
+                           .early_mask = early_mask(problem),
+                           .gaps = problem->col_end - problem->col_first < problem->out_pitch};
 }
 
-/* Pixels of whole spans, with the halo, and what groups of four reach before and after. */
+/* Pixels of whole spans, with the halo, the alignment before, and what groups of four reach after. */
 static size_t scan_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)device;
     const size_t spans = (size_t)gp_window_cut_row(problem, threads).span * (threads / 32), most = SIZE_MAX / 8;
     const size_t window = problem->window < most ? problem->window : most;
-    return (GP_WINDOW_SCAN_WARPS + spans + window + 4 * GP_WINDOW_ALIGN_IN) * sizeof(int32_t);
+    return (GP_WINDOW_SCAN_WARPS + spans + window + GP_WINDOW_ALIGN_IN + 9) * sizeof(int32_t);
 }
 
 static uint64_t scan_blocks(const gp_problem *problem, unsigned threads) {
@@ -65,27 +105,94 @@ static uint64_t scan_blocks(const gp_problem *problem, unsigned threads) {
 }
 
 gp_window_pieces gp_window_cut_pieces(const gp_problem *problem) {
-    const size_t columns = problem->col_end - problem->col_first, share = problem->window / PIECE_SHARE;
-    const size_t most = (size_t)(problem->rows * (uint64_t)columns / PIECES_WANTED);
-    const size_t wish = share < most ? share : most, outputs = wish > PIECE_MIN ? wish : PIECE_MIN;
-    return (gp_window_pieces){.outputs = (int64_t)outputs, .of_row = (int64_t)((columns + outputs - 1) / outputs)};
+    const size_t columns = columns_from_line(problem), step = GP_WINDOW_OUTPUT_STEP;
+    const size_t even = (size_t)(problem->rows * (uint64_t)columns / PIECES_WANTED);
+    const size_t wish = problem->window < even ? problem->window : even, some = wish > PIECE_MIN ? wish : PIECE_MIN;
+    const size_t outputs = ((some < columns ? some : columns) + step - 1) / step * step;
+    return (gp_window_pieces){.outputs = (int64_t)outputs,
+                              .of_row = (int64_t)((columns + outputs - 1) / outputs),
+                              .early_mask = early_mask(problem)};
 }
 
 static uint64_t stream_blocks(const gp_problem *problem, unsigned threads) {
-    const uint64_t pieces = problem->rows * (uint64_t)gp_window_cut_pieces(problem).of_row;
-    return (pieces + threads / 32 - 1) / (threads / 32);
+    (void)threads;
+    return problem->rows * (uint64_t)gp_window_cut_pieces(problem).of_row;
 }
 
-unsigned gp_window_rows_edges(const gp_problem *problem) {
-    if (problem->border == GP_BORDER_NONE || problem->border == GP_BORDER_ZERO)
-        return 0;
-    const size_t edges = problem->window <= problem->cols ? problem->window - 1 : problem->cols;
-    return edges <= GP_WINDOW_ROWS_EDGES ? (unsigned)edges : 0;
+/* Of a window that is wider than the extended row's period, what is left over, and the whole rows besides. */
+static void cut_periods(gp_window_rows_cut *cut, const gp_problem *problem) {
+    const int64_t cols = (int64_t)problem->cols, window = (int64_t)problem->window;
+    const bool apart = problem->border == GP_BORDER_REFLECT_101 && cols > 1; /* leaves the outermost pixel out */
+    const bool wrap = problem->border == GP_BORDER_WRAP || cols == 1;
+    const int64_t period = wrap ? cols : 2 * cols - (apart ? 2 : 0);
+    int64_t periods = window / period, rest = window % period, before = (int64_t)problem->window_before;
+    if (rest > cols) { /* the rest of one period more is shorter */
+        cut->minus = true;
+        periods++;
+        before -= window;
+        rest = period - rest;
+    }
+    before = rest == 0 ? 0 : (before % period + period) % period;
+    if ((before > rest - 1 ? before : rest - 1) > rest - before + period - 1)
+        before -= period;
+    cut->before = (int)before;
+    cut->window = (int)rest;
+    cut->whole = (unsigned)(wrap ? periods : 2 * periods);
+    cut->ends_minus = apart ? (unsigned)periods : 0;
 }
 
-unsigned gp_window_rows_of_block(const gp_problem *problem) {
-    const size_t fit = GP_WINDOW_ROWS_COLS / problem->cols;
-    return (unsigned)(fit < problem->rows ? fit : problem->rows);
+static int columns_before(const gp_window_rows_cut *cut) {
+    return cut->before > 0 ? cut->before : 0;
+}
+
+static int columns_behind(const gp_window_rows_cut *cut) {
+    return cut->window > cut->before ? cut->window - cut->before - 1 : 0;
+}
+
+/* The whole window, unless a row extended for that is much longer. */
+static void cut_window(gp_window_rows_cut *cut, const gp_problem *problem) {
+    const size_t cols = problem->cols, before = problem->window_before, behind = problem->window - before - 1;
+    if (before < cols && behind < cols) {
+        cut->before = (int)before;
+        cut->window = (int)problem->window;
+        if (problem->window <= cols)
+            return;
+    }
+    gp_window_rows_cut rest = {0};
+    cut_periods(&rest, problem);
+    const int least = (int)cols + columns_before(&rest) + columns_behind(&rest);
+    if (cut->window == 0 || 8 * (cols + before + behind) > 9 * (size_t)least)
+        *cut = rest;
+}
+
+gp_window_rows_cut gp_window_cut_rows(const gp_problem *problem, unsigned threads) {
+    const size_t cols = problem->cols, window = problem->window;
+    const size_t pitch = problem->in_pitch > problem->out_pitch ? problem->in_pitch : problem->out_pitch;
+    const gp_border border = problem->border;
+    const bool aligned = problem->in_align >= 16 && cols % 4 == 0 && cols >= ROWS_ALIGNED_MIN;
+    gp_window_rows_cut cut = {0};
+    if (border != GP_BORDER_ZERO && (window <= cols || border != GP_BORDER_REPLICATE))
+        cut_window(&cut, problem);
+    int right = 0;
+    if (border != GP_BORDER_NONE) {
+        const int step = aligned ? 4 : 1;
+        cut.left = (columns_before(&cut) + step - 1) / step * step;
+        right = (columns_behind(&cut) + step - 1) / step * step;
+    }
+    cut.extended = cut.left + (int)cols + right;
+    cut.vectors = aligned || (cut.extended == (int)cols && (problem->rows == 1 || problem->in_pitch == cols));
+    const size_t most = (size_t)threads * GP_WINDOW_ROWS_CHUNK - GP_WINDOW_ROWS_ALIGN;
+    size_t rows = most / (size_t)cut.extended;
+    if (rows > ROWS_OFFSET_MAX / pitch)
+        rows = ROWS_OFFSET_MAX / pitch;
+    if (rows > problem->rows / ROWS_BLOCKS_WANTED)
+        rows = problem->rows / ROWS_BLOCKS_WANTED;
+    cut.rows = rows > 1 ? (unsigned)rows : 1;
+    const size_t entries = cut.rows * (size_t)cut.extended + GP_WINDOW_ROWS_ALIGN;
+    const size_t chunk = (entries + threads - 1) / threads;
+    cut.chunk =
+        (unsigned)((chunk + 2) / 4 * 4 + 1); /* odd, and one more than a multiple of 4, as the kernel takes it */
+    return cut;
 }
 
 /*
@@ -94,22 +201,25 @@ unsigned gp_window_rows_of_block(const gp_problem *problem) {
  */
 static bool rows_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
-    const bool zeros = problem->border == GP_BORDER_NONE || problem->border == GP_BORDER_ZERO;
+    const bool none = problem->border == GP_BORDER_NONE, zeros = none || problem->border == GP_BORDER_ZERO;
     const size_t much_halo = zeros ? SCAN_WINDOW_MAX : 2 * problem->cols;
-    return (problem->cols <= ROWS_COLS_MAX ||
-            (problem->cols <= GP_WINDOW_ROWS_COLS && problem->window > much_halo)) &&
+    const bool one_a_block = problem->cols <= ROWS_COLS_ONE && !none && (zeros || problem->window <= ROWS_WINDOW_ONE);
+    return (problem->cols <= ROWS_COLS_MAX || one_a_block ||
+            (problem->cols <= ROWS_COLS_LIMIT && problem->window > much_halo)) &&
            (zeros || problem->window <= ROWS_WINDOW_MAX);
 }
 
+/* There are blocks of two sizes; the larger is refused where it is no use, as if it had no room. */
 static size_t rows_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)device;
-    (void)threads;
-    return GP_WINDOW_ROWS_SMEM(gp_window_rows_edges(problem));
+    const gp_window_rows_cut cut = gp_window_cut_rows(problem, threads);
+    const bool large = threads == GP_WINDOW_ROWS_THREADS_MAX && cut.extended > ROWS_EXTENDED_SHORT;
+    return large || threads == GP_WINDOW_ROWS_THREADS ? GP_WINDOW_ROWS_SMEM(threads, cut.chunk, cut.rows)
+                                                      : SIZE_MAX / 2;
 }
 
 static uint64_t rows_blocks(const gp_problem *problem, unsigned threads) {
-    (void)threads;
-    const unsigned rows = gp_window_rows_of_block(problem);
+    const unsigned rows = gp_window_cut_rows(problem, threads).rows;
     return (problem->rows + rows - 1) / rows;
 }
 
@@ -134,7 +244,7 @@ const gp_kernel gp_window_rows[] = {
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
      .threads_min = GP_WINDOW_ROWS_THREADS,
-     .threads_max = GP_WINDOW_ROWS_THREADS,
+     .threads_max = GP_WINDOW_ROWS_THREADS_MAX,
      .regs_per_thread = GP_WINDOW_ROWS_REGS,
      .overlaps = true,
      .smem = rows_smem,
@@ -175,19 +285,21 @@ const gp_kernel gp_window_rows[] = {
      .overlaps = true,
      .smem = scan_smem,
      .blocks = scan_blocks,
+     .supports = wide_supports,
      .launch = GP_GPU(gp_launch_window_scan_wide),
-     .about = "likewise with the largest blocks, for windows up to what shared memory holds"},
+     .about = "likewise with the largest blocks, for wider windows"},
     {.name = "window_stream",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
      .threads_min = 32,
      .threads_max = GP_WINDOW_THREADS,
      .regs_per_thread = GP_WINDOW_STREAM_REGS,
+     .smem_static = GP_WINDOW_STREAM_STATIC_SMEM,
      .overlaps = true,
      .blocks = stream_blocks,
      .supports = stream_supports,
      .launch = GP_GPU(gp_launch_window_stream),
-     .about = "the same without shared memory, for windows that it does not hold"},
+     .about = "the same straight from global memory, for windows that leave shared memory little room or none"},
     {.name = "window_naive",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
