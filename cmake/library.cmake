@@ -2,7 +2,8 @@
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
   api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c place.c plan.c problem.c
-  rows_ladder.c rows_reduce.c rows_transpose.c rows_window.c run.c shape.c status.c transpose_cut.c
+  rows_ladder.c rows_reduce.c rows_transpose.c rows_window.c run.c shape.c status.c
+  transpose_cut.c transpose_cut_mirror.c transpose_cut_pick.c transpose_supports.c
   cpu/available.c cpu/recursive.c cpu/threads.c
   cpu/reduce.c cpu/reduce_avx2.c cpu/reduce_avx512.c cpu/reduce_neon.c
   cpu/transpose.c cpu/transpose_avx2.c cpu/transpose_avx512.c cpu/transpose_neon.c
@@ -15,7 +16,8 @@ if(GPUPRIM_WITH_CUDA)
   set(device_sources
     driver.c launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c stage_rates.c stage_run.c
     reduce.cu reduce_ladder.cu reduce_ladder_smem.cu reduce_ladder_sum.c
-    transpose.cu transpose_pick.cu transpose_quad.cu transpose_rows.cu
+    transpose.cu transpose_any.cu transpose_pick.cu transpose_pick_long.cu transpose_pick_thin.cu transpose_quad.cu transpose_rows.cu
+    transpose_mirror.cu transpose_mirror_bytes.cu
     transpose_skew.cu transpose_strip.cu transpose_turn.cu
     transpose_vector.cu
     window.cu window_ladder.cu window_rows.cu window_scan.cu window_stream.cu)

@@ -129,10 +129,14 @@ static size_t rows_within(size_t wish, size_t cols, size_t window) {
     return wish;
 }
 
-/* Large enough to be shared out among many threads, along rows and along columns. */
+/*
+ * Large enough to be shared out among many threads, along rows and along columns; of the first, the only ones of a
+ * reduced list, blocks take several rows.
+ */
 static const struct {
     size_t rows, cols, window;
-} window_large[] = {{300, 4099, 15}, {1, 2000003, 3}, {70001, 17, 5}, {5, 300007, 33}, {1500, 1000, 1}};
+} window_large[] = {{600, 33, 3},    {1100, 64, 15}, {900, 65, 301},  {300, 4099, 15},
+                    {1, 2000003, 3}, {70001, 17, 5}, {5, 300007, 33}, {1500, 1000, 1}};
 
 static void window_visit(size_t rows, size_t cols, size_t window, gp_border border, uint64_t *state,
                          void (*visit)(const window_case *, void *), void *user) {
@@ -158,7 +162,7 @@ void cases_window(void (*visit)(const window_case *, void *), void *user) {
     const size_t *widths = reduced ? window_widths_reduced : window_widths;
     size_t n_cols = reduced ? COUNT(window_cols_reduced) : COUNT(window_cols);
     size_t n_widths = reduced ? COUNT(window_widths_reduced) : COUNT(window_widths);
-    size_t n_large = reduced ? 0 : COUNT(window_large);
+    size_t n_large = reduced ? 1 : COUNT(window_large);
     uint64_t state = cases_seed();
     for (int border = GP_BORDER_NONE; border <= GP_BORDER_WRAP; border++) {
         for (size_t c = 0; c < n_cols; c++)
@@ -171,7 +175,7 @@ void cases_window(void (*visit)(const window_case *, void *), void *user) {
     }
 }
 
-static const size_t transpose_elems[] = {1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 32, 100};
+static const size_t transpose_elems[] = {1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 24, 32, 100, 300};
 static const size_t transpose_elems_reduced[] = {1, 4, 16, 3};
 static const size_t transpose_edges[] = {1,  2,  3,  5,  7,  8,  15,  16,  17,  31,
                                          32, 33, 63, 64, 65, 97, 127, 128, 129, 257};
@@ -242,8 +246,8 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     /* Without padding or offset, which chance seldom gives: whole 16-byte vectors; one side short; many tiles. */
     static const struct {
         size_t rows, cols, elem_max;
-    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},  {32, 640, 16},
-                 {1031, 35, 16},   {35, 1031, 16}, {519, 257, 16}, {401, 40013, 1}};
+    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},   {32, 640, 16}, {1031, 35, 16},
+                 {35, 1031, 16},   {519, 257, 16}, {401, 40013, 1}, {30001, 41, 4}};
     for (size_t elem = 1; elem <= 16; elem *= 2)
         for (size_t i = 0; i < COUNT(dense); i++) {
             transpose_case c = {
@@ -256,6 +260,23 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             c.out_pad = 5;
             visit(&c, user);
         }
+    /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
+    static const struct {
+        size_t elem, side, pad;
+    } squares[] = {{1, 733, 0},  {1, 2053, 2}, {1, 3301, 0}, {2, 611, 3},  {2, 1499, 0}, {2, 3607, 0}, {4, 611, 1},
+                   {4, 1201, 0}, {4, 2053, 0}, {8, 611, 0},  {8, 1201, 2}, {12, 611, 1}, {16, 1101, 0}};
+    for (size_t i = 0; i < COUNT(squares); i++) {
+        transpose_case c = {.elem_bytes = squares[i].elem,
+                            .rows = squares[i].side,
+                            .cols = squares[i].side,
+                            .in_pad = squares[i].pad,
+                            .out_pad = squares[i].pad,
+                            .in_place = true,
+                            .seed = cases_random(&state)};
+        if (reduced && c.rows * c.cols * c.elem_bytes >= TRANSPOSE_BYTES / 2)
+            continue;
+        visit(&c, user);
+    }
 }
 
 int cases_reduce_label(const reduce_case *c, char *text, size_t size) {

@@ -8,7 +8,7 @@
  * Conventions that hold for every function:
  *  - Sizes, pitches and window widths are size_t and count elements unless the name says bytes. A pitch is the
  *    distance between the starts of two neighbouring rows, and at least the row's length; the elements between
- *    a row's end and the next row's start (the padding) are neither read nor written.
+ *    a row's end and the next row's start (the padding) are never written, and what they hold makes no difference.
  *  - A function that can fail returns a gp_status. Argument errors are found before a byte is written; scalar
  *    results are written on GP_OK only. gp_last_error() then says in words what was wrong, naming the argument.
  *  - Structs that the caller passes or receives start with `struct_size`, which the caller sets to

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plain transposes: transpose_naive, a thread an element, right for every size and alignment; and transpose_tile,
+ * The plain transposes: transpose_naive, a thread a word, right for every size and alignment; and transpose_tile,
  * a padded square tile in shared memory (G. Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
  */
 #include "gpu.h"
@@ -12,35 +12,30 @@ __device__ inline uint64_t divide(uint64_t a, uint64_t b) {
     return (a | b) >> 32 == 0 ? (uint32_t)a / (uint32_t)b : a / b;
 }
 
-/* An element is `words` words of the widest type that divides its size and every address. */
+/* A thread a word, of the widest type that divides an element's size and every address; `words` words an element. */
 template <int bytes>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpose_arguments a, uint64_t words) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type word;
     const uint64_t index = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
-    const uint64_t row = divide(index, a.cols), col = index - row * a.cols;
+    const uint64_t element = divide(index, words), i = index - element * words;
+    const uint64_t row = divide(element, a.cols), col = element - row * a.cols;
     if (row >= a.rows)
         return;
-    const word *from = (const word *)(a.in + row * a.in_pitch) + col * words;
-    word *to = (word *)(a.out + col * a.out_pitch) + row * words;
+    const word *from = (const word *)(a.in + row * a.in_pitch) + col * words + i;
+    word *to = (word *)(a.out + col * a.out_pitch) + row * words + i;
     if ((const void *)a.in != a.out) {
-#pragma unroll 1
-        for (uint64_t i = 0; i < words; i++)
-            to[i] = from[i];
+        *to = *from;
     } else if (row < col) {
-        word *mirror = (word *)(a.out + row * a.out_pitch) + col * words;
-#pragma unroll 1
-        for (uint64_t i = 0; i < words; i++) {
-            const word kept = to[i];
-            to[i] = mirror[i];
-            mirror[i] = kept;
-        }
+        word *mirror = (word *)(a.out + row * a.out_pitch) + col * words + i;
+        const word kept = *to;
+        *to = *mirror;
+        *mirror = kept;
     }
 }
 
 extern "C" gp_status gp_launch_transpose_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const uint64_t bits = problem->elem_bytes | problem->in_align | problem->out_align | GP_TRANSPOSE_VECTOR;
-    const uint64_t width = bits & (~bits + 1);
+    const uint32_t width = gp_transpose_piece(problem);
     transpose_arguments arguments = transpose_arguments_of(problem, {});
     uint64_t words = problem->elem_bytes / width;
     void *list[] = {&arguments, &words};
@@ -81,7 +76,7 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) tra
     typedef typename element_of<bytes>::type element;
     const uint32_t side = a.cut.tile_rows, log2_side = 31 - __clz((int)side);
     const bool in_place = (const void *)a.in == a.out;
-    const tile_index tile = in_place ? tile_of_triangle(a.cut.down) : tile_of_block(a.cut);
+    const tile_index tile = in_place ? tile_of_triangle(a.cut.down, blockIdx.x) : tile_of_block(a.cut);
     const uint64_t row = (uint64_t)tile.row * side, col = (uint64_t)tile.col * side;
     const square_tile<element> upper = {(element *)transpose_shared, side, log2_side};
     const square_tile<element> lower = {upper.shared + side * (side + 1), side, log2_side};

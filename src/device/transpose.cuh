@@ -61,9 +61,9 @@ __device__ inline tile_index tile_of_block(const gp_transpose_cut &cut) {
  * In place: tiles on and above the diagonal of a square of n x n tiles. Rows y and n - 1 - y (n even) or y and n - y
  * (n odd) of that triangle fold into one row of n + 1 or n tiles.
  */
-__device__ inline tile_index tile_of_triangle(uint32_t n) {
+__device__ inline tile_index tile_of_triangle(uint32_t n, uint32_t index) {
     const uint32_t even = n % 2 == 0, width = n + even;
-    const uint32_t y = blockIdx.x / width, x = blockIdx.x - y * width;
+    const uint32_t y = index / width, x = index - y * width;
     if (x < n - y)
         return {y, y + x};
     return {n - even - y, x - even};
@@ -101,15 +101,21 @@ __device__ inline void await_copies() {
 #endif
 }
 
-/* The same; what lies outside begin .. end - 1 is not read. */
+/* The same; what lies outside begin .. end - 1 is not read. Bytes are all loaded before the first is waited for. */
 __device__ inline void copy_inside(unsigned char *to, const unsigned char *from, const unsigned char *begin,
                                    const unsigned char *end) {
-    if (from >= begin && from + 16 <= end)
+    if (from >= begin && from + 16 <= end) {
         copy_async(to, from);
-    else
-        for (int i = 0; i < 16; i++)
-            if (from + i >= begin && from + i < end)
-                to[i] = from[i];
+        return;
+    }
+    uint32_t bytes[16], words[4];
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        bytes[i] = from + i >= begin && from + i < end ? from[i] : 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        words[i] = bytes[4 * i] | bytes[4 * i + 1] << 8 | bytes[4 * i + 2] << 16 | bytes[4 * i + 3] << 24;
+    *(uint4 *)to = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 /* once: they leave the caches before what will be read again. */

@@ -3,6 +3,7 @@
 #ifndef GP_TRANSPOSE_H
 #define GP_TRANSPOSE_H
 
+#include "../host/device.h"
 #include "../host/problem.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -20,18 +21,20 @@
 #define GP_TRANSPOSE_PICK_REGS 64
 #define GP_TRANSPOSE_ROWS_REGS 64
 #define GP_TRANSPOSE_STRIP_REGS 64
+#define GP_TRANSPOSE_MIRROR_REGS 128
+#define GP_TRANSPOSE_MIRROR_BYTES_REGS 64
+#define GP_TRANSPOSE_ANY_REGS 64
 
 #define GP_TRANSPOSE_SECTOR 32 /* bytes that DRAM writes whole or reads first: output segments start at multiples */
 #define GP_TRANSPOSE_VECTOR 16 /* bytes of the widest load and store */
 #define GP_TRANSPOSE_STRIP_BYTES 64 /* transpose_strip: bytes of a tile a thread */
 
 /*
- * transpose_skew: rows a warp, columns. 64 x 64 tiles of 4 and 8 bytes, 64 x 32 of 16. H200, share of a copy's speed:
- * 10007 x 9973 of 4, 8, 16 bytes 0.92, 0.93, 0.94, against 0.91, 0.92 of 64 x 32 and 0.89 of 128 x 128; 8192 x 8192
- * of 8 bytes 0.98.
+ * transpose_skew: rows a warp. 64 x 64 tiles of 4 and 8 bytes, 64 x 32 of 16. H200, share of a copy's speed: 10007 x
+ * 9973 of 4, 8, 16 bytes 0.92, 0.93, 0.94, against 0.91, 0.92 of 64 x 32 and 0.89 of 128 x 128; 8192 x 8192 of 8
+ * bytes 0.98.
  */
 #define GP_TRANSPOSE_SKEW_ROWS 8
-#define GP_TRANSPOSE_SKEW_COLS(elem_bytes) ((elem_bytes) == 16 ? 32u : 64u)
 
 /* transpose_vector, _pack, _swap: squares of one vector's elements that a thread moves. */
 #define GP_TRANSPOSE_SQUARES(elem_bytes) ((elem_bytes) == 16 ? 4u : 1u)
@@ -42,9 +45,33 @@
 #define GP_TRANSPOSE_QUAD_PAD(across) ((across) >= 8 ? 4u : 32u / (across))
 
 /*
+ * transpose_pick, _wide, _few: threads, vectors of shared memory that a row's piece has, bytes of a column in a tile.
+ * H200, us, _pick against _wide: 1449 x 11578 of 1 byte 13.0 and 14.1, 10007 x 9973 of 1 byte 55.6 and 54.8, 10007 x
+ * 9973 of 2 bytes 104.0 and 102.4.
+ */
+#define GP_TRANSPOSE_PICK_LANES 16
+#define GP_TRANSPOSE_PICK_HIGH 128
+#define GP_TRANSPOSE_PICK_WIDE_THREADS 512
+#define GP_TRANSPOSE_PICK_WIDE_HIGH 256
+#define GP_TRANSPOSE_PICK_FEW_LANES 8
+#define GP_TRANSPOSE_PICK_FEW_HIGH 64
+
+/* transpose_pick_tall: threads, and blocks that an SM is to have room for. */
+#define GP_TRANSPOSE_PICK_TALL_THREADS 512
+#define GP_TRANSPOSE_PICK_TALL_BLOCKS 3
+
+/*
+ * transpose_pick_flat: vectors of a row's piece, most bytes of a tile, and blocks that an SM has at least. H200, us,
+ * 91 x 184365 of 1 byte: 385 tiles 15.5, 524 tiles 12.3.
+ */
+#define GP_TRANSPOSE_PICK_FLAT_LANES_MIN 8
+#define GP_TRANSPOSE_PICK_FLAT_LANES_MAX 64
+#define GP_TRANSPOSE_PICK_FLAT_BYTES ((size_t)54 << 10)
+#define GP_TRANSPOSE_PICK_FLAT_SHARE 4
+
+/*
  * transpose_pick_rows, _cols: words of a column that a warp stores at once, a sector; how often down a column; bytes
- * of a tile a thread; and from row to row in shared memory, an odd number of vectors. H200, share of a copy's speed,
- * 1 byte, 8 and 4 steps: 1000000 x 8 1.08 and 1.06, 184365 x 91 0.88 and 0.93.
+ * of a tile a thread; and from row to row in shared memory, an odd number of vectors.
  */
 #define GP_TRANSPOSE_PICK_WORDS 8
 #define GP_TRANSPOSE_PICK_STEPS(row_bytes) ((row_bytes) <= 64 ? 8u : 4u)
@@ -59,19 +86,43 @@
 
 /*
  * transpose_rows: bytes of a tile, and the least bytes of a column that a block writes. H200, share of a copy's
- * speed, 4 bytes: 729444 x 23 0.96, 100000 x 257 0.94 of 64 rows, 0.92 of 16.
+ * speed, 4 bytes: 729444 x 23 0.96, 100000 x 257 0.98 of 32 rows, 0.96 of 64, but 120000 x 237 0.97 and 1.01.
  */
 #define GP_TRANSPOSE_ROWS_BYTES 32768
-#define GP_TRANSPOSE_ROWS_SEGMENT 256
+#define GP_TRANSPOSE_ROWS_SEGMENT(elem_bytes, row_bytes) ((elem_bytes) == 4 && (row_bytes) > 1024 ? 128u : 256u)
+
+/*
+ * transpose_any: bytes of a tile a thread, fewer where that makes too few tiles; and of an element at most. H200,
+ * share of a copy's speed, 96 against 64 bytes: 4096 x 4096 of 3, 6, 12, 24 bytes 0.70, 0.77, 0.95, 0.97 against
+ * 0.50, 0.74, 0.95, 0.94; 256 x 256 of 1000 bytes 0.94, element by element 0.76.
+ */
+#define GP_TRANSPOSE_ANY_BYTES 96
+#define GP_TRANSPOSE_ANY_BYTES_MIN 12
+#define GP_TRANSPOSE_ANY_TILES 256
+#define GP_TRANSPOSE_ANY_ELEM 1024
+
+#define GP_TRANSPOSE_LINE 128 /* bytes that one instruction stores best */
+
+/* transpose_mirror: blocks an SM that its registers leave room for; threads of the large tiles. */
+#define GP_TRANSPOSE_MIRROR_BLOCKS(elem_bytes, side) \
+    ((side) == 32 ? 4 : (side) == 128 || (elem_bytes) == 16 ? 1 : 16 / (elem_bytes))
+#define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512
+
+/* transpose_mirror_bytes, _mid, _wide: 8, 16 and 32 lanes along a row; half of the threads for each tile of a pair.
+ */
+#define GP_TRANSPOSE_MIRROR_THREADS(lanes) ((lanes)*16)
 
 /* How the matrix is cut into tiles, a block each, and in which order blocks take them: bands of tiles, in them one or
  * two columns after another. */
 typedef struct gp_transpose_cut {
     uint32_t tile_rows, tile_cols;
     uint32_t down, across; /* tiles */
-    uint32_t band;         /* tiles down */
+    uint32_t band;         /* tiles down; transpose_mirror: side of the squares in which pairs are taken */
     uint32_t beside;       /* columns of tiles that blocks walk down together: 1 or 2 */
     uint32_t halo;         /* rows above the tile that its skewed output segments may start in */
+    uint32_t lanes;        /* transpose_pick: vectors of shared memory that a row has */
+    uint32_t room, slot;   /* likewise: `slot` bytes are left after every 2^room rows */
+    uint32_t turns;        /* transpose_pick_cols: threads that share the words that start at one place */
     size_t smem;
     uint64_t blocks;
 } gp_transpose_cut;
@@ -86,9 +137,25 @@ gp_transpose_cut gp_transpose_cut_skew(const gp_problem *problem, unsigned threa
 gp_transpose_cut gp_transpose_cut_turn(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_rows(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_any(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_quad(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick(const gp_problem *problem, const gp_device *device, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_wide(const gp_problem *problem, const gp_device *device, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_few(const gp_problem *problem, const gp_device *device, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_tall(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_flat(const gp_problem *problem, const gp_device *device, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_rows(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_cols(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_mirror(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_mirror_wide(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_mirror_bytes(const gp_problem *problem, unsigned threads); /* _mid and _wide too */
+unsigned gp_transpose_mirror_words(const gp_problem *problem, unsigned threads); /* along a row of such a tile */
+
+/* The most bytes, 16 or fewer, that divide an element's size and every address. */
+uint32_t gp_transpose_piece(const gp_problem *problem);
+
+/* transpose_any: bytes from row to row of a tile of `cols` columns in shared memory. */
+uint32_t gp_transpose_any_pitch(const gp_problem *problem, uint32_t cols);
 
 #ifdef __cplusplus
 }

@@ -8,23 +8,22 @@
 #include "transpose_skew.cuh"
 
 /* A warp's row of the tile, 32 neighbours `wide` times; `whole`: no row lies outside the matrix. */
-template <int bytes, bool whole>
+template <int bytes, int wide, bool whole>
 __device__ inline void load_row(const skewed_tile &tile, uint32_t r, const unsigned char *from,
                                 typename element_of<bytes>::type *kept) {
     typedef typename element_of<bytes>::type element;
     const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
-    for (uint32_t j = 0; j < GP_TRANSPOSE_SKEW_COLS(bytes) / 32; j++)
+    for (uint32_t j = 0; j < wide; j++)
         if (lane + 32 * j < tile.cols && (whole || (r >= tile.lowest && r < tile.end)))
             kept[j] = __ldg((const element *)from + 32 * j);
 }
 
-template <int bytes, int threads, bool whole>
+template <int bytes, int threads, int cols, bool whole>
 __device__ inline void load_skewed(const transpose_arguments &a, const skewed_tile &tile,
                                    typename element_of<bytes>::type *shared) {
     typedef typename element_of<bytes>::type element;
-    constexpr uint32_t each = GP_TRANSPOSE_SKEW_ROWS, cols = GP_TRANSPOSE_SKEW_COLS(bytes), wide = cols / 32;
-    constexpr uint32_t warps = threads / 32;
+    constexpr uint32_t each = GP_TRANSPOSE_SKEW_ROWS, wide = cols / 32, warps = threads / 32;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, halo = a.cut.halo;
     const unsigned char *above = a.in + (tile.row + warp) * (int64_t)a.in_pitch + (tile.col + lane) * bytes;
     const unsigned char *from = above + halo * a.in_pitch;
@@ -32,9 +31,9 @@ __device__ inline void load_skewed(const transpose_arguments &a, const skewed_ti
     element kept[each][wide], early[wide];
 #pragma unroll
     for (uint32_t i = 0; i < each; i++)
-        load_row<bytes, whole>(tile, halo + warp + i * warps, from + i * step, kept[i]);
+        load_row<bytes, wide, whole>(tile, halo + warp + i * warps, from + i * step, kept[i]);
     for (uint32_t r = warp; r < halo; r += warps, above += step) {
-        load_row<bytes, whole>(tile, r, above, early);
+        load_row<bytes, wide, whole>(tile, r, above, early);
 #pragma unroll
         for (uint32_t j = 0; j < wide; j++)
             shared[r * (cols + 1) + lane + 32 * j] = early[j];
@@ -47,17 +46,17 @@ __device__ inline void load_skewed(const transpose_arguments &a, const skewed_ti
             shared[i * warps * (cols + 1) + 32 * j] = kept[i][j];
 }
 
-template <int bytes, int threads>
+template <int bytes, int threads, int cols>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 3 / threads) transpose_skew(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
-    constexpr uint32_t cols = GP_TRANSPOSE_SKEW_COLS(bytes), rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS;
+    constexpr uint32_t rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS;
     element *shared = (element *)transpose_shared;
     const skewed_tile tile = skewed_tile_of_block(a);
     if (tile.whole)
-        load_skewed<bytes, threads, true>(a, tile, shared);
+        load_skewed<bytes, threads, cols, true>(a, tile, shared);
     else
-        load_skewed<bytes, threads, false>(a, tile, shared);
+        load_skewed<bytes, threads, cols, false>(a, tile, shared);
     __syncthreads();
     constexpr uint32_t at_once = threads / rows; /* output rows */
     const uint32_t x = threadIdx.x % rows, y = threadIdx.x / rows;
@@ -71,18 +70,26 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 3 / threads) t
     }
 }
 
-template <int bytes> static const void *skew_of_threads(unsigned threads) {
-    return threads == 256   ? (const void *)transpose_skew<bytes, 256>
-           : threads == 128 ? (const void *)transpose_skew<bytes, 128>
-                            : (const void *)transpose_skew<bytes, 64>;
+template <int bytes, int cols> static const void *skew_of_threads(unsigned threads) {
+    return threads == 256   ? (const void *)transpose_skew<bytes, 256, cols>
+           : threads == 128 ? (const void *)transpose_skew<bytes, 128, cols>
+                            : (const void *)transpose_skew<bytes, 64, cols>;
 }
 
 extern "C" gp_status gp_launch_transpose_skew(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_skew(problem, plan->threads));
+    const gp_transpose_cut cut = gp_transpose_cut_skew(problem, plan->threads);
+    transpose_arguments arguments = transpose_arguments_of(problem, cut);
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
-    const void *kernel = bytes == 16  ? skew_of_threads<16>(plan->threads)
-                         : bytes == 8 ? skew_of_threads<8>(plan->threads)
-                                      : skew_of_threads<4>(plan->threads);
+    const bool wide = cut.tile_cols == 64;
+    const void *kernel = bytes == 16 ? skew_of_threads<16, 32>(plan->threads)
+                         : bytes == 8
+                             ? wide ? skew_of_threads<8, 64>(plan->threads) : skew_of_threads<8, 32>(plan->threads)
+                         : wide ? skew_of_threads<4, 64>(plan->threads)
+                                : skew_of_threads<4, 32>(plan->threads);
     return gp_gpu_launch(context, plan, kernel, list);
+}
+
+extern "C" gp_status gp_launch_transpose_narrow(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_launch_transpose_skew(context, plan, problem);
 }

@@ -97,7 +97,7 @@ template <int bytes, int threads>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 2 / threads) transpose_swap(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef vector_tile<bytes, threads, true> tile_type;
-    const tile_index at = tile_of_triangle(a.cut.down);
+    const tile_index at = tile_of_triangle(a.cut.down, blockIdx.x);
     const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_rows;
     const tile_type upper = {(uint4 *)transpose_shared},
                     lower = {upper.shared + tile_type::squares * tile_type::elems};

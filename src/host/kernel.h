@@ -21,6 +21,8 @@ typedef struct gp_kernel {
     size_t (*smem)(const gp_problem *problem, const gp_device *device, unsigned threads);
     /* Blocks the work divides into; on the processor (threads 0), most threads worth using. */
     uint64_t (*blocks)(const gp_problem *problem, unsigned threads);
+    /* The same where it depends on the device; then blocks is NULL. */
+    uint64_t (*blocks_on)(const gp_problem *problem, const gp_device *device, unsigned threads);
     bool (*supports)(const gp_problem *problem, const gp_device *device); /* NULL: everything of its operation */
     gp_status (*launch)(gp_context *context, const gp_plan *plan, const gp_problem *problem);
     const char *about; /* one line: what it is for, and why not the next row */

@@ -43,7 +43,8 @@ static gp_verdict_code block_fits(const gp_kernel *row, const gp_problem *proble
 
 static gp_verdict_code grid_fits(const gp_kernel *row, const gp_problem *problem, const gp_device *device,
                                  gp_verdict *verdict) {
-    uint64_t blocks = row->blocks(problem, verdict->threads);
+    uint64_t blocks = row->blocks_on != NULL ? row->blocks_on(problem, device, verdict->threads)
+                                             : row->blocks(problem, verdict->threads);
     if (blocks == 0)
         blocks = 1;
     uint64_t resident = (uint64_t)verdict->blocks_per_sm * device->multiprocessors * row->waves;

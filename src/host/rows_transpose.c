@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that transpose, best first. How each cuts a matrix into tiles: transpose_cut.c. */
+/* The kernels that transpose, best first. How each cuts a matrix into tiles: transpose_cut.c; what it takes:
+ * transpose_supports.c. */
 #include "../device/launch.h"
 #include "../device/transpose.h"
 #include "cpu/rows.h"
+#include "transpose_supports.h"
 
 GP_DECLARE_LAUNCHER(gp_launch_transpose_strip);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_swap);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_wide);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes_mid);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pack);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_rows);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_quad);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_wide);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_few);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_tall);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flat);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_rows);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_cols);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_narrow);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_skew);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_turn);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_any);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_naive);
 
 /* A row's smem() and blocks() are two members of its cut. */
@@ -36,150 +50,29 @@ SIZES_OF(quad)
 SIZES_OF(rows)
 SIZES_OF(pick_rows)
 SIZES_OF(pick_cols)
+SIZES_OF(pick_tall)
+SIZES_OF(mirror)
+SIZES_OF(mirror_wide)
+SIZES_OF(mirror_bytes)
+SIZES_OF(any)
+
+/* Likewise where the cut depends on the device. */
+#define SIZES_ON(cut)                                                                                       \
+    static size_t cut##_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {        \
+        return gp_transpose_cut_##cut(problem, device, threads).smem;                                       \
+    }                                                                                                       \
+    static uint64_t cut##_blocks_on(const gp_problem *problem, const gp_device *device, unsigned threads) { \
+        return gp_transpose_cut_##cut(problem, device, threads).blocks;                                     \
+    }
+
+SIZES_ON(pick)
+SIZES_ON(pick_wide)
+SIZES_ON(pick_few)
+SIZES_ON(pick_flat)
 
 static uint64_t naive_blocks(const gp_problem *problem, unsigned threads) {
-    return ((uint64_t)problem->rows * problem->cols + threads - 1) / threads;
-}
-
-/*
- * 1 and 2 bytes: below this, tiles of 16 KiB and more are too few for all multiprocessors. H200, us, transpose_quad
- * against the large tiles of transpose_pack: 2048 x 2048 of 1 and 2 bytes 4.4 and 6.5 against 5.6 and 7.2, 4096 x
- * 4096 of 1 byte 11.2 against 10.9.
- */
-#define SMALL_ELEMENTS ((uint64_t)1 << 22)
-
-static bool is_small(const gp_problem *problem) {
-    return problem->rows * problem->cols <= SMALL_ELEMENTS;
-}
-
-/* Elements of 1, 2, 4, 8 or 16 bytes, each aligned to its size. */
-static bool is_plain(const gp_problem *problem) {
-    return problem->elem_bytes <= GP_TRANSPOSE_VECTOR && (problem->elem_bytes & (problem->elem_bytes - 1)) == 0 &&
-           problem->in_align >= problem->elem_bytes && problem->out_align >= problem->elem_bytes;
-}
-
-/* Both matrices consist of whole, aligned vectors. */
-static bool is_vectors(const gp_problem *problem) {
-    return is_plain(problem) && problem->in_align >= GP_TRANSPOSE_VECTOR &&
-           problem->out_align >= GP_TRANSPOSE_VECTOR &&
-           problem->rows * problem->elem_bytes % GP_TRANSPOSE_VECTOR == 0 &&
-           problem->cols * problem->elem_bytes % GP_TRANSPOSE_VECTOR == 0;
-}
-
-/*
- * Records of more bytes are left to tiles. H200, share of a copy's speed, strips against tiles: 4 bytes, 1000000 x 49
- * 0.94 against 0.86, but 1000000 x 32, which is aligned, 0.92 against 0.95; 16 bytes, 1000000 x 8 0.97 against 0.86,
- * 8 x 1000000 0.94 against 0.49; 2 bytes, 1000000 x 8 1.15 against 1.04, 1000000 x 32 0.93 against 0.86.
- */
-static size_t longest_record(const gp_problem *problem) {
-    return problem->elem_bytes == 4 ? is_vectors(problem) ? 124 : 200 : problem->elem_bytes >= 8 ? 128 : 64;
-}
-
-/* One side is short, and its rows follow each other without padding. Small elements are left to transpose_pick_. */
-static bool strip_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_plain(problem) &&
-           (problem->cols <= problem->rows
-                ? problem->cols * problem->elem_bytes <= longest_record(problem) &&
-                      problem->in_pitch == problem->cols &&
-                      (problem->elem_bytes >= 4 || (problem->elem_bytes == 2 && problem->out_align >= 16))
-                : problem->rows * problem->elem_bytes <= longest_record(problem) &&
-                      problem->out_pitch == problem->rows &&
-                      (problem->elem_bytes >= 8 || (problem->elem_bytes >= 2 && problem->in_align >= 16)));
-}
-
-/*
- * An odd number of columns keeps the rows' elements in different banks. H200, share of a copy's speed, against strips
- * and tiles: 4 bytes, 372827 x 45 0.97 against 0.94, 100000 x 257 0.94 against 0.93; 8 bytes, 1525201 x 11 0.98
- * against 0.96, but 100000 x 257 0.92 against 0.94; 16 bytes, 100000 x 257 0.95 against 0.93. Output rows that start
- * anywhere cost a halo: 92691 x 181 of 4 bytes 0.90 against 0.94, 184365 x 91 of 16 bytes 0.90 against 0.92.
- */
-static size_t longest_row(const gp_problem *problem) {
-    return problem->out_align < GP_TRANSPOSE_SECTOR ? 400 : problem->elem_bytes == 16 ? 4200 : 1100;
-}
-
-/* H200, against strips: 5592405 x 3 of 4 bytes 0.64 against 0.93, 2396745 x 7 0.93 against 0.91. */
-#define LEAST_COLS 7
-
-/* Fewer rows make too few blocks: 181 x 181 of 4 bytes takes 7.0 us in whole rows, of 1 byte 6.0. */
-#define ROWS_FOR_COLS 16
-
-static bool rows_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_plain(problem) && problem->elem_bytes >= 4 && problem->cols % 2 == 1 &&
-           problem->in_pitch == problem->cols && problem->cols >= LEAST_COLS &&
-           problem->rows / problem->cols >= ROWS_FOR_COLS &&
-           problem->cols * problem->elem_bytes <= longest_row(problem);
-}
-
-/*
- * H200, share of a copy's speed, 1 byte, against transpose_turn: 100000 x 257 0.96 against 0.86, 184365 x 91 0.99
- * against 0.92, 92691 x 181 0.92 against 0.95; 2 bytes, 184365 x 91 0.98 against 0.93, 100000 x 257 0.94 against
- * 0.91.
- */
-#define PICK_ROWS_COLS 260
-
-static bool pick_rows_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_plain(problem) && problem->elem_bytes <= 2 &&
-           problem->in_pitch == problem->cols && problem->cols <= PICK_ROWS_COLS &&
-           problem->rows / problem->cols >= ROWS_FOR_COLS;
-}
-
-/* H200, share of a copy's speed, against tiles: 11 x 1525201 of 4 bytes 0.95, 45 x 372827 of 4 bytes 0.91 against
- * 0.93. */
-#define PICK_COLS_BYTES 128
-
-static bool pick_cols_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_plain(problem) && problem->elem_bytes <= 4 &&
-           problem->out_pitch == problem->rows && problem->rows * problem->elem_bytes <= PICK_COLS_BYTES;
-}
-
-static bool swap_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return problem->in_place && is_vectors(problem);
-}
-
-/*
- * Larger ones of 8 bytes, and 16 bytes, are left to transpose_skew. H200, share of a copy's speed, vectors against
- * it: 8 bytes, 1024 x 1024 1.05 against 0.94, 4096 x 4096 0.96 against 0.98; 16 bytes, 4096 x 4096 0.96 against 0.98.
- */
-#define VECTOR_BYTES_OF_8 ((uint64_t)16 << 20)
-
-static bool vector_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_vectors(problem) &&
-           (problem->elem_bytes == 4 ||
-            (problem->elem_bytes == 8 && problem->rows * problem->cols * 8 <= VECTOR_BYTES_OF_8));
-}
-
-static bool pack_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2;
-}
-
-/* Few elements, or one side within a vector tile's. */
-static bool quad_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_vectors(problem) && problem->elem_bytes <= 2 &&
-           (is_small(problem) || problem->rows * problem->elem_bytes < 128 ||
-            problem->cols * problem->elem_bytes < 128);
-}
-
-static bool skew_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_plain(problem) && problem->elem_bytes >= 4;
-}
-
-static bool turn_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && is_plain(problem) && problem->elem_bytes <= 2;
-}
-
-static bool tile_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return is_plain(problem);
+    const uint64_t words = problem->elem_bytes / gp_transpose_piece(problem);
+    return (problem->rows * problem->cols * words + threads - 1) / threads;
 }
 
 static bool avx512_supports(const gp_problem *problem, const gp_device *device) {
@@ -194,6 +87,23 @@ static bool neon_supports(const gp_problem *problem, const gp_device *device) {
     return (device->cpu_isa & GP_ISA_NEON) != 0 && gp_transpose_simd_supports(problem);
 }
 
+/* In place, of one block size: transpose_cut_mirror.c. */
+#define IN_PLACE(row, threads, regs, cut, text)                                                           \
+    {                                                                                                     \
+        .name = #row, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU, .threads_min = threads, \
+        .threads_max = threads, .regs_per_thread = GP_TRANSPOSE_MIRROR_##regs, .smem = cut##_smem,        \
+        .blocks = cut##_blocks, .supports = gp_##row##_supports, .overlaps = true,                        \
+        .launch = GP_GPU(gp_launch_##row), .about = text                                                  \
+    }
+
+/* The kernels that pick elements: one number of threads each. */
+#define PICK(row, pick, threads, how_many, text)                                                            \
+    {                                                                                                       \
+        .name = #row, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU, .threads_min = threads,   \
+        .threads_max = threads, .regs_per_thread = GP_TRANSPOSE_PICK_REGS, .smem = pick##_smem, how_many,   \
+        .supports = gp_##row##_supports, .overlaps = true, .launch = GP_GPU(gp_launch_##row), .about = text \
+    }
+
 const gp_kernel gp_transpose_rows[] = {
     {.name = "transpose_rows",
      .operation = GP_OPERATION_TRANSPOSE,
@@ -203,7 +113,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_ROWS_REGS,
      .smem = rows_smem,
      .blocks = rows_blocks,
-     .supports = rows_supports,
+     .supports = gp_transpose_rows_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_rows),
      .about = "4, 8, 16 bytes, short rows of odd length: whole rows a block, copied as they lie, a thread a row"},
@@ -215,10 +125,16 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_STRIP_REGS,
      .smem = strip_smem,
      .blocks = strip_blocks,
-     .supports = strip_supports,
+     .supports = gp_transpose_strip_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_strip),
      .about = "one side of a few elements: whole records a block, read or written as one piece of memory"},
+    IN_PLACE(transpose_mirror_bytes, GP_TRANSPOSE_MIRROR_THREADS(8), BYTES_REGS, mirror_bytes,
+             "1 and 2 bytes in place, small: words of rows as they lie, shared rows element by element"),
+    IN_PLACE(transpose_mirror_bytes_mid, GP_TRANSPOSE_MIRROR_THREADS(16), BYTES_REGS, mirror_bytes,
+             "1 and 2 bytes in place, any pitch: as transpose_mirror_bytes, larger tiles"),
+    IN_PLACE(transpose_mirror_wide, GP_TRANSPOSE_MIRROR_WIDE_THREADS, REGS, mirror_wide,
+             "4 and 16 bytes in place, off alignment, large: as transpose_mirror, longer pieces of rows"),
     {.name = "transpose_swap",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -227,10 +143,14 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_SWAP_REGS,
      .smem = vector_smem,
      .blocks = vector_blocks,
-     .supports = swap_supports,
+     .supports = gp_transpose_swap_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_swap),
      .about = "in place, 16-byte aligned: a block swaps a tile with its mirror image"},
+    IN_PLACE(transpose_mirror_bytes_wide, GP_TRANSPOSE_MIRROR_THREADS(32), BYTES_REGS, mirror_bytes,
+             "1 and 2 bytes in place, any pitch, large: larger tiles still"),
+    IN_PLACE(transpose_mirror, GP_TRANSPOSE_THREADS, REGS, mirror,
+             "4, 8, 12 and 16 bytes in place, any pitch: a tile and its mirror image, all loads under way together"),
     {.name = "transpose_vector",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -239,7 +159,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_VECTOR_REGS,
      .smem = vector_smem,
      .blocks = vector_blocks,
-     .supports = vector_supports,
+     .supports = gp_transpose_vector_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_vector),
      .about = "4 bytes, 16-byte aligned (8 bytes: few): loads, shared memory and stores all in vectors"},
@@ -251,7 +171,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_QUAD_REGS,
      .smem = quad_smem,
      .blocks = quad_blocks,
-     .supports = quad_supports,
+     .supports = gp_transpose_quad_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_quad),
      .about =
@@ -264,7 +184,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_PACK_REGS,
      .smem = vector_smem,
      .blocks = vector_blocks,
-     .supports = pack_supports,
+     .supports = gp_transpose_pack_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_pack),
      .about = "1 and 2 bytes, 16-byte aligned, large: a thread transposes a square of vectors by byte permutes"},
@@ -276,10 +196,11 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_PICK_REGS,
      .smem = pick_rows_smem,
      .blocks = pick_rows_blocks,
-     .supports = pick_rows_supports,
+     .supports = gp_transpose_pick_rows_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_pick_rows),
-     .about = "1 and 2 bytes, short rows without padding: whole rows a block, words picked from them byte by byte"},
+     .about =
+         "1 and 2 bytes, very short rows without padding: whole rows a block, words picked from them byte by byte"},
     {.name = "transpose_pick_cols",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -288,10 +209,45 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_PICK_REGS,
      .smem = pick_cols_smem,
      .blocks = pick_cols_blocks,
-     .supports = pick_cols_supports,
+     .supports = gp_transpose_pick_cols_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_pick_cols),
-     .about = "1, 2, 4 bytes, few rows, no padding in the output: likewise, the output as one piece of memory"},
+     .about = "1, 2, 4 bytes, very few rows, no padding in the output: likewise, the output as one piece of memory"},
+    PICK(transpose_pick_tall, pick_tall, GP_TRANSPOSE_PICK_TALL_THREADS, .blocks = pick_tall_blocks,
+         "1 and 2 bytes, short rows without padding: likewise, lanes below each other"),
+    PICK(transpose_pick_flat, pick_flat, GP_TRANSPOSE_THREADS, .blocks_on = pick_flat_blocks_on,
+         "1 and 2 bytes, few rows, no padding in the output: likewise, larger tiles, shared out evenly"),
+    PICK(transpose_pick_few, pick_few, GP_TRANSPOSE_THREADS, .blocks_on = pick_few_blocks_on,
+         "1 and 2 bytes, any pitch, few: likewise, from small tiles, so that there are tiles for all SMs"),
+    PICK(transpose_pick_wide, pick_wide, GP_TRANSPOSE_PICK_WIDE_THREADS, .blocks_on = pick_wide_blocks_on,
+         "1 and 2 bytes, pitches not a multiple of 4 (8) elements, large or not much: likewise, from larger tiles"),
+    PICK(transpose_pick, pick, GP_TRANSPOSE_THREADS, .blocks_on = pick_blocks_on,
+         "1 and 2 bytes, pitches not a multiple of 4 (8) elements: likewise, from tiles as wide as gives all SMs "
+         "equally much"),
+    {.name = "transpose_narrow",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_THREADS_MIN,
+     .threads_max = GP_TRANSPOSE_THREADS_MIN,
+     .regs_per_thread = GP_TRANSPOSE_SKEW_REGS,
+     .smem = skew_smem,
+     .blocks = skew_blocks,
+     .supports = gp_transpose_narrow_supports,
+     .overlaps = true,
+     .launch = GP_GPU(gp_launch_transpose_narrow),
+     .about = "16 bytes, few columns or rows: as transpose_skew, from small tiles"},
+    {.name = "transpose_any",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_THREADS_MIN,
+     .threads_max = GP_TRANSPOSE_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_ANY_REGS,
+     .smem = any_smem,
+     .blocks = any_blocks,
+     .supports = gp_transpose_any_supports,
+     .overlaps = true,
+     .launch = GP_GPU(gp_launch_transpose_any),
+     .about = "any element size and alignment: raw rows in shared memory, vectors put together from their pieces"},
     {.name = "transpose_skew",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -300,7 +256,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_SKEW_REGS,
      .smem = skew_smem,
      .blocks = skew_blocks,
-     .supports = skew_supports,
+     .supports = gp_transpose_skew_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_skew),
      .about = "4, 8, 16 bytes, any pitch: tiles are skewed where rows are not aligned, so that stores fill sectors"},
@@ -312,7 +268,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_TURN_REGS,
      .smem = turn_smem,
      .blocks = turn_blocks,
-     .supports = turn_supports,
+     .supports = gp_transpose_turn_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_turn),
      .about =
@@ -325,7 +281,7 @@ const gp_kernel gp_transpose_rows[] = {
      .regs_per_thread = GP_TRANSPOSE_TILE_REGS,
      .smem = tile_smem,
      .blocks = tile_blocks,
-     .supports = tile_supports,
+     .supports = gp_transpose_tile_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_tile),
      .about = "any shape, also in place: a padded tile in shared memory, both sides coalesced"},
@@ -338,7 +294,7 @@ const gp_kernel gp_transpose_rows[] = {
      .blocks = naive_blocks,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_naive),
-     .about = "every element size and alignment: a thread an element, no shared memory"},
+     .about = "every element size and alignment, also in place: a thread a word, no shared memory"},
     {.name = "transpose_avx512",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_PROCESSOR,

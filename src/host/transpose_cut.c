@@ -61,9 +61,17 @@ static uint32_t halo_of(const gp_problem *problem) {
     return aligned ? 0 : GP_TRANSPOSE_SECTOR / (uint32_t)problem->elem_bytes;
 }
 
+/*
+ * Little is cut into tiles of 32 columns instead of 64, so that there are enough for all multiprocessors. H200, us,
+ * 32 against 64: 4 bytes, 725 x 725 3.2 and 3.3, 1449 x 1449 6.5 and 7.5, 1801 x 1801 8.9 and 8.8; 8 bytes, 1023 x
+ * 1025 6.3 and 7.6, 1449 x 1449 10.4 and 10.0.
+ */
+#define SKEW_LITTLE ((uint64_t)10 << 20) /* bytes */
+
 /* A warp's lanes load neighbouring columns; the padded tile has room for the halo above it. */
 gp_transpose_cut gp_transpose_cut_skew(const gp_problem *problem, unsigned threads) {
-    const uint32_t halo = halo_of(problem), cols = GP_TRANSPOSE_SKEW_COLS(problem->elem_bytes);
+    const bool little = problem->rows * problem->cols * problem->elem_bytes <= SKEW_LITTLE;
+    const uint32_t halo = halo_of(problem), cols = problem->elem_bytes == 16 || little ? 32 : 64;
     gp_transpose_cut cut = {.tile_rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS, .tile_cols = cols, .halo = halo};
     cut.smem = (size_t)(cut.tile_rows + halo) * (cols + 1) * problem->elem_bytes;
     return finish(cut, problem, problem->rows + (halo > 0 ? halo - 1 : 0));
@@ -101,7 +109,7 @@ gp_transpose_cut gp_transpose_cut_turn(const gp_problem *problem, unsigned threa
 /* Whole rows, a power of two of them, a thread's each at most. */
 gp_transpose_cut gp_transpose_cut_rows(const gp_problem *problem, unsigned threads) {
     const uint64_t row_bytes = problem->cols * problem->elem_bytes;
-    uint32_t rows = GP_TRANSPOSE_ROWS_SEGMENT / (uint32_t)problem->elem_bytes;
+    uint32_t rows = GP_TRANSPOSE_ROWS_SEGMENT(problem->elem_bytes, row_bytes) / (uint32_t)problem->elem_bytes;
     while (rows * 2 <= threads && rows * 2 * row_bytes <= GP_TRANSPOSE_ROWS_BYTES)
         rows *= 2;
     gp_transpose_cut cut = {.tile_rows = rows, .tile_cols = (uint32_t)problem->cols, .halo = halo_of(problem)};
@@ -161,4 +169,54 @@ gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned thre
     cut.down = cut.across = cut.band = cut.beside = 1;
     cut.blocks = divide_up(length, records);
     return cut;
+}
+
+uint32_t gp_transpose_piece(const gp_problem *problem) {
+    const uint64_t bits = problem->elem_bytes | problem->in_align | problem->out_align | GP_TRANSPOSE_VECTOR;
+    return (uint32_t)(bits & (~bits + 1));
+}
+
+/*
+ * As far off a vector as in the input, and past a multiple of 128 bytes by an element's size as nearly as that
+ * allows: the pieces of a column then lie in neighbouring banks. Short rows that follow each other are one run.
+ */
+uint32_t gp_transpose_any_pitch(const gp_problem *problem, uint32_t cols) {
+    const uint32_t elem = (uint32_t)problem->elem_bytes, bytes = cols * elem;
+    if (cols == problem->in_pitch && bytes < 256 && bytes % 64 != 0)
+        return bytes;
+    const bool aligned = (bytes | (uint32_t)problem->in_align) % GP_TRANSPOSE_VECTOR == 0;
+    const uint32_t least = bytes + (aligned ? 0 : 2 * (GP_TRANSPOSE_VECTOR - 1));
+    const uint32_t wanted = elem + (((uint32_t)problem->in_pitch * elem - elem) & (GP_TRANSPOSE_VECTOR - 1));
+    return least + ((wanted - least) & 127);
+}
+
+/* Nearly square. A side that is short is taken whole; output rows of a tile are whole sectors, `least` elements. */
+gp_transpose_cut gp_transpose_cut_any(const gp_problem *problem, unsigned threads) {
+    const uint32_t elem = (uint32_t)problem->elem_bytes, low = elem & (~elem + 1);
+    const uint32_t least = low < GP_TRANSPOSE_SECTOR ? GP_TRANSPOSE_SECTOR / low : 1;
+    const uint64_t bytes = problem->rows * problem->cols * elem;
+    uint32_t room = threads * GP_TRANSPOSE_ANY_BYTES;
+    while (room / 2 >= threads * GP_TRANSPOSE_ANY_BYTES_MIN && bytes / room < GP_TRANSPOSE_ANY_TILES)
+        room /= 2;
+    const uint32_t elems = room / elem < least ? least : room / elem;
+    uint32_t rows = 1u << floor_log2(elems) / 2;
+    rows = rows < least ? least : rows;
+    const bool few_rows = problem->rows <= 2 * rows;
+    rows = few_rows ? (uint32_t)problem->rows : rows;
+    uint32_t cols = elems > rows ? elems / rows : 1;
+    if (problem->cols <= cols + cols / 2) {
+        cols = (uint32_t)problem->cols;
+        if (!few_rows)
+            rows = elems / cols < least ? least : elems / cols / least * least;
+    }
+    const uint32_t pitch = gp_transpose_any_pitch(problem, cols), most = room / 2 * 3 / pitch;
+    if (rows > most && rows > least)
+        rows = most < least ? least : most / least * least;
+    if (rows >= problem->rows)
+        rows = (uint32_t)problem->rows;
+    gp_transpose_cut cut = {.tile_rows = rows, .tile_cols = cols};
+    if (rows < problem->rows && problem->out_align < GP_TRANSPOSE_SECTOR)
+        cut.halo = (uint32_t)divide_up(GP_TRANSPOSE_SECTOR - gp_transpose_piece(problem), elem);
+    cut.smem = (size_t)(rows + cut.halo) * pitch + 2 * GP_TRANSPOSE_VECTOR;
+    return finish(cut, problem, problem->rows + cut.halo);
 }
