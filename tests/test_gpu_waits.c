@@ -113,13 +113,25 @@ static gp_status total(const request *r, int which, int64_t *to) {
     return then(gp_reduce_int(helper, GP_REDUCE_SUM, words, written(r) / 8, &to[2 * which + 1]));
 }
 
+static size_t input_bytes(const request *r) {
+    return r->operation == GP_OPERATION_REDUCE   ? r->cols * sizeof(int32_t)
+           : r->operation == GP_OPERATION_WINDOW ? r->rows * r->cols * sizeof(int32_t)
+                                                 : r->rows * r->cols * r->elem_bytes;
+}
+
+/* Of the matrix that is written: less for tools, but all that a row in place reads. */
+static size_t side_for(const request *r) {
+    size_t least = 256;
+    while (r->in_place && least * least * 4 < input_bytes(r))
+        least += 256;
+    return cases_reduced() ? least : SIDE;
+}
+
 /* Where in `in' the row's input begins: at its start and at its end in turns, as blocks that start late write late.
  */
 static char *place(const request *r, unsigned turn) {
-    const size_t bytes = r->operation == GP_OPERATION_REDUCE   ? r->cols * sizeof(int32_t)
-                         : r->operation == GP_OPERATION_WINDOW ? r->rows * r->cols * sizeof(int32_t)
-                                                               : r->rows * r->cols * r->elem_bytes;
-    return turn % 2 ? in + (BYTES - bytes) / 256 * 256 : in;
+    const size_t room = r->in_place ? side * side * 4 : BYTES;
+    return turn % 2 ? in + (room - input_bytes(r)) / 256 * 256 : in;
 }
 
 /*
@@ -181,7 +193,7 @@ static bool row_between_others(const gp_kernel *row, const request *r) {
     const unsigned rounds = cases_reduced() ? TURNS : 60;
     int64_t want[TURNS * KEPT];
     gp_status status = GP_OK;
-    side = cases_reduced() && !r->in_place ? 256 : SIDE;
+    side = side_for(r);
     start();
     waits = true;
     for (unsigned i = 0; i < TURNS && status == GP_OK; i++)
