@@ -344,6 +344,14 @@ static CUresult stream_query(CUstream stream) {
     return result == CUDA_SUCCESS && fake.busy ? CUDA_ERROR_NOT_READY : result;
 }
 
+static CUresult current_context(CUcontext *current) {
+    static int made;
+    const CUresult result = (CUresult)outcome("cuCtxGetCurrent");
+    if (result == CUDA_SUCCESS)
+        *current = fake.contextless ? NULL : (CUcontext)(void *)&made;
+    return result;
+}
+
 cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
                                                     unsigned long long flags,
                                                     enum cudaDriverEntryPointQueryResult *found) {
@@ -354,6 +362,8 @@ cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **fun
         memcpy(function, &(__typeof__(&pointer_attributes)){pointer_attributes}, sizeof *function);
     else if (strcmp(name, "cuStreamQuery") == 0)
         memcpy(function, &(__typeof__(&stream_query)){stream_query}, sizeof *function);
+    else if (strcmp(name, "cuCtxGetCurrent") == 0)
+        memcpy(function, &(__typeof__(&current_context)){current_context}, sizeof *function);
     else
         *found = cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;

@@ -148,6 +148,8 @@ static bool live(unsigned k, size_t code, bool for_good) {
         if (life.backend == GP_BACKEND_AUTO)
             use_pinned(context);
         SEE(gp_context_set_stream(context, (struct CUstream_st *)(void *)&stream));
+        if (life.backend == GP_BACKEND_AUTO)
+            use_pinned(context);
         SEE(gp_context_set_stream(context, NULL));
         if (in)
             SEE(gp_free(context, in));

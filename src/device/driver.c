@@ -23,6 +23,7 @@ void gp_driver_find(gp_driver *driver) {
     *driver = (gp_driver){0};
     find("cuPointerGetAttributes", &driver->pointer_attributes);
     find("cuStreamQuery", &driver->stream_query);
+    find("cuCtxGetCurrent", &driver->current_context);
 }
 
 /*
@@ -45,6 +46,11 @@ bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPoin
                        : type == 0                  ? cudaMemoryTypeUnregistered
                                                     : cudaMemoryTypeDevice;
     return true;
+}
+
+bool gp_driver_has_context(const gp_driver *driver) {
+    CUcontext current = NULL;
+    return driver->current_context && driver->current_context(&current) == CUDA_SUCCESS && current;
 }
 
 bool gp_driver_is_idle(const gp_driver *driver, cudaStream_t stream) {

@@ -14,6 +14,7 @@
 typedef struct gp_driver {
     CUresult(CUDAAPI *pointer_attributes)(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
     CUresult(CUDAAPI *stream_query)(CUstream);
+    CUresult(CUDAAPI *current_context)(CUcontext *);
 } gp_driver;
 
 #ifdef __cplusplus
@@ -28,6 +29,9 @@ void gp_driver_find(gp_driver *driver);
  * context yet. False: no answer.
  */
 bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPointerAttributes *attributes);
+
+/* False: the calling thread has no context, or that is not known. */
+bool gp_driver_has_context(const gp_driver *driver);
 
 /* True: all work on the stream is done. False: perhaps not, or it failed. Not while the stream is being captured. */
 bool gp_driver_is_idle(const gp_driver *driver, cudaStream_t stream);

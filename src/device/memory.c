@@ -149,10 +149,14 @@ gp_status gp_gpu_synchronize(gp_gpu *gpu) {
     return status;
 }
 
-/* A question that finds the stream idle takes less than a wait. */
+/*
+ * A question that finds the stream idle takes less than a wait. The legacy default stream is waited for: that it is
+ * idle need not mean that the streams are for which its work would wait.
+ */
 static gp_status await(const gp_gpu *gpu) {
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot wait"));
-    if (!gp_driver_is_idle(&gpu->driver, gpu->stream))
+    const bool legacy = gpu->stream == NULL || gpu->stream == cudaStreamLegacy;
+    if (legacy || !gp_driver_is_idle(&gpu->driver, gpu->stream))
         GP_CUDA(cudaStreamSynchronize(gpu->stream));
     return GP_OK;
 }
@@ -179,11 +183,15 @@ gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
     return GP_OK;
 }
 
-/* By the run time, in a thread that has a context: without one, pinned memory has no address on the device. */
+/*
+ * By the run time, in a thread that has a context: without one, pinned memory has no address on the device. A context
+ * that the program made itself on this device stays current.
+ */
 static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cudaPointerAttributes *attributes) {
     int found;
     GP_CUDA(cudaGetDevice(&found));
-    GP_CUDA(cudaSetDevice(gpu->ordinal));
+    if (found != gpu->ordinal || !gp_driver_has_context(&gpu->driver))
+        GP_CUDA(cudaSetDevice(gpu->ordinal));
     const cudaError_t error = cudaPointerGetAttributes(attributes, pointer);
     gp_device_restore(gpu->ordinal, found);
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaPointerGetAttributes");
