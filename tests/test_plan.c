@@ -279,6 +279,27 @@ static void little_shared_memory_falls_to_a_plain_row(void **state) {
     gp_context_destroy(context);
 }
 
+/* A size of block that a row has no use for is not chosen for want of a bound, and is named when pinned. */
+static void useless_block_sizes_are_not_chosen(void **state) {
+    (void)state;
+    char text[8192];
+    gp_device_info endless = devices[DEVICE_HOPPER];
+    endless.smem_per_block = endless.smem_per_block_optin = endless.smem_per_sm = SIZE_MAX;
+    gp_context *context = devices_open(&endless);
+    for (unsigned threads = 0; threads <= 64; threads += 64) {
+        assert_int_equal(gp_context_pin_kernel(context, "window_rows", threads), GP_OK);
+        assert_int_equal(
+            gp_sum_and_square_window(context, IN, 4096, 64, 64, 15, GP_BORDER_REFLECT_101, OUT, NULL, 64), GP_OK);
+        assert_int_equal(plan_of(context).block, 64);
+    }
+    assert_int_equal(gp_context_pin_kernel(context, "window_rows", 128), GP_OK);
+    assert_int_equal(gp_sum_and_square_window(context, IN, 4096, 64, 64, 15, GP_BORDER_REFLECT_101, OUT, NULL, 64),
+                     GP_ERR_NO_KERNEL);
+    gp_context_explain(context, text, sizeof text);
+    assert_non_null(strstr(text, "blocks of 128 threads are no use for this shape"));
+    gp_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_keep_to_every_device),
@@ -287,6 +308,7 @@ int main(void) {
         cmocka_unit_test(models_touch_no_data),
         cmocka_unit_test(tighter_limits_never_give_more),
         cmocka_unit_test(little_shared_memory_falls_to_a_plain_row),
+        cmocka_unit_test(useless_block_sizes_are_not_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 typedef struct gp_plan gp_plan;
 
 #define GP_SMEM_FEW_THREADS SIZE_MAX
+#define GP_SMEM_OTHER_THREADS (SIZE_MAX - 1)
 
 typedef struct gp_kernel {
     const char *name; /* kernel, launcher, pinned name, test label and bench line are all this string */
@@ -17,7 +18,8 @@ typedef struct gp_kernel {
     unsigned threads_min, threads_max; /* the planner halves from max to min until it fits; 0 on the processor */
     unsigned regs_per_thread; /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
-    /* Dynamic shared bytes of a block; NULL: none; GP_SMEM_FEW_THREADS: so few threads cannot do it with any. */
+    /* Dynamic shared bytes of a block; NULL: none; GP_SMEM_FEW_THREADS: so few threads cannot do it with any;
+     * GP_SMEM_OTHER_THREADS: not so many, though fewer may. */
     size_t (*smem)(const gp_problem *problem, const gp_device *device, unsigned threads);
     /* Blocks the work divides into; on the processor (threads 0), most threads worth using. */
     uint64_t (*blocks)(const gp_problem *problem, unsigned threads);

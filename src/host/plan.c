@@ -23,6 +23,8 @@ static gp_verdict_code block_fits(const gp_kernel *row, const gp_problem *proble
     verdict->regs = gp_occupancy_regs_checked(device, verdict->threads, row->regs_per_thread);
     if (verdict->smem == GP_SMEM_FEW_THREADS)
         return GP_VERDICT_FEW_THREADS;
+    if (verdict->smem == GP_SMEM_OTHER_THREADS)
+        return GP_VERDICT_OTHER_THREADS;
     if (verdict->threads > device->threads_per_block || verdict->threads > device->threads_per_sm)
         return GP_VERDICT_THREADS;
     if (verdict->regs > device->regs_per_block)
@@ -137,6 +139,8 @@ static int describe_reason(const gp_verdict *verdict, const gp_device *device, c
                         device->threads_per_block);
     case GP_VERDICT_FEW_THREADS:
         return snprintf(text, size, "no: %u threads are too few for this shape", verdict->threads);
+    case GP_VERDICT_OTHER_THREADS:
+        return snprintf(text, size, "no: blocks of %u threads are no use for this shape", verdict->threads);
     case GP_VERDICT_REGISTERS:
         if (device->regs_per_thread > 0 && verdict->row->regs_per_thread > device->regs_per_thread)
             return snprintf(text, size, "no: needs up to %u registers a thread, the device allows %u",

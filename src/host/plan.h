@@ -17,6 +17,7 @@ typedef enum gp_verdict_code {
     GP_VERDICT_REGISTERS,     /* even with threads_min threads */
     GP_VERDICT_SHARED_MEMORY, /* even with threads_min threads */
     GP_VERDICT_FEW_THREADS,   /* fewer threads than this shape needs, pinned or all that fit */
+    GP_VERDICT_OTHER_THREADS, /* a number of threads that is no use for this shape, pinned or even threads_min */
     GP_VERDICT_GRID           /* more blocks than a grid holds */
 } gp_verdict_code;
 

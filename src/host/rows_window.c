@@ -209,13 +209,13 @@ static bool rows_supports(const gp_problem *problem, const gp_device *device) {
            (zeros || problem->window <= ROWS_WINDOW_MAX);
 }
 
-/* There are blocks of two sizes; the larger is refused where it is no use, as if it had no room. */
+/* There are blocks of two sizes; the larger is refused where it is no use. */
 static size_t rows_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)device;
     const gp_window_rows_cut cut = gp_window_cut_rows(problem, threads);
     const bool large = threads == GP_WINDOW_ROWS_THREADS_MAX && cut.extended > ROWS_EXTENDED_SHORT;
     return large || threads == GP_WINDOW_ROWS_THREADS ? GP_WINDOW_ROWS_SMEM(threads, cut.chunk, cut.rows)
-                                                      : SIZE_MAX / 2;
+                                                      : GP_SMEM_OTHER_THREADS;
 }
 
 static uint64_t rows_blocks(const gp_problem *problem, unsigned threads) {
