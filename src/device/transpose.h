@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GP_TRANSPOSE_THREADS 256    /* most threads a block, every kernel */
+#define GP_TRANSPOSE_THREADS 256    /* most threads a block, unless named below */
 #define GP_TRANSPOSE_THREADS_MIN 64 /* and fewest of those compiled for each of 256, 128 and 64 */
 #define GP_TRANSPOSE_NAIVE_REGS 48
 #define GP_TRANSPOSE_TILE_REGS 48
@@ -30,9 +30,9 @@
 #define GP_TRANSPOSE_STRIP_BYTES 64 /* transpose_strip: bytes of a tile a thread */
 
 /*
- * transpose_skew: rows a warp. 64 x 64 tiles of 4 and 8 bytes, 64 x 32 of 16. H200, share of a copy's speed: 10007 x
- * 9973 of 4, 8, 16 bytes 0.92, 0.93, 0.94, against 0.91, 0.92 of 64 x 32 and 0.89 of 128 x 128; 8192 x 8192 of 8
- * bytes 0.98.
+ * transpose_skew: rows a warp. 64 x 64 tiles of 4 and 8 bytes where there is much, else 64 x 32, as of 16. H200,
+ * share of a copy's speed: 10007 x 9973 of 4, 8, 16 bytes 0.92, 0.93, 0.94, against 0.91, 0.92 of 64 x 32 and 0.89 of
+ * 128 x 128; 8192 x 8192 of 8 bytes 0.98.
  */
 #define GP_TRANSPOSE_SKEW_ROWS 8
 
@@ -120,9 +120,9 @@ typedef struct gp_transpose_cut {
     uint32_t band;         /* tiles down; transpose_mirror: side of the squares in which pairs are taken */
     uint32_t beside;       /* columns of tiles that blocks walk down together: 1 or 2 */
     uint32_t halo;         /* rows above the tile that its skewed output segments may start in */
-    uint32_t lanes;        /* transpose_pick: vectors of shared memory that a row has */
+    uint32_t lanes;        /* transpose_pick, _wide, _few, _flat: vectors of shared memory that a row has */
     uint32_t room, slot;   /* likewise: `slot` bytes are left after every 2^room rows */
-    uint32_t turns;        /* transpose_pick_cols: threads that share the words that start at one place */
+    uint32_t turns;        /* transpose_pick_flat: threads that share the words that start at one place */
     size_t smem;
     uint64_t blocks;
 } gp_transpose_cut;

@@ -19,7 +19,7 @@
 
 /*
  * Where rows lie in shared memory: `pitch` bytes apart, and room of `slot` bytes after every 2^room rows. A row
- * begins as far past a sector's start as in global memory, for which copies are faster. See room_of in
+ * begins as far past a sector's start as in global memory, for which copies are faster. See make_room in
  * transpose_cut_pick.c.
  */
 struct raw_rows {
