@@ -3,8 +3,6 @@
 #include "fake_cuda.h"
 #include "check.h"
 
-#include <cuda.h>
-
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* called by the linker's --wrap alone */
 
 fake_cuda fake = {.devices = 2, .driver = CUDART_VERSION};
@@ -35,7 +33,7 @@ void fake_cuda_forget(void) {
     fake.live = 0;
 }
 
-static cudaError_t outcome(const char *name) {
+cudaError_t fake_cuda_outcome(const char *name) {
     fake.calls++;
     bool now = fake.k && (fake.for_good ? fake.calls >= fake.k : fake.calls == fake.k);
     if (now && !fake.failed)
@@ -43,11 +41,11 @@ static cudaError_t outcome(const char *name) {
     return now ? fake.code : cudaSuccess;
 }
 
-#define FAIL_OR(name)                         \
-    do {                                      \
-        cudaError_t outcome_ = outcome(name); \
-        if (outcome_ != cudaSuccess)          \
-            return outcome_;                  \
+#define FAIL_OR(name)                                   \
+    do {                                                \
+        cudaError_t outcome_ = fake_cuda_outcome(name); \
+        if (outcome_ != cudaSuccess)                    \
+            return outcome_;                            \
     } while (0)
 
 static cudaError_t make_memory(void **out, size_t bytes, enum cudaMemoryType type) {
@@ -75,6 +73,14 @@ static size_t find(const void *pointer) {
         if (memories[i].start && at >= memories[i].start && at < memories[i].start + memories[i].bytes)
             return i;
     return MEMORIES;
+}
+
+bool fake_cuda_memory(const void *pointer, struct cudaPointerAttributes *attributes) {
+    const size_t i = find(pointer);
+    memset(attributes, 0, sizeof *attributes);
+    attributes->type = i < MEMORIES ? memories[i].type : cudaMemoryTypeUnregistered;
+    attributes->device = i < MEMORIES ? memories[i].device : -2;
+    return i < MEMORIES;
 }
 
 void *fake_cuda_pin(size_t bytes) {
@@ -208,13 +214,9 @@ cudaError_t __wrap_cudaHostGetDevicePointer(void **device, void *host, unsigned 
 
 cudaError_t __wrap_cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer) {
     FAIL_OR("cudaPointerGetAttributes");
-    size_t i = find(pointer);
-    void *there;
-    memcpy(&there, &pointer, sizeof there);
-    memset(attributes, 0, sizeof *attributes);
-    attributes->type = i < MEMORIES ? memories[i].type : cudaMemoryTypeUnregistered;
-    attributes->device = i < MEMORIES ? memories[i].device : -2;
-    attributes->devicePointer = i < MEMORIES && !fake.contextless ? there : NULL;
+    const bool known = fake_cuda_memory(pointer, attributes);
+    if (known && !fake.contextless)
+        memcpy(&attributes->devicePointer, &pointer, sizeof pointer);
     return cudaSuccess;
 }
 
@@ -258,19 +260,19 @@ cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flag
 
 cudaError_t __wrap_cudaStreamDestroy(cudaStream_t stream) {
     destroy_handle(stream);
-    return outcome("cudaStreamDestroy");
+    return fake_cuda_outcome("cudaStreamDestroy");
 }
 
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
     (void)stream;
     fake.waits++;
     fake.busy = false;
-    return outcome("cudaStreamSynchronize");
+    return fake_cuda_outcome("cudaStreamSynchronize");
 }
 
 cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     (void)stream, (void)event, (void)flags;
-    return outcome("cudaStreamWaitEvent");
+    return fake_cuda_outcome("cudaStreamWaitEvent");
 }
 
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
@@ -298,58 +300,17 @@ cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) 
 
 cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
     destroy_handle(event);
-    return outcome("cudaEventDestroy");
+    return fake_cuda_outcome("cudaEventDestroy");
 }
 
 cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     (void)event, (void)stream;
-    return outcome("cudaEventRecord");
+    return fake_cuda_outcome("cudaEventRecord");
 }
 
 cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
     (void)event;
-    return outcome("cudaEventQuery");
-}
-
-/* The driver's own functions; its codes are the run time's. */
-static void attribute_of(size_t i, CUpointer_attribute attribute, CUdeviceptr pointer, void *value) {
-    const bool known = i < MEMORIES, host = known && memories[i].type == cudaMemoryTypeHost;
-    const unsigned type = !known ? 0 : host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    const unsigned managed = known && memories[i].type == cudaMemoryTypeManaged;
-    const int device = known ? memories[i].device : -2;
-    if (!known || (host && fake.contextless))
-        pointer = 0;
-    if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
-        memcpy(value, &type, sizeof type);
-    else if (attribute == CU_POINTER_ATTRIBUTE_IS_MANAGED)
-        memcpy(value, &managed, sizeof managed);
-    else if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
-        memcpy(value, &device, sizeof device);
-    else if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER)
-        memcpy(value, &pointer, sizeof pointer);
-    else
-        fail_msg("pointer attribute %d", (int)attribute);
-}
-
-static CUresult pointer_attributes(unsigned count, CUpointer_attribute *attributes, void **values, CUdeviceptr at) {
-    const CUresult result = (CUresult)outcome("cuPointerGetAttributes");
-    for (unsigned k = 0; k < count && result == CUDA_SUCCESS; k++)
-        attribute_of(find((const void *)(uintptr_t)at), attributes[k], at, values[k]);
-    return result;
-}
-
-static CUresult stream_query(CUstream stream) {
-    (void)stream;
-    CUresult result = (CUresult)outcome("cuStreamQuery");
-    return result == CUDA_SUCCESS && fake.busy ? CUDA_ERROR_NOT_READY : result;
-}
-
-static CUresult current_context(CUcontext *current) {
-    static int made;
-    const CUresult result = (CUresult)outcome("cuCtxGetCurrent");
-    if (result == CUDA_SUCCESS)
-        *current = fake.contextless ? NULL : (CUcontext)(void *)&made;
-    return result;
+    return fake_cuda_outcome("cudaEventQuery");
 }
 
 cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
@@ -357,15 +318,7 @@ cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **fun
                                                     enum cudaDriverEntryPointQueryResult *found) {
     FAIL_OR("cudaGetDriverEntryPointByVersion");
     assert_true(version >= 4000 && flags == cudaEnableLegacyStream);
-    *found = cudaDriverEntryPointSuccess;
-    if (strcmp(name, "cuPointerGetAttributes") == 0)
-        memcpy(function, &(__typeof__(&pointer_attributes)){pointer_attributes}, sizeof *function);
-    else if (strcmp(name, "cuStreamQuery") == 0)
-        memcpy(function, &(__typeof__(&stream_query)){stream_query}, sizeof *function);
-    else if (strcmp(name, "cuCtxGetCurrent") == 0)
-        memcpy(function, &(__typeof__(&current_context)){current_context}, sizeof *function);
-    else
-        *found = cudaDriverEntryPointSymbolNotFound;
+    *found = fake_driver_find(name, function) ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
 }
 
@@ -378,7 +331,7 @@ cudaError_t __wrap_cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, 
 
 cudaError_t __wrap_cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value) {
     (void)function, (void)attribute, (void)value;
-    return outcome("cudaFuncSetAttribute");
+    return fake_cuda_outcome("cudaFuncSetAttribute");
 }
 
 cudaError_t __wrap_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,

@@ -37,6 +37,15 @@ void fake_cuda_arm(unsigned k, cudaError_t code, bool for_good);
 void *fake_cuda_pin(size_t bytes);
 void fake_cuda_unpin(void *memory);
 
+/* What a call of this name is to return; counted, and failing when its turn is. */
+cudaError_t fake_cuda_outcome(const char *name);
+
+/* Type and device of the memory that a pointer lies in, no addresses; false: none of these GPUs'. */
+bool fake_cuda_memory(const void *pointer, struct cudaPointerAttributes *attributes);
+
+/* fake_driver.c: a function of the driver; false: there is none of that name. */
+bool fake_driver_find(const char *name, void **function);
+
 /* Takes back all memory that is left, as a driver does when a process ends. */
 void fake_cuda_forget(void);
 

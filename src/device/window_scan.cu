@@ -59,7 +59,7 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
 
 /*
  * Where outputs start or end within a sector of memory, the second-level cache must read its other bytes before it
- * can write it back. Asked for now, these reads go along with the image's, instead of coming among the writes one by
+ * can write it back. Fetched early, these reads go along with the image's, instead of coming among the writes one by
  * one (window.h has figures).
  */
 __device__ __forceinline__ void fetch_edges(const window_arguments &a, const tile_frame &f) {

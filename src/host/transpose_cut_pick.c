@@ -78,28 +78,28 @@ static void cut_pieces(gp_transpose_cut *cut, const gp_problem *problem, const g
     cut->blocks = down * across;
 }
 
-gp_transpose_cut gp_transpose_cut_pick(const gp_problem *problem, const gp_device *device, unsigned threads) {
-    (void)threads;
-    gp_transpose_cut cut = tiles_of(problem, GP_TRANSPOSE_PICK_HIGH, GP_TRANSPOSE_SECTOR);
-    make_room(&cut, problem, cut.tile_rows + cut.halo, GP_TRANSPOSE_PICK_LANES);
+/* Tiles of so many bytes of a column and vectors of a row, output segments aligned to `unit` bytes. */
+static gp_transpose_cut cut_tiles(const gp_problem *problem, const gp_device *device, uint32_t high, uint32_t lanes,
+                                  unsigned unit) {
+    gp_transpose_cut cut = tiles_of(problem, high, unit);
+    make_room(&cut, problem, cut.tile_rows + cut.halo, lanes);
     cut_pieces(&cut, problem, device);
     return cut;
+}
+
+gp_transpose_cut gp_transpose_cut_pick(const gp_problem *problem, const gp_device *device, unsigned threads) {
+    (void)threads;
+    return cut_tiles(problem, device, GP_TRANSPOSE_PICK_HIGH, GP_TRANSPOSE_PICK_LANES, GP_TRANSPOSE_SECTOR);
 }
 
 gp_transpose_cut gp_transpose_cut_pick_wide(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)threads;
-    gp_transpose_cut cut = tiles_of(problem, GP_TRANSPOSE_PICK_WIDE_HIGH, GP_TRANSPOSE_SECTOR);
-    make_room(&cut, problem, cut.tile_rows + cut.halo, GP_TRANSPOSE_PICK_LANES);
-    cut_pieces(&cut, problem, device);
-    return cut;
+    return cut_tiles(problem, device, GP_TRANSPOSE_PICK_WIDE_HIGH, GP_TRANSPOSE_PICK_LANES, GP_TRANSPOSE_SECTOR);
 }
 
 gp_transpose_cut gp_transpose_cut_pick_few(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)threads;
-    gp_transpose_cut cut = tiles_of(problem, GP_TRANSPOSE_PICK_FEW_HIGH, 4);
-    make_room(&cut, problem, cut.tile_rows + cut.halo, GP_TRANSPOSE_PICK_FEW_LANES);
-    cut_pieces(&cut, problem, device);
-    return cut;
+    return cut_tiles(problem, device, GP_TRANSPOSE_PICK_FEW_HIGH, GP_TRANSPOSE_PICK_FEW_LANES, 4);
 }
 
 gp_transpose_cut gp_transpose_cut_pick_tall(const gp_problem *problem, unsigned threads) {
