@@ -15,6 +15,7 @@ struct reduce_arguments {
     gp_reduce_space *space; /* partial results of reduce_grid; NULL: one block */
     gp_slot *slot;
     uint32_t sequence; /* not 0: written to slot->done after the result */
+    uint32_t dealt;    /* chunks from here on are drawn; UINT32_MAX: none */
 };
 
 /* The accumulator of one operation: identity, add an element, join two. Joining is also what warps and blocks do. */
@@ -77,40 +78,68 @@ template <gp_reduce_op OP> __device__ void take(typename accumulator<OP>::type &
                                        acc::join((typename acc::type)four.z, (typename acc::type)four.w)));
 }
 
-/* What one thread of the grid sees of the input: its share of the 16-byte groups, and of head and tail. */
-template <gp_reduce_op OP> __device__ typename accumulator<OP>::type reduce_share(const int32_t *in, uint64_t n) {
+/*
+ * The chunk that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
+ * The counter is 0 again after the last draw, as each of the `drawn` chunks leads to one.
+ */
+__device__ __forceinline__ uint32_t draw(const reduce_arguments &arguments, uint32_t drawn, uint32_t &ahead,
+                                         uint32_t &turn) {
+    __shared__ uint32_t next[2]; /* in turns: a warp may still read the one before */
+    turn ^= 1;
+    if (threadIdx.x == 0) {
+        next[turn] = ahead;
+        if (ahead < drawn)
+            ahead = gridDim.x + atomicInc(&arguments.space->drawn, drawn - 1);
+    }
+    __syncthreads();
+    return arguments.dealt + next[turn];
+}
+
+/*
+ * What one thread of the grid sees of the input: its share of the 16-byte groups, and of head and tail. A chunk is
+ * what a block loads at once. Chunks are dealt to the blocks in turns, the last of many are drawn, as some SMs get
+ * less of the memory's bandwidth than others. `ahead`: in thread 0 the block's first draw.
+ */
+template <gp_reduce_op OP, bool DRAWS>
+__device__ typename accumulator<OP>::type reduce_share(const reduce_arguments &arguments, uint32_t ahead) {
     typedef accumulator<OP> acc;
     typename acc::type total = acc::identity();
-    const uint64_t misaligned = ((uintptr_t)in / 4) % GP_REDUCE_LINE;
+    const int32_t *in = arguments.in;
+    const uint64_t n = arguments.n, misaligned = ((uintptr_t)in / 4) % GP_REDUCE_LINE;
     const uint64_t head = misaligned == 0 ? 0 : min(n, GP_REDUCE_LINE - misaligned);
-    const int4 *groups = (const int4 *)(in + head);
-    const uint64_t n_groups = (n - head) / 4, step = blockDim.x * (uint64_t)GP_REDUCE_LOADS;
-    uint64_t i = blockIdx.x * step + threadIdx.x;
+    const int4 *groups = (const int4 *)(in + head) + threadIdx.x;
+    const uint64_t n_groups = (n - head) / 4;
+    const uint32_t step = blockDim.x * GP_REDUCE_LOADS;
+    const uint32_t whole = (uint32_t)(n_groups / step), rest = (uint32_t)(n_groups - whole * (uint64_t)step);
+    const uint64_t tail = head + 4 * n_groups + threadIdx.x;
     if (blockIdx.x == 0 && threadIdx.x < head)
         total = in[threadIdx.x];
-    const uint64_t tail = head + 4 * n_groups + threadIdx.x;
     if (blockIdx.x == 0 && tail < n)
         total = acc::join(total, in[tail]);
-#pragma unroll 1 /* more rounds at once do not fit the registers */
-    for (; i - threadIdx.x + step <= n_groups; i += gridDim.x * step) {
+    uint32_t chunk = blockIdx.x, turn = 0;
+#pragma unroll 1 /* more at once do not fit the registers */
+    while (chunk < whole) {
         int4 four[GP_REDUCE_LOADS];
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
-            four[load] = gp_load_once(groups + i + load * blockDim.x);
+            four[load] = gp_load_once(groups + chunk * (uint64_t)step + load * blockDim.x);
+        chunk += gridDim.x;
+        if (DRAWS && chunk >= arguments.dealt)
+            chunk = draw(arguments, whole + (rest > 0) - arguments.dealt, ahead, turn);
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
             take<OP>(total, four[load]);
     }
-    if (i - threadIdx.x >= n_groups)
+    if (chunk > whole)
         return total;
-    /* a round that is not whole: here too all loads before the first use, in all threads alike */
+    /* a chunk that is not whole: here too all loads before the first use, in all threads alike */
     const int nothing = (int)acc::identity();
     int4 four[GP_REDUCE_LOADS];
 #pragma unroll
     for (int load = 0; load < GP_REDUCE_LOADS; load++) {
         four[load] = make_int4(nothing, nothing, nothing, nothing);
-        if (i + load * blockDim.x < n_groups)
-            four[load] = gp_load_once(groups + i + load * blockDim.x);
+        if (threadIdx.x + load * blockDim.x < rest)
+            four[load] = gp_load_once(groups + chunk * (uint64_t)step + load * blockDim.x);
     }
 #pragma unroll
     for (int load = 0; load < GP_REDUCE_LOADS; load++)
@@ -131,7 +160,7 @@ __device__ void publish(const reduce_arguments &arguments, int64_t value, bool o
 template <gp_reduce_op OP>
 __global__ void __maxnreg__(GP_REDUCE_BLOCK_REGS) reduce_block(reduce_arguments arguments) {
     gp_await_earlier_kernels();
-    const int64_t value = join_block<OP>(reduce_share<OP>(arguments.in, arguments.n));
+    const int64_t value = join_block<OP>(reduce_share<OP, false>(arguments, 0));
     if (threadIdx.x == 0)
         publish(arguments, value, false);
 }
@@ -194,7 +223,7 @@ template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_gr
     unsigned drawn = 0;
     if (threadIdx.x == 0)
         drawn = atomicInc(&arguments.space->started, gridDim.x - 1); /* wraps to 0 by itself */
-    typename accumulator<OP>::type value = reduce_share<OP>(arguments.in, arguments.n);
+    typename accumulator<OP>::type value = reduce_share<OP, true>(arguments, drawn);
     if (threadIdx.x == 0)
         ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
     value = join_block<OP>(value);
@@ -211,6 +240,16 @@ template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_gr
             (const void *)shape<GP_REDUCE_XOR>                                                                      \
     }
 
+/* UINT32_MAX: all. A block's partial result must fit however the draws fall, so that no more elements are drawn. */
+static uint32_t dealt_chunks(uint64_t n, const gp_plan *plan) {
+    const uint64_t chunk = (uint64_t)plan->threads * GP_REDUCE_LOADS * 4, rounds = n / chunk / plan->grid;
+    uint64_t drawn = rounds / GP_REDUCE_DRAWN * plan->grid;
+    if (drawn == 0)
+        return UINT32_MAX;
+    drawn = drawn < GP_REDUCE_DRAWN_MAX / chunk ? drawn : GP_REDUCE_DRAWN_MAX / chunk;
+    return (uint32_t)(rounds * plan->grid - drawn);
+}
+
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
     gp_gpu *gpu = context->gpu;
     reduce_arguments arguments = {(const int32_t *)problem->in,
@@ -218,7 +257,8 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
                                   problem->result,
                                   (gp_reduce_space *)gpu->workspace,
                                   gpu->slot_device,
-                                  problem->result == (int64_t *)&gpu->slot_device->value ? gpu->sequence : 0};
+                                  problem->result == (int64_t *)&gpu->slot_device->value ? gpu->sequence : 0,
+                                  dealt_chunks(problem->n, plan)};
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }
