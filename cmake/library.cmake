@@ -3,7 +3,7 @@
 set(host_sources
   api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c place.c plan.c problem.c
   rows_ladder.c rows_reduce.c rows_transpose.c rows_window.c run.c shape.c status.c
-  transpose_cut.c transpose_cut_mirror.c transpose_cut_pick.c transpose_supports.c
+  transpose_cut.c transpose_cut_mirror.c transpose_cut_pick.c transpose_supports.c window_cut.c
   cpu/available.c cpu/recursive.c cpu/threads.c
   cpu/reduce.c cpu/reduce_avx2.c cpu/reduce_avx512.c cpu/reduce_neon.c
   cpu/transpose.c cpu/transpose_avx2.c cpu/transpose_avx512.c cpu/transpose_neon.c
@@ -20,7 +20,7 @@ if(GPUPRIM_WITH_CUDA)
     transpose_mirror.cu transpose_mirror_bytes.cu
     transpose_skew.cu transpose_strip.cu transpose_turn.cu
     transpose_vector.cu
-    window.cu window_ladder.cu window_rows.cu window_scan.cu window_stream.cu)
+    window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_stream.cu)
 else()
   set(device_sources none.c)
 endif()

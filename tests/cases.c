@@ -35,8 +35,9 @@ uint64_t cases_random(uint64_t *state) {
 }
 
 const char *cases_data_name(data_kind kind) {
-    static const char *const names[DATA_KINDS] = {"random",  "8-bit",    "16-bit",      "24-bit", "minimum",
-                                                  "maximum", "extremes", "alternating", "spike",  "halfway"};
+    static const char *const names[DATA_KINDS] = {"random",  "8-bit",   "16-bit",   "24-bit",
+                                                  "minimum", "maximum", "extremes", "alternating",
+                                                  "spike",   "halfway", "runs"};
     return names[kind];
 }
 
@@ -45,6 +46,12 @@ static int32_t halfway_datum(uint64_t random) {
     static const int32_t values[] = {1 << 30, 1 << 18, 1 << 17, 1, 0, 0, 0, 0};
     int32_t value = values[random >> 8 & 7];
     return random & 1 ? -value : value;
+}
+
+/* Windows that reach over two runs take in one extreme and leave the other, output after output. */
+static int32_t run_datum(size_t i, unsigned bits) {
+    const int64_t greatest = ((int64_t)1 << (bits - 1)) - 1;
+    return (int32_t)(i / 300 % 2 ? greatest : -greatest - 1);
 }
 
 static int32_t datum(data_kind kind, size_t i, size_t spike, uint64_t *state) {
@@ -67,6 +74,8 @@ static int32_t datum(data_kind kind, size_t i, size_t spike, uint64_t *state) {
         return halfway_datum(cases_random(state));
     case DATA_ALTERNATING:
         return i & 1 ? INT32_MAX : INT32_MIN;
+    case DATA_RUNS:
+        return run_datum(i, 7 + (unsigned)(spike % 26));
     default:
         return i == spike ? INT32_MIN : 0;
     }
@@ -130,13 +139,13 @@ static size_t rows_within(size_t wish, size_t cols, size_t window) {
 }
 
 /*
- * Large enough to be shared out among many threads, along rows and along columns; of the first, the only ones of a
- * reduced list, blocks take several rows.
+ * Large enough to be shared out among many threads, along rows and along columns. Of a reduced list the first two:
+ * blocks take several rows, and tiles that do not regard where rows end.
  */
 static const struct {
     size_t rows, cols, window;
-} window_large[] = {{600, 33, 3},    {1100, 64, 15}, {900, 65, 301},  {300, 4099, 15},
-                    {1, 2000003, 3}, {70001, 17, 5}, {5, 300007, 33}, {1500, 1000, 1}};
+} window_large[] = {{600, 33, 3},   {190, 725, 15},  {1100, 64, 15}, {900, 65, 301},  {300, 4099, 15},
+                    {300, 1449, 9}, {1, 2000003, 3}, {70001, 17, 5}, {5, 300007, 33}, {1500, 1000, 1}};
 
 static void window_visit(size_t rows, size_t cols, size_t window, gp_border border, uint64_t *state,
                          void (*visit)(const window_case *, void *), void *user) {
@@ -162,7 +171,7 @@ void cases_window(void (*visit)(const window_case *, void *), void *user) {
     const size_t *widths = reduced ? window_widths_reduced : window_widths;
     size_t n_cols = reduced ? COUNT(window_cols_reduced) : COUNT(window_cols);
     size_t n_widths = reduced ? COUNT(window_widths_reduced) : COUNT(window_widths);
-    size_t n_large = reduced ? 1 : COUNT(window_large);
+    size_t n_large = reduced ? 2 : COUNT(window_large);
     uint64_t state = cases_seed();
     for (int border = GP_BORDER_NONE; border <= GP_BORDER_WRAP; border++) {
         for (size_t c = 0; c < n_cols; c++)
@@ -215,6 +224,36 @@ static void transpose_visit(size_t elem, size_t rows, size_t cols, uint64_t *sta
     }
 }
 
+/* Rows that start 128 KiB apart: columns of tiles are taken in pairs, and what is left one by one. */
+static void transpose_visit_paired(bool reduced, uint64_t *state, void (*visit)(const transpose_case *, void *),
+                                   void *user) {
+    static const struct { size_t elem, rows, cols; } paired[] = {{4, 100, 8460}, {8, 70, 4300}, {16, 70, 1100}};
+    for (size_t i = 0; i < COUNT(paired); i++) {
+        transpose_case c = {.elem_bytes = paired[i].elem,
+                            .rows = paired[i].rows,
+                            .cols = paired[i].cols,
+                            .in_pad = ((size_t)128 << 10) / paired[i].elem - paired[i].cols,
+                            .seed = cases_random(state)};
+        if (!reduced || c.rows << 17 < TRANSPOSE_BYTES / 2)
+            visit(&c, user);
+    }
+}
+
+/* Few rows, more than 1 MiB, no padding in the output: blocks that take tile after tile, also off alignment. */
+static void transpose_visit_flat(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
+    static const struct {
+        size_t elem, rows, cols;
+    } flat[] = {{1, 23, 46001}, {1, 40, 27004}, {1, 91, 12001}, {1, 181, 5901}, {2, 45, 12003}};
+    for (size_t i = 0; i < COUNT(flat); i++) {
+        transpose_case c = {
+            .elem_bytes = flat[i].elem, .rows = flat[i].rows, .cols = flat[i].cols, .seed = cases_random(state)};
+        visit(&c, user);
+        c.in_offset = c.elem_bytes;
+        c.out_offset = 3 * c.elem_bytes;
+        visit(&c, user);
+    }
+}
+
 void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) {
     bool reduced = cases_reduced();
     const size_t *elems = reduced ? transpose_elems_reduced : transpose_elems;
@@ -260,11 +299,13 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             c.out_pad = 5;
             visit(&c, user);
         }
+    transpose_visit_paired(reduced, &state, visit, user);
+    transpose_visit_flat(&state, visit, user);
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
     static const struct {
         size_t elem, side, pad;
-    } squares[] = {{1, 733, 0},  {1, 2053, 2}, {1, 3301, 0}, {2, 611, 3},  {2, 1499, 0}, {2, 3607, 0}, {4, 611, 1},
-                   {4, 1201, 0}, {4, 2053, 0}, {8, 611, 0},  {8, 1201, 2}, {12, 611, 1}, {16, 1101, 0}};
+    } squares[] = {{1, 733, 0}, {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0}, {2, 611, 3},  {2, 1499, 0}, {2, 3607, 0},
+                   {4, 611, 1}, {4, 1201, 0}, {4, 2053, 0}, {8, 611, 0},  {8, 1201, 2}, {12, 611, 1}, {16, 1101, 0}};
     for (size_t i = 0; i < COUNT(squares); i++) {
         transpose_case c = {.elem_bytes = squares[i].elem,
                             .rows = squares[i].side,

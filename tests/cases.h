@@ -17,6 +17,7 @@ typedef enum data_kind {
     DATA_ALTERNATING, /* INT32_MIN, INT32_MAX, INT32_MIN ... */
     DATA_SPIKE,       /* 0, but for one INT32_MIN */
     DATA_HALFWAY,     /* sums of squares halfway between two floats, or 1 beside */
+    DATA_RUNS,        /* long runs of the least and the greatest number of 7 to 32 bits, by the seed */
     DATA_KINDS
 } data_kind;
 

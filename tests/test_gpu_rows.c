@@ -33,20 +33,22 @@ typedef struct request {
 } request;
 
 static const request requests[] = {
-    {1, 1000, 0, 0, false, false},    {1, INTS / 4, 0, 0, false, false}, {300, 5000, 3, 0, false, false},
-    {300, 5000, 31, 0, false, true},  {30, 5000, 1001, 0, false, false}, {1, 100, 5000, 0, false, false},
-    {512, 1024, 0, 1, false, false},  {512, 1024, 0, 2, false, false},   {512, 1024, 0, 4, false, false},
-    {512, 1024, 0, 8, false, false},  {512, 512, 0, 16, false, false},   {511, 1023, 0, 4, false, false},
-    {512, 512, 0, 4, true, false},    {512, 512, 0, 1, true, false},     {100, 70, 0, 12, false, false},
-    {4096, 33, 0, 4, false, false},   {512, 512, 0, 2, true, false},     {512, 512, 0, 8, true, false},
-    {65, 4096, 0, 1, false, false},   {60, 4096, 0, 1, false, false},    {100, 100, 0, 3, true, false},
-    {2048, 2048, 0, 1, false, false}, {2048, 1024, 0, 2, false, false},  {30, 20000, 8000, 0, false, false},
-    {300, 40, 7, 0, false, false},    {300, 64, 31, 0, false, true},     {65536, 3, 0, 4, false, false},
-    {4096, 33, 0, 1, false, false},   {4000, 4097, 0, 1, false, false},  {640, 32, 0, 1, false, false},
-    {30001, 41, 0, 4, false, false},  {512, 24, 0, 16, false, false},    {511, 511, 0, 1, true, false},
-    {511, 511, 0, 2, true, false},    {511, 511, 0, 4, true, false},     {1201, 1201, 0, 4, true, false},
-    {1101, 1101, 0, 8, true, false},  {511, 511, 0, 12, true, false},    {1101, 1101, 0, 16, true, false},
-    {2001, 2001, 0, 4, true, false},  {2001, 2001, 0, 2, true, false},
+    {1, 1000, 0, 0, false, false},    {1, INTS / 4, 0, 0, false, false},  {300, 5000, 3, 0, false, false},
+    {300, 5000, 31, 0, false, true},  {30, 5000, 1001, 0, false, false},  {1, 100, 5000, 0, false, false},
+    {512, 1024, 0, 1, false, false},  {512, 1024, 0, 2, false, false},    {512, 1024, 0, 4, false, false},
+    {512, 1024, 0, 8, false, false},  {512, 512, 0, 16, false, false},    {511, 1023, 0, 4, false, false},
+    {512, 512, 0, 4, true, false},    {512, 512, 0, 1, true, false},      {100, 70, 0, 12, false, false},
+    {4096, 33, 0, 4, false, false},   {512, 512, 0, 2, true, false},      {512, 512, 0, 8, true, false},
+    {65, 4096, 0, 1, false, false},   {45, 30000, 0, 1, false, false},    {150, 10000, 0, 1, false, false},
+    {60, 4096, 0, 1, false, false},   {100, 100, 0, 3, true, false},      {2048, 2048, 0, 1, false, false},
+    {2048, 1024, 0, 2, false, false}, {30, 20000, 8000, 0, false, false}, {300, 40, 7, 0, false, false},
+    {300, 64, 31, 0, false, true},    {65536, 3, 0, 4, false, false},     {4096, 33, 0, 1, false, false},
+    {4000, 4097, 0, 1, false, false}, {640, 32, 0, 1, false, false},      {30001, 41, 0, 4, false, false},
+    {512, 24, 0, 16, false, false},   {511, 511, 0, 1, true, false},      {511, 511, 0, 2, true, false},
+    {511, 511, 0, 4, true, false},    {1201, 1201, 0, 4, true, false},    {1101, 1101, 0, 8, true, false},
+    {511, 511, 0, 12, true, false},   {1101, 1101, 0, 16, true, false},   {2001, 2001, 0, 4, true, false},
+    {2001, 2001, 0, 2, true, false},  {100, 725, 15, 0, false, false},    {300, 725, 15, 0, false, false},
+    {100, 1025, 31, 0, false, false},
 };
 
 static gp_status ask(const request *r, gp_operation operation) {

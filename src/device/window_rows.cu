@@ -8,19 +8,6 @@
 #include "gpu.h"
 #include "window_rows.cuh"
 
-/* The bits of all magnitudes of the block. */
-template <int THREADS>
-__device__ __forceinline__ uint32_t join_magnitudes(const block_rows<THREADS> &b, uint32_t magnitude) {
-    magnitude = gp_warp_or(magnitude);
-    if (threadIdx.x % 32 == 0)
-        b.magnitudes[threadIdx.x / 32] = magnitude;
-    __syncthreads();
-#pragma unroll
-    for (int warp = 0; warp < THREADS / 32; warp++)
-        magnitude |= b.magnitudes[warp];
-    return magnitude;
-}
-
 /* Adds COUNT pixels of a chunk. */
 template <int COUNT, typename SUMS>
 __device__ __forceinline__ void add_pixels(const prefix_array &own, int32_t first, SUMS &total) {
@@ -48,7 +35,7 @@ template <typename SUMS, int THREADS>
 __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows<THREADS> &b) {
     const int32_t chunk = (int32_t)a.cut.chunk;
     const prefix_array own = b.prefixes.from((int32_t)threadIdx.x * chunk);
-    SUMS *of_warp = (SUMS *)b.of_warp, total = SUMS::zero();
+    SUMS total = SUMS::zero();
     int32_t i = 1;
     add_pixels<1>(own, 0, total);
 #pragma unroll 1
@@ -56,15 +43,7 @@ __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const blo
         add_pixels<STEP>(own, i, total);
     if (i < chunk)
         add_pixels<STEP / 2>(own, i, total);
-    SUMS running = warp_inclusive(total);
-    if (threadIdx.x % 32 == 31)
-        of_warp[threadIdx.x / 32] = running;
-    __syncthreads();
-    running.minus(total);
-#pragma unroll
-    for (uint32_t warp = 0; warp < THREADS / 32 - 1; warp++)
-        if (warp < threadIdx.x / 32)
-            running.plus(of_warp[warp]);
+    SUMS running = sums_before<SUMS, THREADS>(b.of_warp, total);
     put_prefixes<1>(own, 0, running);
 #pragma unroll 1
     for (i = 1; i + STEP <= chunk; i += STEP)
@@ -104,7 +83,7 @@ struct window_frame {
 template <rows_kind KIND, typename SUMS, int THREADS>
 __device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block_rows<THREADS> &b,
                                             const window_frame &f, int32_t row, int32_t i) {
-    const int32_t at = i + row * a.row_gap;
+    const int32_t at = (KIND == ROWS_PERIODIC ? a.direction * i : i) + row * a.row_gap;
     if (KIND == ROWS_ZERO || KIND == ROWS_REPLICATE) {
         const int32_t first = row * a.cols, last = first + a.cols - 1, start = at - a.before, end = at + a.after;
         const prefix_array &p = f.starts;
@@ -189,7 +168,7 @@ template <rows_kind KIND, bool FLAT, int THREADS>
 __global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
     gp_await_earlier_kernels();
     const block_rows<THREADS> b = find_rows<THREADS>(a);
-    const uint32_t magnitude = join_magnitudes(b, a.cut.vectors ? load_vectors(a, b) : load_pixels(a, b));
+    const uint32_t magnitude = join_magnitudes<THREADS>(b.magnitudes, load_rows(a, b));
     if ((KIND == ROWS_EXTENDED || KIND == ROWS_PERIODIC) && a.outside > 0) {
         extend_rows<KIND>(a, b);
         __syncthreads();
@@ -245,10 +224,10 @@ static rows_arguments rows_arguments_of(const gp_problem *problem, unsigned thre
     a.before = (int32_t)(zero && problem->window_before > cols ? cols : problem->window_before);
     a.after = (int32_t)(zero && after > cols ? cols : after);
     a.halo = a.cut.extended - a.cols;
-    a.row_gap = a.cut.extended - a.width;
-    a.shift = a.cut.left + (int32_t)first - a.cut.before;
-    a.under = a.cut.before > 0 ? a.cut.before : 0;
-    a.outside = a.halo == 0 ? 0 : a.under + (a.cut.window > a.cut.before ? a.cut.window - a.cut.before - 1 : 0);
+    a.direction = a.cut.mirrored ? -1 : 1;
+    a.row_gap = a.cut.mirrored ? a.cut.extended + a.width : a.cut.extended - a.width;
+    a.shift = a.cut.left + a.cut.start + (a.cut.mirrored ? -(int32_t)first : (int32_t)first);
+    a.outside = a.halo == 0 ? 0 : a.cut.under + a.cut.over;
     a.by_cols = inverse_of(cols);
     a.by_width = inverse_of((uint64_t)a.width);
     a.by_outside = inverse_of(a.outside > 0 ? (uint64_t)a.outside : 1);

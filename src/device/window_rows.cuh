@@ -3,16 +3,18 @@
 #ifndef GP_WINDOW_ROWS_CUH
 #define GP_WINDOW_ROWS_CUH
 
+#include "window_prefix.cuh"
 #include "window_rows.h"
-#include "window_sums.cuh"
 
-#define LOADS 8   /* that a thread has under way */
-#define VECTORS 4 /* likewise, of 16 bytes each */
-#define GROUP 4   /* outputs likewise */
-#define STEP 8    /* pixels of a chunk likewise; 4 at its end */
-
-typedef narrow_sums<uint32_t, uint32_t> sums_32;
-typedef narrow_sums<uint32_t, uint64_t> sums_32_64;
+#define LOADS 8 /* that a thread has under way */
+#define GROUP 4 /* outputs likewise */
+#define STEP 8  /* pixels of a chunk likewise; 4 at its end */
+/* Loads of 16 bytes likewise: as many as registers hold. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define VECTORS 3
+#else
+#define VECTORS 4
+#endif
 
 /* The problem as all blocks take it. Divisors stand as reciprocals: 2^31 / divisor + 1. */
 struct rows_arguments {
@@ -22,78 +24,18 @@ struct rows_arguments {
     int64_t in_block, out_block; /* elements from one block's part to the next */
     gp_window_rows_cut cut;
     int32_t cols;
-    int32_t width, skip, last; /* outputs a row are counted as `width`, of which number skip .. last are stored */
-    int32_t in_gap, out_gap;   /* between the last pixel or output counted of a row and the next one's first */
-    int32_t before, after;     /* window of x: x - before .. x + after - 1; zero border: at most cols each */
-    int32_t halo, row_gap;     /* extended columns that are no pixels, that are no outputs */
-    int32_t shift;             /* of the window of output 0 in the first extended row */
-    int32_t outside, under;    /* columns beyond the row that its windows reach, and those before it */
+    int32_t width, skip, last;  /* outputs a row are counted as `width`, of which number skip .. last are stored */
+    int32_t in_gap, out_gap;    /* between the last pixel or output counted of a row and the next one's first */
+    int32_t before, after;      /* window of x: x - before .. x + after - 1; zero border: at most cols each */
+    int32_t halo;               /* extended columns that are no pixels */
+    int32_t direction, row_gap; /* windows' starts from one output to the next, and more than that a row */
+    int32_t shift;              /* of the window of output 0 in the first extended row */
+    int32_t outside;            /* columns beyond the row that its windows reach */
     int32_t step, left_base, right_base; /* column x at most a row beyond shows the one at base + step * x */
     int32_t period;                      /* columns after which the extended row repeats */
     uint32_t by_cols, by_width, by_outside;
     uint32_t counted; /* pixels that a window may count at most */
 };
-
-/* dividend / divisor, dividend * divisor < 2^30 */
-__device__ __forceinline__ int32_t divide(int32_t dividend, uint32_t inverse) {
-    return (int32_t)__umulhi((uint32_t)(2 * dividend + 1), inverse);
-}
-
-/* Prefixes: of the words' 8 bytes, of the halves 4. */
-struct prefix_array {
-    uint64_t *words;
-    uint32_t *halves;
-    __device__ __forceinline__ prefix_array from(int32_t first) const {
-        return {words + first, halves + first};
-    }
-};
-
-__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const sums_32 &sums) {
-    ((uint2 *)p.words)[at] = make_uint2(sums.sum, sums.square);
-}
-
-__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const sums_32_64 &sums) {
-    p.words[at] = sums.square;
-    p.halves[at] = sums.sum;
-}
-
-__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const wide_sum &sums) {
-    p.words[at] = (uint64_t)sums.sum;
-}
-
-__device__ __forceinline__ void put_prefix(const prefix_array &p, int32_t at, const wide_square &sums) {
-    ((uint2 *)p.words)[at] = make_uint2(sums.low, sums.mid);
-    p.halves[at] = sums.high;
-}
-
-__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, sums_32 *sums) {
-    const uint2 both = ((const uint2 *)p.words)[at];
-    *sums = {both.x, both.y};
-}
-
-__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, sums_32_64 *sums) {
-    *sums = {p.halves[at], p.words[at]};
-}
-
-__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, wide_sum *sums) {
-    *sums = {(int64_t)p.words[at]};
-}
-
-__device__ __forceinline__ void get_prefix(const prefix_array &p, int32_t at, wide_square *sums) {
-    const uint2 words = ((const uint2 *)p.words)[at];
-    *sums = {words.x, words.y, p.halves[at]};
-}
-
-/* The sums of pixels start .. end - 1. */
-template <typename SUMS>
-__device__ __forceinline__ SUMS sums_between(const prefix_array &starts, int32_t start, const prefix_array &ends,
-                                             int32_t end) {
-    SUMS sums, before;
-    get_prefix(ends, end, &sums);
-    get_prefix(starts, start, &before);
-    sums.minus(before);
-    return sums;
-}
 
 enum rows_kind {
     ROWS_ZERO,     /* windows end at the row's ends */
@@ -128,11 +70,6 @@ template <int THREADS> __device__ __forceinline__ block_rows<THREADS> find_rows(
     return b;
 }
 
-/* The bits that the magnitude of a pixel has. */
-__device__ __forceinline__ uint32_t magnitude_of(int32_t pixel) {
-    return (uint32_t)(pixel ^ pixel >> 31);
-}
-
 /*
  * The rows' pixels to their places. Returns the magnitudes that this thread saw, as bits. Loads are under no
  * condition, for all of them to be under way: for those before or behind the block's pixels its first or last is
@@ -161,40 +98,68 @@ __device__ __forceinline__ uint32_t load_pixels(const rows_arguments &a, const b
     return magnitude;
 }
 
-/* Likewise four at a time, after up to three and before up to three single ones. */
-template <int THREADS>
+/*
+ * Of four pixels all but the first `left`, which lie in one row, to the next. All four are put to the one as well:
+ * what that row is extended by is at least as long, and put there later.
+ */
+__device__ __forceinline__ void put_across(const rows_arguments &a, uint32_t *to, int32_t left, const int4 &four) {
+    uint32_t *const next = to + a.halo;
+    if (left <= 1)
+        next[1] = (uint32_t)four.y;
+    if (left <= 2)
+        next[2] = (uint32_t)four.z;
+    next[3] = (uint32_t)four.w;
+}
+
+/* Likewise four at a time, after up to three and before up to three single ones. ACROSS: four may lie in two rows. */
+template <bool ACROSS, int THREADS>
 __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows<THREADS> &b) {
     const int32_t pixels = b.rows * a.cols, head = min(-b.skew & GP_WINDOW_ROWS_ALIGN, pixels);
-    const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, left = a.cut.left + b.skew;
+    const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, before = a.cut.left + b.skew;
     uint32_t magnitude = 0;
 #pragma unroll 1
     for (int32_t group = 0; group < fours; group += VECTORS * THREADS) {
         const int32_t first = group + (int32_t)threadIdx.x;
         int4 four[VECTORS];
-        uint32_t to[VECTORS];
+        uint32_t to[VECTORS]; /* ACROSS: and from 2^16 on how many of the four lie in this row */
 #pragma unroll
         for (int load = 0; load < VECTORS; load++) {
             const int32_t i = head + 4 * min(first + load * THREADS, fours - 1), row = divide(i, a.by_cols);
             four[load] = __ldg((const int4 *)(b.image + (i + row * a.in_gap)));
-            to[load] = (uint32_t)(i + row * a.halo + left) / 4;
+            to[load] = (uint32_t)(i + row * a.halo + before);
+            if (ACROSS)
+                to[load] += (uint32_t)min((row + 1) * a.cols - i, 4) << 16;
         }
 #pragma unroll
-        for (int load = 0; load < VECTORS; load++)
-            if (first + load * THREADS < fours)
-                ((int4 *)b.prefixes.halves)[to[load]] = four[load];
+        for (int load = 0; load < VECTORS; load++) {
+            if (first + load * THREADS >= fours)
+                continue;
+            uint32_t *const place = b.prefixes.halves + (ACROSS ? to[load] % 65536 : to[load]);
+            *(int4 *)place = four[load];
+            if (ACROSS && to[load] < 4 << 16)
+                put_across(a, place, (int32_t)(to[load] >> 16), four[load]);
+        }
 #pragma unroll
         for (int load = 0; load < VECTORS; load++)
             magnitude |= magnitude_of(four[load].x) | magnitude_of(four[load].y) | magnitude_of(four[load].z) |
                          magnitude_of(four[load].w);
     }
-    /* only of rows without halo or padding */
+    /* of the block's first row, and of its last */
     const int32_t single = (int32_t)threadIdx.x < head ? (int32_t)threadIdx.x : tail + (int32_t)threadIdx.x - head;
     if (single < head || (single >= tail && single < pixels)) {
-        const int32_t pixel = __ldg(b.image + single);
-        b.prefixes.halves[left + single] = (uint32_t)pixel;
+        const int32_t pixel = __ldg(b.image + single), row = single < head ? 0 : b.rows - 1;
+        b.prefixes.halves[single + row * a.halo + before] = (uint32_t)pixel;
         magnitude |= magnitude_of(pixel);
     }
     return magnitude;
+}
+
+/* The rows' pixels to their places, in the widest loads that the cut allows. Returns magnitudes likewise. */
+template <int THREADS>
+__device__ __forceinline__ uint32_t load_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+    if (!a.cut.vectors)
+        return load_pixels(a, b);
+    return a.cut.across ? load_vectors<true>(a, b) : load_vectors<false>(a, b);
 }
 
 /* What lies beyond the rows, from what is loaded. */
@@ -203,14 +168,14 @@ __device__ __forceinline__ void extend_rows(const rows_arguments &a, const block
     const int32_t pixels = b.rows * a.outside;
 #pragma unroll 1
     for (int32_t i = (int32_t)threadIdx.x; i < pixels; i += THREADS) {
-        const int32_t row = divide(i, a.by_outside), at = i - row * a.outside - a.under;
+        const int32_t row = divide(i, a.by_outside), at = i - row * a.outside - a.cut.under;
         const int32_t x = at < 0 ? at : at + a.cols;
         int32_t from = (at < 0 ? a.left_base : a.right_base) + a.step * x;
         if (KIND == ROWS_PERIODIC) {
             from = x + (x < 0 ? a.period : x >= a.period ? -a.period : 0);
             from = from < a.cols ? from : a.right_base - from;
         }
-        uint32_t *pixel = b.prefixes.halves + row * a.cut.extended + a.cut.left;
+        uint32_t *pixel = b.prefixes.halves + row * a.cut.extended + a.cut.left + b.skew;
         pixel[x] = pixel[from];
     }
 }

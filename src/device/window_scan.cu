@@ -9,18 +9,23 @@
  */
 #include "gpu.h"
 #include "window_scan.cuh"
+#include "window_steps.cuh"
+
+/* From Ampere to Hopper ptxas does without spills at 48: 20 blocks of 64 threads at once instead of 18. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ <= 900
+#define SCAN_REGS 48
+#else
+#define SCAN_REGS GP_WINDOW_SCAN_REGS
+#endif
 
 /* The sums of `window` pixels from `start`, by the whole warp, in each lane. */
-template <typename SUMS>
+template <typename SUMS, typename STEPS>
 __device__ __forceinline__ SUMS sum_window(const int32_t *pixels, int32_t start, int32_t window) {
     const int32_t lane = threadIdx.x % 32, end = start + window, groups = (start + 3) & ~3, groups_end = end & ~3;
     SUMS sums = SUMS::zero();
     for (int32_t i = groups + 4 * lane; i < groups_end; i += 4 * 32) {
         const int4 four = *(const int4 *)(pixels + i);
-        sums.add(four.x);
-        sums.add(four.y);
-        sums.add(four.z);
-        sums.add(four.w);
+        add_four<STEPS>(sums, four);
     }
     const int32_t head_end = min(groups, end), tail = max(groups_end, head_end);
     if (lane < head_end - start)
@@ -30,30 +35,46 @@ __device__ __forceinline__ SUMS sum_window(const int32_t *pixels, int32_t start,
     return warp_total(sums);
 }
 
-/* The outputs of one warp: cut.span of them. */
-template <typename SUMS>
-__device__ __forceinline__ void scan_span(const window_arguments &a, const tile_frame &f, const gp_window_cut &cut,
+/* Keeps nvcc from counting in a loop all that it could make of `value`: each count would take a register. */
+__device__ __forceinline__ int32_t opaque(int32_t value) {
+    asm volatile("" : "+r"(value));
+    return value;
+}
+
+/* The outputs of one warp: `span` of them. */
+template <typename SUMS, typename STEPS>
+__device__ __forceinline__ void scan_span(const window_arguments &a, const tile_frame &f, uint32_t span,
                                           const int32_t *pixels) {
-    const int32_t lane = threadIdx.x % 32, from = (int32_t)(threadIdx.x / 32 * cut.span);
-    const int32_t to = min(f.end, from + (int32_t)cut.span), enters = f.skew + (int32_t)a.window;
-    if (from >= to)
+    const int32_t lane = threadIdx.x % 32, from = (int32_t)(threadIdx.x / 32 * span);
+    const int32_t groups = (min(f.end - from, (int32_t)span) + 127) / 128, enters = f.skew + (int32_t)a.window;
+    float *const to_sum = a.sum + f.at, *const to_square = a.square + f.at;
+    /* where 16 bytes can be stored at once, without more questions */
+    const bool vectors = a.sum != NULL && a.square != NULL && (((uintptr_t)to_sum | (uintptr_t)to_square) & 15) == 0;
+    const int32_t whole_first = vectors ? f.first : INT32_MAX, whole_last = f.end - 4;
+    if (groups <= 0)
         return;
-    SUMS first = sum_window<SUMS>(pixels, f.skew + from, (int32_t)a.window);
+    SUMS first = sum_window<SUMS, STEPS>(pixels, f.skew + from, (int32_t)a.window);
+    const int32_t end = from + 128 * groups; /* the same number of rounds for all lanes */
 #pragma unroll 1
-    for (int32_t group = from; group < to; group += 4 * 32) {
-        const int32_t output = group + 4 * lane;
+    for (int32_t output = from + 4 * lane; output < end; output += 128) {
         const four_pixels out = read_four(pixels, (f.skew & ~3) + output, f.skew & 3);
         const four_pixels in = read_four(pixels, (enters & ~3) + output, enters & 3);
-        SUMS own = SUMS::zero();
+        STEPS own = STEPS::zero();
 #pragma unroll
         for (int i = 0; i < 4; i++)
             own.slide(in.pixel[i], out.pixel[i]);
-        const SUMS inclusive = warp_inclusive(own);
+        const steps_scan<STEPS> steps = scan_steps(own);
         SUMS sums = first;
-        sums.plus(inclusive);
-        sums.minus(own);
-        first.plus(from_lane(inclusive, 31));
-        store_windows(a, f.at + output, f.first - output, f.end - output, sums, in, out);
+        sums.plus(steps.before);
+        first.plus(steps.all);
+        const four_windows windows = slide_windows(sums, in, out);
+        if (output >= whole_first && output <= whole_last) {
+            __stcs((float4 *)(to_sum + (uint32_t)output), windows.sum);
+            __stcs((float4 *)(to_square + (uint32_t)output), windows.square);
+        } else {
+            const int32_t at = opaque(output);
+            store_windows<SUMS>(a, f.at + at, f.first - at, f.end - at, windows);
+        }
     }
 }
 
@@ -72,49 +93,63 @@ __device__ __forceinline__ void fetch_edges(const window_arguments &a, const til
         asm volatile("prefetch.global.L2 [%0];" ::"l"(edge - at_end));
 }
 
+/* All pixels of the tile. Returns the magnitudes that this thread saw, as bits. */
+__device__ __forceinline__ uint32_t load_tile(const window_arguments &a, const tile_frame &f, uint32_t warps_scale,
+                                              const int32_t *row, int32_t *pixels) {
+    if (f.row_first == 0 && f.row_end == f.needed)
+        return load_row<false>(a, f, warps_scale, row, pixels);
+    if (wraps_whole(a, f, row))
+        return load_row<true>(a, f, warps_scale, row, pixels);
+    const bool replicates = a.border == GP_BORDER_REPLICATE;
+    const int32_t left = replicates ? row[0] : 0, right = replicates ? row[a.cols - 1] : 0;
+    uint32_t magnitude = load_row<false>(a, f, warps_scale, row, pixels);
+    if (replicates || a.border == GP_BORDER_ZERO || a.border == GP_BORDER_NONE) {
+        fill_with(pixels, 0, f.row_first, left);
+        fill_with(pixels, f.row_end, f.needed, right);
+        return magnitude | magnitude_of(left) | magnitude_of(right);
+    }
+    __syncthreads();
+    if (mirrors_whole(a, f))
+        fill_mirrored(a, f, pixels);
+    else
+        magnitude |= fill_border(a, f, row, pixels);
+    return magnitude;
+}
+
 __device__ __forceinline__ void scan_block(const window_arguments &a, const gp_window_cut &cut) {
     extern __shared__ __align__(16) int32_t window_shared[];
     uint32_t *magnitudes = (uint32_t *)window_shared;
     int32_t *pixels = window_shared + GP_WINDOW_SCAN_WARPS;
-    const uint32_t y = blockIdx.x / cut.tiles_a_row, tile = blockIdx.x - y * cut.tiles_a_row;
+    const uint32_t y = find_row(cut), tile = blockIdx.x - y * cut.tiles_a_row;
     const tile_frame f = find_tile(a, cut, y, tile);
-    const int32_t *row = a.image + y * a.in_pitch;
     if (cut.gaps && (tile == 0 || tile + 1 == cut.tiles_a_row))
         fetch_edges(a, f);
-    const bool leaves_row = f.row_first > 0 || f.row_end < f.needed;
-    const bool is_zero = a.border == GP_BORDER_ZERO || a.border == GP_BORDER_NONE;
-    const bool wraps = leaves_row && wraps_whole(a, f, row);
-    if (leaves_row && is_zero)
-        fill_zeros(f, pixels);
-    uint32_t magnitude = wraps ? load_row<true>(f, row, a.cols, pixels) : load_row<false>(f, row, a.cols, pixels);
-    if (leaves_row && !is_zero && !wraps) {
-        __syncthreads();
-        magnitude |= fill_border(a, f, row, pixels);
-    }
-    switch (pick_class(join_magnitudes(magnitude, magnitudes), (uint32_t)a.window)) {
-    case CLASS_32:
-        return scan_span<narrow_sums<int32_t, uint32_t>>(a, f, cut, pixels);
-    case CLASS_32_64:
-        return scan_span<narrow_sums<int32_t, uint64_t>>(a, f, cut, pixels);
-    case CLASS_64:
-        return scan_span<narrow_sums<int64_t, uint64_t>>(a, f, cut, pixels);
-    case CLASS_WIDE:
-        scan_span<wide_sum>(a, f, cut, pixels);
-        scan_span<wide_square>(a, f, cut, pixels);
-    }
+    const uint32_t seen = load_tile(a, f, cut.warps_scale, a.image + y * a.in_pitch, pixels);
+    const uint32_t magnitude = join_magnitudes(seen, magnitudes);
+    const window_class data = pick_class(magnitude, (uint32_t)a.window);
+    if (data == CLASS_32)
+        scan_span<narrow_sums<int32_t, uint32_t>, steps_32>(a, f, cut.span, pixels);
+    else if (data != CLASS_WIDE && magnitude >> GP_STEPS_MIDDLE != 0)
+        scan_span<narrow_sums<int64_t, uint64_t>, narrow_sums<int64_t, uint64_t>>(a, f, cut.span, pixels);
+    else if (data == CLASS_32_64)
+        scan_span<narrow_sums<int32_t, uint64_t>, steps_middle>(a, f, cut.span, pixels);
+    else if (data == CLASS_64)
+        scan_span<narrow_sums<int64_t, uint64_t>, steps_middle>(a, f, cut.span, pixels);
+    else /* first windows take long: half of the warps do all, with half as many */
+        scan_span<wide_both, wide_both>(a, f, a.window > cut.span ? 2 * cut.span : cut.span, pixels);
 }
 
-__global__ void __maxnreg__(GP_WINDOW_SCAN_REGS) window_scan(window_arguments a, gp_window_cut cut) {
+__global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window_cut cut) {
     gp_await_earlier_kernels();
     scan_block(a, cut);
 }
 
-__global__ void __maxnreg__(GP_WINDOW_SCAN_REGS) window_scan_mid(window_arguments a, gp_window_cut cut) {
+__global__ void __maxnreg__(SCAN_REGS) window_scan_mid(window_arguments a, gp_window_cut cut) {
     gp_await_earlier_kernels();
     scan_block(a, cut);
 }
 
-__global__ void __maxnreg__(GP_WINDOW_SCAN_REGS) window_scan_wide(window_arguments a, gp_window_cut cut) {
+__global__ void __maxnreg__(SCAN_REGS) window_scan_wide(window_arguments a, gp_window_cut cut) {
     gp_await_earlier_kernels();
     scan_block(a, cut);
 }

@@ -157,7 +157,7 @@ __device__ __forceinline__ SUMS stream_round(const window_arguments &a, int64_t 
     sums.plus(first);
     if (warp > 0)
         sums.plus(from_lane(warps, (int)warp - 1));
-    store_windows(a, at, begin, end, sums, steps.in, steps.out);
+    store_windows<SUMS>(a, at, begin, end, slide_windows(sums, steps.in, steps.out));
     first.plus(from_lane(warps, 31));
     return first;
 }

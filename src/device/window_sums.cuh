@@ -36,7 +36,8 @@ template <typename SUM, typename SQUARE> struct narrow_sums {
             square += (SQUARE)((int64_t)(in - out) * (in + out));
         }
     }
-    __device__ __forceinline__ void plus(const narrow_sums &other) {
+    /* OTHER: these, or window_scan's steps. */
+    template <typename OTHER> __device__ __forceinline__ void plus(const OTHER &other) {
         sum += other.sum;
         square += other.square;
     }
@@ -59,7 +60,7 @@ template <typename SUM, typename SQUARE> struct narrow_sums {
     }
 };
 
-/* The widest class takes the sum and the squares one after the other: both at once do not fit the registers. */
+/* Of the widest class the sum and the squares are apart. */
 struct wide_sum {
     static constexpr bool has_sum = true, has_square = false;
     int64_t sum;
@@ -71,7 +72,9 @@ struct wide_sum {
         sum += pixel;
     }
     __device__ __forceinline__ void slide(int32_t in, int32_t out) {
-        sum += (int64_t)in - out;
+        /* 1, which nvcc does not know: one operation a pixel, where else it needs the sign in a register besides */
+        const int32_t one = (int32_t)blockDim.y;
+        sum = (int64_t)in * one - ((int64_t)out * one - sum);
     }
     __device__ __forceinline__ void plus(const wide_sum &other) {
         sum += other.sum;

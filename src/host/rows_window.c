@@ -2,9 +2,13 @@
 /* The kernels for sums and squares in a window, best first. */
 #include "../device/launch.h"
 #include "../device/window.h"
+#include "../device/window_flat.h"
 #include "../device/window_rows.h"
 #include "cpu/rows.h"
+#include "occupancy.h"
 
+GP_DECLARE_LAUNCHER(gp_launch_window_flat);
+GP_DECLARE_LAUNCHER(gp_launch_window_flat_wide);
 GP_DECLARE_LAUNCHER(gp_launch_window_naive);
 GP_DECLARE_LAUNCHER(gp_launch_window_rows);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan);
@@ -33,12 +37,30 @@ GP_DECLARE_LAUNCHER(gp_launch_window_stream);
 #define ROWS_COLS_LIMIT 2173
 /* Columns of an extended row. Share with 64 threads, with 256: 2072 columns 0.53, 0.45; 2952: 0.62, 0.78. */
 #define ROWS_EXTENDED_SHORT 2400
-#define ROWS_ALIGNED_MIN 16                 /* columns; shorter rows would hold more padding than pixels */
-#define ROWS_OFFSET_MAX ((size_t)1 << 30)   /* elements, so that offsets within a block are small */
-#define ROWS_BLOCKS_WANTED 264              /* at least, for all of a device to work */
+/*
+ * One H200, 2^24 pixels, REFLECT_101, us of window_flat, window_flat_wide, window_rows, window_scan:
+ *
+ *   window, columns      8 bits                      full int32
+ *   15       65          57.0   58.9   57.0   425    86.0   80.1   88.1   544
+ *   15       91          54.3   56.8   56.5   304    82.7   74.9   85.8   388
+ *   15       725         51.2   53.8   56.0   58.0   71.2   64.4   86.2   77.2
+ *   15       1449        51.1   53.6          55.2   70.0   64.1          73.5
+ *   15       2897        51.0   53.4          53.3   69.2   63.1          65.1
+ *   15       512         51.5   54.1   52.4   60.9   72.8   65.9   69.3   84.8
+ *   15       1000        51.2   53.7   54.6   66.3   70.4   64.2   76.1   103
+ *   15       1024        51.4   53.8   52.4   51.6   72.4   64.4   69.2   63.0
+ *   31       91          59.7   61.9   58.4          95.0   89.1   97.7   389
+ *   101      725                55.4   56.1   58.5          79.0   87.5   77.5
+ *   201      725                59.3          58.6          89.1          78.8
+ */
+#define FLAT_COLS_MIN 32
+#define FLAT_COLS_VECTORS 528 /* of whole vectors: beyond, window_rows takes one row a block; */
+#define FLAT_COLS_LINES 1024  /* of whole lines: from here on window_scan fills its tiles */
+#define FLAT_COLS_MAX 2048
+#define FLAT_EDGES 6 /* columns for each window that leaves its row, at least, */
+#define FLAT_EDGES_WIDE 2
+#define ROWS_PIXELS_FEW ((uint64_t)1 << 21) /* of whole lines: 1024 x 1024 pixels 5.3, 7.7 (window_scan 5.7, 7.2) */
 #define STREAM_WINDOW_MAX ((size_t)1 << 31) /* up to which the widest accumulators are exact */
-#define PIECE_MIN 1024                      /* outputs a block of window_stream, at least: one round of 256 threads */
-#define PIECES_WANTED 384 /* at least, nearly as many as one H200 holds at once, but none longer than the window */
 
 static bool scan_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
@@ -62,36 +84,6 @@ static bool stream_supports(const gp_problem *problem, const gp_device *device) 
     return problem->window <= STREAM_WINDOW_MAX;
 }
 
-static bool rows_are_lines(const gp_problem *problem) {
-    return problem->out_align >= GP_WINDOW_LINE * sizeof(float);
-}
-
-/*
- * Up to how many columns early, less one, a row's first tile or piece starts. For a warp's 512 bytes only where that
- * differs from row to row in nothing but the line: elsewhere 96 columns more are a fourth round of half the tiles, of
- * 1449 columns 62.9 us instead of 59.4.
- */
-static unsigned early_mask(const gp_problem *problem) {
-    return rows_are_lines(problem) ? GP_WINDOW_ALIGN_OUT : GP_WINDOW_LINE - 1;
-}
-
-/* Columns to compute, and how many the first tile or piece starts before them. */
-static size_t columns_from_line(const gp_problem *problem) {
-    const unsigned mask = early_mask(problem);
-    return problem->col_end - problem->col_first + (rows_are_lines(problem) ? problem->col_first & mask : mask);
-}
-
-gp_window_cut gp_window_cut_row(const gp_problem *problem, unsigned threads) {
-    const size_t step = GP_WINDOW_OUTPUT_STEP, group = 4 * threads, most = GP_WINDOW_SCAN_GROUPS * group;
-    const size_t columns = columns_from_line(problem), tiles = (columns + most - 1) / most;
-    const size_t outputs = ((columns + tiles - 1) / tiles + step - 1) / step * step;
-    return (gp_window_cut){.outputs = (unsigned)outputs,
-                           .tiles_a_row = (unsigned)tiles,
-                           .span = (unsigned)((outputs + group - 1) / group * 4 * 32),
-                           .early_mask = early_mask(problem),
-                           .gaps = problem->col_end - problem->col_first < problem->out_pitch};
-}
-
 /* Pixels of whole spans, with the halo, the alignment before, and what groups of four reach after. */
 static size_t scan_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)device;
@@ -104,95 +96,17 @@ static uint64_t scan_blocks(const gp_problem *problem, unsigned threads) {
     return (uint64_t)problem->rows * gp_window_cut_row(problem, threads).tiles_a_row;
 }
 
-gp_window_pieces gp_window_cut_pieces(const gp_problem *problem) {
-    const size_t columns = columns_from_line(problem), step = GP_WINDOW_OUTPUT_STEP;
-    const size_t even = (size_t)(problem->rows * (uint64_t)columns / PIECES_WANTED);
-    const size_t wish = problem->window < even ? problem->window : even, some = wish > PIECE_MIN ? wish : PIECE_MIN;
-    const size_t outputs = ((some < columns ? some : columns) + step - 1) / step * step;
-    return (gp_window_pieces){.outputs = (int64_t)outputs,
-                              .of_row = (int64_t)((columns + outputs - 1) / outputs),
-                              .early_mask = early_mask(problem)};
-}
-
 static uint64_t stream_blocks(const gp_problem *problem, unsigned threads) {
     (void)threads;
     return problem->rows * (uint64_t)gp_window_cut_pieces(problem).of_row;
 }
 
-/* Of a window that is wider than the extended row's period, what is left over, and the whole rows besides. */
-static void cut_periods(gp_window_rows_cut *cut, const gp_problem *problem) {
-    const int64_t cols = (int64_t)problem->cols, window = (int64_t)problem->window;
-    const bool apart = problem->border == GP_BORDER_REFLECT_101 && cols > 1; /* leaves the outermost pixel out */
-    const bool wrap = problem->border == GP_BORDER_WRAP || cols == 1;
-    const int64_t period = wrap ? cols : 2 * cols - (apart ? 2 : 0);
-    int64_t periods = window / period, rest = window % period, before = (int64_t)problem->window_before;
-    if (rest > cols) { /* the rest of one period more is shorter */
-        cut->minus = true;
-        periods++;
-        before -= window;
-        rest = period - rest;
-    }
-    before = rest == 0 ? 0 : (before % period + period) % period;
-    if ((before > rest - 1 ? before : rest - 1) > rest - before + period - 1)
-        before -= period;
-    cut->before = (int)before;
-    cut->window = (int)rest;
-    cut->whole = (unsigned)(wrap ? periods : 2 * periods);
-    cut->ends_minus = apart ? (unsigned)periods : 0;
+static bool rows_are_lines(const gp_problem *problem) {
+    return problem->in_align >= GP_ALIGN_MAX && problem->out_align >= GP_ALIGN_MAX;
 }
 
-static int columns_before(const gp_window_rows_cut *cut) {
-    return cut->before > 0 ? cut->before : 0;
-}
-
-static int columns_behind(const gp_window_rows_cut *cut) {
-    return cut->window > cut->before ? cut->window - cut->before - 1 : 0;
-}
-
-/* The whole window, unless a row extended for that is much longer. */
-static void cut_window(gp_window_rows_cut *cut, const gp_problem *problem) {
-    const size_t cols = problem->cols, before = problem->window_before, behind = problem->window - before - 1;
-    if (before < cols && behind < cols) {
-        cut->before = (int)before;
-        cut->window = (int)problem->window;
-        if (problem->window <= cols)
-            return;
-    }
-    gp_window_rows_cut rest = {0};
-    cut_periods(&rest, problem);
-    const int least = (int)cols + columns_before(&rest) + columns_behind(&rest);
-    if (cut->window == 0 || 8 * (cols + before + behind) > 9 * (size_t)least)
-        *cut = rest;
-}
-
-gp_window_rows_cut gp_window_cut_rows(const gp_problem *problem, unsigned threads) {
-    const size_t cols = problem->cols, window = problem->window;
-    const size_t pitch = problem->in_pitch > problem->out_pitch ? problem->in_pitch : problem->out_pitch;
-    const gp_border border = problem->border;
-    const bool aligned = problem->in_align >= 16 && cols % 4 == 0 && cols >= ROWS_ALIGNED_MIN;
-    gp_window_rows_cut cut = {0};
-    if (border != GP_BORDER_ZERO && (window <= cols || border != GP_BORDER_REPLICATE))
-        cut_window(&cut, problem);
-    int right = 0;
-    if (border != GP_BORDER_NONE) {
-        const int step = aligned ? 4 : 1;
-        cut.left = (columns_before(&cut) + step - 1) / step * step;
-        right = (columns_behind(&cut) + step - 1) / step * step;
-    }
-    cut.extended = cut.left + (int)cols + right;
-    cut.vectors = aligned || (cut.extended == (int)cols && (problem->rows == 1 || problem->in_pitch == cols));
-    const size_t most = (size_t)threads * GP_WINDOW_ROWS_CHUNK - GP_WINDOW_ROWS_ALIGN;
-    size_t rows = most / (size_t)cut.extended;
-    if (rows > ROWS_OFFSET_MAX / pitch)
-        rows = ROWS_OFFSET_MAX / pitch;
-    if (rows > problem->rows / ROWS_BLOCKS_WANTED)
-        rows = problem->rows / ROWS_BLOCKS_WANTED;
-    cut.rows = rows > 1 ? (unsigned)rows : 1;
-    const size_t entries = cut.rows * (size_t)cut.extended + GP_WINDOW_ROWS_ALIGN;
-    const size_t chunk = (entries + threads - 1) / threads;
-    cut.chunk =
-        (unsigned)((chunk + 2) / 4 * 4 + 1); /* odd, and one more than a multiple of 4, as the kernel takes it */
-    return cut;
+static bool rows_are_vectors(const gp_problem *problem) {
+    return problem->in_align >= 16 && problem->cols % 4 == 0;
 }
 
 /*
@@ -203,7 +117,10 @@ static bool rows_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
     const bool none = problem->border == GP_BORDER_NONE, zeros = none || problem->border == GP_BORDER_ZERO;
     const size_t much_halo = zeros ? SCAN_WINDOW_MAX : 2 * problem->cols;
-    const bool one_a_block = problem->cols <= ROWS_COLS_ONE && !none && (zeros || problem->window <= ROWS_WINDOW_ONE);
+    const bool few = problem->rows * (uint64_t)problem->cols <= ROWS_PIXELS_FEW;
+    const bool one_a_block = problem->cols <= ROWS_COLS_ONE && !none &&
+                             (zeros || problem->window <= ROWS_WINDOW_ONE) &&
+                             (few || problem->cols < FLAT_COLS_LINES || !rows_are_lines(problem));
     return (problem->cols <= ROWS_COLS_MAX || one_a_block ||
             (problem->cols <= ROWS_COLS_LIMIT && problem->window > much_halo)) &&
            (zeros || problem->window <= ROWS_WINDOW_MAX);
@@ -223,6 +140,57 @@ static uint64_t rows_blocks(const gp_problem *problem, unsigned threads) {
     return (problem->rows + rows - 1) / rows;
 }
 
+/* One behind the other, of lengths that suit neither window_rows nor window_scan. */
+static bool rows_are_flat(const gp_problem *problem) {
+    const size_t cols = problem->cols;
+    return (problem->rows == 1 || (problem->in_pitch == cols && problem->out_pitch == cols)) &&
+           cols >= (rows_are_vectors(problem) ? FLAT_COLS_VECTORS : FLAT_COLS_MIN) &&
+           cols < (rows_are_lines(problem) ? FLAT_COLS_LINES : FLAT_COLS_MAX) && problem->border != GP_BORDER_NONE &&
+           problem->border != GP_BORDER_WRAP;
+}
+
+static bool flat_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return rows_are_flat(problem) && problem->cols <= GP_WINDOW_FLAT_COLS &&
+           problem->window_before <= GP_WINDOW_FLAT_BEFORE && problem->cols >= problem->window &&
+           problem->cols >= (problem->window - 1) * FLAT_EDGES;
+}
+
+static bool flat_wide_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return rows_are_flat(problem) && problem->window_before <= GP_WINDOW_FLAT_WIDE_BEFORE &&
+           (problem->cols > GP_WINDOW_FLAT_COLS || problem->window_before > GP_WINDOW_FLAT_BEFORE) &&
+           problem->cols >= problem->window && problem->cols >= (problem->window - 1) * FLAT_EDGES_WIDE;
+}
+
+static uint64_t flat_blocks(const gp_problem *problem, unsigned threads) {
+    (void)threads;
+    const uint64_t outputs = gp_window_cut_flat(problem).outputs;
+    const unsigned early = problem->out_align >= GP_ALIGN_MAX ? 0 : GP_WINDOW_FLAT_EARLY;
+    return (problem->rows * (uint64_t)problem->cols + early + outputs - 1) / outputs;
+}
+
+/*
+ * Launches overlap: blocks are placed where those of the call before leave room, and an SM that is done early gets
+ * more of them than its share. A grid that fills more than half of the device, but not all of it, is spread evenly by
+ * asking for so much memory that an SM holds no more than its share. One H200, 1024 x 1024, windows of 15, 8 bits and
+ * full int32: 6.3 and 9.6 us without, 5.2 and 7.6 us with.
+ */
+static size_t flat_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+    const unsigned chunk = gp_window_cut_flat(problem).chunk;
+    const unsigned regs = chunk == GP_WINDOW_FLAT_WIDE ? GP_WINDOW_FLAT_WIDE_REGS : GP_WINDOW_FLAT_REGS;
+    const size_t smem = GP_WINDOW_FLAT_SMEM(chunk);
+    const uint64_t blocks = flat_blocks(problem, threads);
+    gp_occupancy_info held;
+    gp_occupancy_compute(device, threads, regs, smem, &held);
+    const uint64_t share = (blocks + device->multiprocessors - 1) / device->multiprocessors;
+    if (share >= held.blocks_per_sm || 2 * share <= held.blocks_per_sm)
+        return smem;
+    const size_t granted = device->smem_per_sm / (size_t)share / device->smem_unit * device->smem_unit;
+    const size_t most = granted - device->smem_reserved;
+    return most < device->smem_per_block_optin ? most : device->smem_per_block_optin;
+}
+
 static uint64_t naive_blocks(const gp_problem *problem, unsigned threads) {
     return (problem->rows * (problem->col_end - problem->col_first) + threads - 1) / threads;
 }
@@ -240,6 +208,30 @@ static bool neon_supports(const gp_problem *problem, const gp_device *device) {
 }
 
 const gp_kernel gp_window_rows[] = {
+    {.name = "window_flat",
+     .operation = GP_OPERATION_WINDOW,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_WINDOW_FLAT_THREADS,
+     .threads_max = GP_WINDOW_FLAT_THREADS,
+     .regs_per_thread = GP_WINDOW_FLAT_REGS,
+     .overlaps = true,
+     .smem = flat_smem,
+     .blocks = flat_blocks,
+     .supports = flat_supports,
+     .launch = GP_GPU(gp_launch_window_flat),
+     .about = "rows of odd lengths without gaps, in tiles that do not regard where rows end, by prefix sums"},
+    {.name = "window_flat_wide",
+     .operation = GP_OPERATION_WINDOW,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_WINDOW_FLAT_THREADS,
+     .threads_max = GP_WINDOW_FLAT_THREADS,
+     .regs_per_thread = GP_WINDOW_FLAT_WIDE_REGS,
+     .overlaps = true,
+     .smem = flat_smem,
+     .blocks = flat_blocks,
+     .supports = flat_wide_supports,
+     .launch = GP_GPU(gp_launch_window_flat_wide),
+     .about = "the same in larger tiles, for longer rows and wider windows"},
     {.name = "window_rows",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
