@@ -19,10 +19,13 @@
 #define GP_TRANSPOSE_TURN_REGS 80
 #define GP_TRANSPOSE_QUAD_REGS 64
 #define GP_TRANSPOSE_PICK_REGS 64
+#define GP_TRANSPOSE_PICK_FLOW_REGS 80
 #define GP_TRANSPOSE_ROWS_REGS 64
 #define GP_TRANSPOSE_STRIP_REGS 64
 #define GP_TRANSPOSE_MIRROR_REGS 128
 #define GP_TRANSPOSE_MIRROR_BYTES_REGS 64
+#define GP_TRANSPOSE_MIRROR_PICK_REGS 64
+#define GP_TRANSPOSE_MIRROR_QUADS_REGS 80
 #define GP_TRANSPOSE_ANY_REGS 64
 
 #define GP_TRANSPOSE_SECTOR 32 /* bytes that DRAM writes whole or reads first: output segments start at multiples */
@@ -45,16 +48,16 @@
 #define GP_TRANSPOSE_QUAD_PAD(across) ((across) >= 8 ? 4u : 32u / (across))
 
 /*
- * transpose_pick, _wide, _few: threads, vectors of shared memory that a row's piece has, bytes of a column in a tile.
- * H200, us, _pick against _wide: 1449 x 11578 of 1 byte 13.0 and 14.1, 10007 x 9973 of 1 byte 55.6 and 54.8, 10007 x
- * 9973 of 2 bytes 104.0 and 102.4.
+ * transpose_pick, _wide, _few: threads, vectors of shared memory that a row's piece has, bytes of a column in a tile;
+ * blocks that an H200's registers leave room for. A band has several tiles: it has 8 MiB, a tile less than 80 KiB.
  */
+#define GP_TRANSPOSE_PICK_THREADS 512
 #define GP_TRANSPOSE_PICK_LANES 16
 #define GP_TRANSPOSE_PICK_HIGH 128
-#define GP_TRANSPOSE_PICK_WIDE_THREADS 512
 #define GP_TRANSPOSE_PICK_WIDE_HIGH 256
 #define GP_TRANSPOSE_PICK_FEW_LANES 8
-#define GP_TRANSPOSE_PICK_FEW_HIGH 64
+#define GP_TRANSPOSE_PICK_FEW_HIGH 128
+#define GP_TRANSPOSE_PICK_SHARE 3
 
 /* transpose_pick_tall: threads, and blocks that an SM is to have room for. */
 #define GP_TRANSPOSE_PICK_TALL_THREADS 512
@@ -68,6 +71,17 @@
 #define GP_TRANSPOSE_PICK_FLAT_LANES_MAX 64
 #define GP_TRANSPOSE_PICK_FLAT_BYTES ((size_t)54 << 10)
 #define GP_TRANSPOSE_PICK_FLAT_SHARE 4
+
+/*
+ * transpose_pick_flow: threads; tiles that a block has room for; bytes of a row's piece where a thread has so many
+ * places in a period. H200, us, 1 byte: 23 x 729444 in tiles of 192, 256, 384 bytes 11.4, 10.7, 10.8; 91 x 184365 of
+ * 128, 192 bytes 12.6, 11.6; with 4 tiles of 192 bytes 12.4.
+ */
+#define GP_TRANSPOSE_PICK_FLOW_THREADS 384
+#define GP_TRANSPOSE_PICK_FLOW_THREADS_MIN 192
+#define GP_TRANSPOSE_PICK_FLOW_TILES 3
+#define GP_TRANSPOSE_PICK_FLOW_WIDE_THREADS 512
+#define GP_TRANSPOSE_PICK_FLOW_BYTES(phases) ((phases) == 1 ? 256u : (phases) == 2 ? 192u : 128u)
 
 /*
  * transpose_pick_rows, _cols: words of a column that a warp stores at once, a sector; how often down a column; bytes
@@ -108,9 +122,27 @@
     ((side) == 32 ? 4 : (side) == 128 || (elem_bytes) == 16 ? 1 : 16 / (elem_bytes))
 #define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512
 
-/* transpose_mirror_bytes, _mid, _wide: 8, 16 and 32 lanes along a row; half of the threads for each tile of a pair.
- */
+/* transpose_mirror_bytes, _mid: 8 and 16 lanes along a row; half of the threads for each tile of a pair. */
 #define GP_TRANSPOSE_MIRROR_THREADS(lanes) ((lanes)*16)
+
+/*
+ * transpose_mirror_pick, _wide, _quads: words that a tile owns of a row, which touches `vectors` at most; bytes from
+ * row to row in shared memory, where a row begins as far past a sector's start as in global memory; bytes of a tile.
+ * After so many rows as begin at different banks comes room of a sector.
+ */
+#define GP_TRANSPOSE_MIRROR_PICK_WORDS(vectors) (4 * (vectors)-3)
+#define GP_TRANSPOSE_MIRROR_PICK_PITCH(vectors) (((vectors)*16 + 16 + 31) / 32 * 32)
+#define GP_TRANSPOSE_MIRROR_PICK_ROWS(vectors, bytes) \
+    ((GP_TRANSPOSE_MIRROR_PICK_WORDS(vectors) + 1) * (4 / (bytes)) - 1)
+#define GP_TRANSPOSE_MIRROR_PICK_SMEM(vectors, bytes)                                                  \
+    ((size_t)GP_TRANSPOSE_MIRROR_PICK_ROWS(vectors, bytes) * GP_TRANSPOSE_MIRROR_PICK_PITCH(vectors) + \
+     (GP_TRANSPOSE_MIRROR_PICK_ROWS(vectors, bytes) / (GP_TRANSPOSE_SECTOR / (bytes)) + 1) * GP_TRANSPOSE_SECTOR)
+#define GP_TRANSPOSE_MIRROR_PICK_VECTORS 8
+#define GP_TRANSPOSE_MIRROR_PICK_THREADS(elem_bytes) ((elem_bytes) == 1 ? 512 : 256)
+#define GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(elem_bytes) ((elem_bytes) == 2 ? 16 : 32)
+#define GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(elem_bytes) ((elem_bytes) == 2 ? 512 : 256)
+#define GP_TRANSPOSE_MIRROR_QUADS_VECTORS 16
+#define GP_TRANSPOSE_MIRROR_QUADS_THREADS 384
 
 /* How the matrix is cut into tiles, a block each, and in which order blocks take them: bands of tiles, in them one or
  * two columns after another. */
@@ -118,11 +150,15 @@ typedef struct gp_transpose_cut {
     uint32_t tile_rows, tile_cols;
     uint32_t down, across; /* tiles */
     uint32_t band;         /* tiles down; transpose_mirror: side of the squares in which pairs are taken */
-    uint32_t beside;       /* columns of tiles that blocks walk down together: 1 or 2 */
-    uint32_t halo;         /* rows above the tile that its skewed output segments may start in */
-    uint32_t lanes;        /* transpose_pick, _wide, _few, _flat: vectors of shared memory that a row has */
-    uint32_t room, slot;   /* likewise: `slot` bytes are left after every 2^room rows */
-    uint32_t turns;        /* transpose_pick_flat: threads that share the words that start at one place */
+    uint32_t apart; /* two columns so many tiles from each other are walked down together; a power of two, or 0 */
+    bool outlives;  /* what is read is to stay in L2 longer than what is written */
+    uint32_t halo;  /* rows above the tile that its skewed output segments may start in */
+    uint32_t pitch; /* transpose_pick, _wide, _few: bytes from row to row in shared memory */
+    uint32_t lanes; /* transpose_pick_flat: vectors of shared memory that a row has */
+    uint32_t room, slot; /* likewise: `slot` bytes are left after every 2^room rows */
+    uint32_t turns;      /* transpose_pick_flat: threads that share the words that start at one place; _flow: the
+                            places of a thread */
+    uint32_t slice;      /* transpose_pick_flow: bytes of shared memory that a tile has */
     size_t smem;
     uint64_t blocks;
 } gp_transpose_cut;
@@ -144,12 +180,16 @@ gp_transpose_cut gp_transpose_cut_pick_wide(const gp_problem *problem, const gp_
 gp_transpose_cut gp_transpose_cut_pick_few(const gp_problem *problem, const gp_device *device, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_tall(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_flat(const gp_problem *problem, const gp_device *device, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_flow(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_flow_wide(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_rows(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_cols(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_mirror(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_mirror_wide(const gp_problem *problem, unsigned threads);
-gp_transpose_cut gp_transpose_cut_mirror_bytes(const gp_problem *problem, unsigned threads); /* _mid and _wide too */
-unsigned gp_transpose_mirror_words(const gp_problem *problem, unsigned threads); /* along a row of such a tile */
+gp_transpose_cut gp_transpose_cut_mirror_bytes(const gp_problem *problem, unsigned threads); /* _mid too */
+gp_transpose_cut gp_transpose_cut_mirror_pick(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_mirror_pick_wide(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_mirror_pick_quads(const gp_problem *problem, unsigned threads);
 
 /* The most bytes, 16 or fewer, that divide an element's size and every address. */
 uint32_t gp_transpose_piece(const gp_problem *problem);

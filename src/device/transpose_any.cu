@@ -144,7 +144,7 @@ template <int piece, int vector, bool spread> struct any_tile {
 template <int piece, int vector, bool spread>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, GP_TRANSPOSE_BLOCKS_4) transpose_any(any_arguments a) {
     gp_await_earlier_kernels();
-    const skewed_tile tile = skewed_tile_of_block(a.matrix);
+    const skewed_tile tile = skewed_tile_of_block<false>(a.matrix);
     const unsigned char *base = a.matrix.in + tile.row * (int64_t)a.matrix.in_pitch + tile.col * a.elem_bytes;
     const any_tile<piece, vector, spread> t = {a, tile, transpose_shared + ((uint32_t)(uintptr_t)base & 15)};
     t.load(base);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_mirror_bytes, _mid, _wide: 1 and 2 bytes in place, any pitch, in words. Each row of the matrix is counted
+ * transpose_mirror_bytes, _mid: 1 and 2 bytes in place, small, any pitch, in words. Each row of the matrix is counted
  * from the word that holds its first byte: element c of row r stands at c + skew(r). Tile (i, j) is all elements (r,
  * c) with r + skew(c) in the i-th stretch and c + skew(r) in the j-th: its mirror image is tile (j, i), and what it
  * has of a row are whole words, but for the few rows at a stretch's end that it shares, element by element, with the
@@ -11,28 +11,19 @@
 #include "transpose_mirror.cuh"
 #include "warp.cuh"
 
-/*
- * Blocks an SM that registers leave room for. H200, 31 words of 2 bytes a row, 3 against 2: 2897 x 2897 15.9 against
- * 17.5 us; of 1 byte 11585 x 11585 104 against 92.
- */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define WIDE_BLOCKS(bytes, wide) ((bytes) == 2 && (wide) == 1 ? 3 : 2)
-#else
-#define WIDE_BLOCKS(bytes, wide) 2
-#endif
-#define BLOCKS(bytes, lanes, wide) ((lanes) == 8 ? 8 : (lanes) == 16 ? 4 : WIDE_BLOCKS(bytes, wide))
+#define BLOCKS(lanes) (64 / (lanes)) /* an SM, that registers leave room for */
 
 /*
- * A tile of `groups` words by as many groups of rows, of which it owns all but the last word and the first group: the
- * rows above are where its skewed columns begin. `half` threads, `lanes` of them along a row, `wide` words each.
+ * A tile of `lanes` words by as many groups of rows, of which it owns all but the last word and the first group: the
+ * rows above are where its skewed columns begin. `half` threads, `lanes` of them along a row.
  */
-template <int bytes, int lanes, int wide, int half> struct byte_tile {
-    static constexpr uint32_t threads = half, elems = 4 / bytes, groups = lanes * wide, side = groups * elems;
+template <int bytes, int lanes, int half> struct byte_tile {
+    static constexpr uint32_t threads = half, elems = 4 / bytes, groups = lanes, side = groups * elems;
     static constexpr uint32_t owned = groups - 1, stretch = owned * elems; /* words, elements */
     static constexpr uint32_t beside = 32 / lanes, warps = threads / 32;   /* rows or groups a warp takes at once */
     static constexpr uint32_t each = groups / (warps * beside), pitch = elems * groups + beside; /* words */
     static constexpr size_t smem = 4 * (groups * pitch + 1);
-    typedef uint32_t held[each][wide][elems];
+    typedef uint32_t held[each][elems];
 
     const transpose_arguments &a;
     uint32_t *shared;
@@ -71,16 +62,14 @@ template <int bytes, int lanes, int wide, int half> struct byte_tile {
             const uint32_t s = skew(top + k);
             const unsigned char *from = a.in + (top + k) * (int64_t)a.in_pitch - s + left * bytes;
 #pragma unroll
-            for (uint32_t i = 0; i < each; i++, from += step * a.in_pitch)
-#pragma unroll
-                for (uint32_t j = 0; j < wide; j++) {
-                    const uint32_t w = lane() + j * lanes;
-                    const int64_t r = top + k + i * step, c = left + w * elems - s / bytes;
-                    if (all && w < owned)
-                        kept[i][j][k] = ((const uint32_t *)from)[w];
-                    else if (w < owned && r >= 0 && r < (int64_t)a.rows && c < (int64_t)a.cols)
-                        kept[i][j][k] = load_inside(from + w * 4, a.in, end);
-                }
+            for (uint32_t i = 0; i < each; i++, from += step * a.in_pitch) {
+                const uint32_t w = lane();
+                const int64_t r = top + k + i * step, c = left + w * elems - s / bytes;
+                if (all && w < owned)
+                    kept[i][k] = ((const uint32_t *)from)[w];
+                else if (w < owned && r >= 0 && r < (int64_t)a.rows && c < (int64_t)a.cols)
+                    kept[i][k] = load_inside(from + w * 4, a.in, end);
+            }
         }
     }
     __device__ void load(held kept) const {
@@ -98,22 +87,17 @@ template <int bytes, int lanes, int wide, int half> struct byte_tile {
             shift[k] = skew(first(row) + k) * 8;
 #pragma unroll
         for (uint32_t i = 0; i < each; i++) {
-            uint32_t before[elems];
+            uint32_t square[elems];
 #pragma unroll
-            for (uint32_t j = 0; j < wide; j++) {
-                uint32_t square[elems];
-#pragma unroll
-                for (uint32_t k = 0; k < elems; k++) {
-                    const uint32_t left = __shfl_sync(GP_FULL_WARP, kept[i][j][k], (lane() - 1) % lanes, lanes);
-                    square[k] = __funnelshift_r(j > 0 && lane() == 0 ? before[k] : left, kept[i][j][k], shift[k]);
-                    before[k] = left;
-                }
-                transpose_words<bytes>(square);
-                uint32_t *to = shared + (lane() + j * lanes) * pitch + y + i * warps * beside;
-#pragma unroll
-                for (uint32_t k = 0; k < elems; k++)
-                    to[k * groups] = square[k];
+            for (uint32_t k = 0; k < elems; k++) {
+                const uint32_t left = __shfl_sync(GP_FULL_WARP, kept[i][k], (lane() - 1) % lanes, lanes);
+                square[k] = __funnelshift_r(left, kept[i][k], shift[k]);
             }
+            transpose_words<bytes>(square);
+            uint32_t *to = shared + lane() * pitch + y + i * warps * beside;
+#pragma unroll
+            for (uint32_t k = 0; k < elems; k++)
+                to[k * groups] = square[k];
         }
     }
     /* Word w of output row c, those of its elements that are this tile's. */
@@ -159,38 +143,33 @@ template <int bytes, int lanes, int wide, int half> struct byte_tile {
             const uint32_t c = i * beside + other, *word = column + c / elems * pitch + c % elems * groups;
             const bool is_shared = (i * beside < elems && warp() == 0 && c < elems) ||
                                    ((i + 1) * beside > mine - elems + 1 && warp() == warps - 1 && c > mine - elems);
-#pragma unroll
-            for (uint32_t j = 0; j < wide; j++) {
-                const uint32_t value = __funnelshift_rc(word[j * lanes], word[j * lanes + 1], shift[i % phases]);
-                if (lane() + j * lanes < owned && !is_shared)
-                    ((uint32_t *)to[i % phases])[j * lanes] = value;
-            }
+            const uint32_t value = __funnelshift_rc(word[0], word[1], shift[i % phases]);
+            if (lane() < owned && !is_shared)
+                *(uint32_t *)to[i % phases] = value;
             to[i % phases] += phases * beside * a.out_pitch;
         }
 #pragma unroll 1
         for (uint32_t i = warp(); i < 2 * elems - 2; i += warps)
-            for (uint32_t j = 0; j < wide && other == 0; j++)
-                store_elements(i < elems - 1 ? i + 1 : side - 2 * elems + 2 + i, lane() + j * lanes);
+            if (other == 0)
+                store_elements(i < elems - 1 ? i + 1 : side - 2 * elems + 2 + i, lane());
     }
     __device__ void store() const {
         if (whole)
             return store_words();
 #pragma unroll 2
         for (uint32_t c = threadIdx.x % threads / lanes; c < side; c += threads / lanes)
-#pragma unroll
-            for (uint32_t j = 0; j < wide; j++)
-                store_elements(c, lane() + j * lanes);
+            store_elements(c, lane());
     }
 };
 
 /* Half of the threads each swap one of the two tiles; both are read before either is written. */
-template <int bytes, int lanes, int wide>
-__global__ void __launch_bounds__(GP_TRANSPOSE_MIRROR_THREADS(lanes), BLOCKS(bytes, lanes, wide))
+template <int bytes, int lanes>
+__global__ void __launch_bounds__(GP_TRANSPOSE_MIRROR_THREADS(lanes), BLOCKS(lanes))
     transpose_mirror_bytes(transpose_arguments a) {
-    typedef byte_tile<bytes, lanes, wide, GP_TRANSPOSE_MIRROR_THREADS(lanes) / 2> tile;
+    typedef byte_tile<bytes, lanes, GP_TRANSPOSE_MIRROR_THREADS(lanes) / 2> tile;
     gp_await_earlier_kernels();
     tile_index at;
-    if (!pair_of_block(a, &at))
+    if (!pair_of_block(a, blockIdx.x, &at))
         return;
     const bool second = threadIdx.x >= tile::threads, works = !second || at.row != at.col;
     const tile mine = {a, (uint32_t *)(transpose_shared + (second ? tile::smem : 0)), second ? at.col : at.row,
@@ -215,22 +194,13 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
 extern "C" gp_status gp_launch_transpose_mirror_bytes(gp_context *context, const gp_plan *plan,
                                                       const gp_problem *problem) {
     return launch(context, plan, problem,
-                  problem->elem_bytes == 2 ? (const void *)transpose_mirror_bytes<2, 8, 1>
-                                           : (const void *)transpose_mirror_bytes<1, 8, 1>);
+                  problem->elem_bytes == 2 ? (const void *)transpose_mirror_bytes<2, 8>
+                                           : (const void *)transpose_mirror_bytes<1, 8>);
 }
 
 extern "C" gp_status gp_launch_transpose_mirror_bytes_mid(gp_context *context, const gp_plan *plan,
                                                           const gp_problem *problem) {
     return launch(context, plan, problem,
-                  problem->elem_bytes == 2 ? (const void *)transpose_mirror_bytes<2, 16, 1>
-                                           : (const void *)transpose_mirror_bytes<1, 16, 1>);
-}
-
-extern "C" gp_status gp_launch_transpose_mirror_bytes_wide(gp_context *context, const gp_plan *plan,
-                                                           const gp_problem *problem) {
-    const bool twice = gp_transpose_mirror_words(problem, plan->threads) == 64;
-    return launch(context, plan, problem,
-                  problem->elem_bytes == 1 ? (const void *)transpose_mirror_bytes<1, 32, 1>
-                  : twice                  ? (const void *)transpose_mirror_bytes<2, 32, 2>
-                                           : (const void *)transpose_mirror_bytes<2, 32, 1>);
+                  problem->elem_bytes == 2 ? (const void *)transpose_mirror_bytes<2, 16>
+                                           : (const void *)transpose_mirror_bytes<1, 16>);
 }

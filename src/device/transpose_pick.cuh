@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Raw rows in shared memory, from which elements of 1, 2 and 4 bytes are picked one by one: what costs is one load an
- * element and a byte permute or less, whatever the alignment on either side. See transpose_pick.cu.
+ * element and a byte permute or less, whatever the alignment on either side. See transpose_pick_long.cu.
  */
 #ifndef GP_TRANSPOSE_PICK_CUH
 #define GP_TRANSPOSE_PICK_CUH
@@ -10,11 +10,9 @@
 
 /* Blocks that an SM's registers leave room for; architectures other than Hopper would spill at as many. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
-#define GP_TRANSPOSE_PICK_BLOCKS 5
-#define GP_TRANSPOSE_PICK_WIDE_BLOCKS 3
+#define GP_TRANSPOSE_PICK_LONG_BLOCKS 3
 #else
-#define GP_TRANSPOSE_PICK_BLOCKS 4
-#define GP_TRANSPOSE_PICK_WIDE_BLOCKS 2
+#define GP_TRANSPOSE_PICK_LONG_BLOCKS 2
 #endif
 
 /*
@@ -44,6 +42,28 @@ template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t 
     else
         return e[0];
 }
+
+/*
+ * Few rows: lanes pick from rows 4 / bytes apart. Where those begin at the same word of a vector, every 8 lanes begin
+ * with another element of theirs, which lies in another bank: turn(k) is the element picked k-th.
+ */
+template <int bytes> struct picking {
+    static constexpr uint32_t elems = 4 / bytes;
+    uint32_t by, order; /* the elements' places in the word, a nibble a byte */
+    __device__ picking(uint64_t in_pitch) {
+        by = in_pitch % 4 == 0 ? threadIdx.x / 8 % elems : 0;
+        order = 0x54105410u >> (16 - by * bytes * 4);
+    }
+    __device__ uint32_t turn(uint32_t k) const {
+        return (k + by) & (elems - 1);
+    }
+    __device__ uint32_t word(const uint32_t *e) const {
+        if constexpr (bytes == 1)
+            return __byte_perm(__byte_perm(e[0], e[1], 0x0040), __byte_perm(e[2], e[3], 0x0040), order);
+        else
+            return __byte_perm(e[0], e[1], order);
+    }
+};
 
 /* Bit k: element k of a word at local row `row` lies in the matrix. */
 template <int bytes> __device__ inline uint32_t part_of_word(uint32_t row, const skewed_tile &tile) {

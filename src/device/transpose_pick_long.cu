@@ -25,7 +25,7 @@ __device__ inline void copy_piece(const transpose_arguments &a, const skewed_til
 }
 
 template <int bytes>
-__global__ void __launch_bounds__(GP_TRANSPOSE_PICK_TALL_THREADS, GP_TRANSPOSE_PICK_WIDE_BLOCKS)
+__global__ void __launch_bounds__(GP_TRANSPOSE_PICK_TALL_THREADS, GP_TRANSPOSE_PICK_LONG_BLOCKS)
     transpose_pick_tall(transpose_arguments a) {
     const skewed_tile tile = skewed_tile_of_block(a);
     const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch;
@@ -86,19 +86,20 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_flat(t
     element *to = (element *)(a.out + col * a.out_pitch);
     const uint32_t n = cols * rows, head = min(n, (0u - (uint32_t)(uintptr_t)to & 3) / bytes),
                    words = (n - head) / elems;
+    const picking<bytes> pick(a.in_pitch);
 #pragma unroll 1
     for (uint32_t begin = threadIdx.x; begin < rows * turns && begin < words; begin += blockDim.x) {
         const element *from[elems];
 #pragma unroll
         for (uint32_t k = 0; k < elems; k++)
-            from[k] = place(head + begin * elems + k);
+            from[k] = place(head + begin * elems + pick.turn(k));
 #pragma unroll 4
         for (uint32_t i = begin; i < words; i += rows * turns) {
             uint32_t e[elems];
 #pragma unroll
             for (uint32_t k = 0; k < elems; k++, from[k - 1] += turns * elems)
                 e[k] = *from[k];
-            ((uint32_t *)(to + head))[i] = word_of_elements<bytes>(e);
+            ((uint32_t *)(to + head))[i] = pick.word(e);
         }
     }
     const uint32_t rest = n - words * elems, i = threadIdx.x < head ? threadIdx.x : threadIdx.x + words * elems;

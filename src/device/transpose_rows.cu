@@ -15,10 +15,11 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transp
     const uint32_t height = a.cut.tile_rows + a.cut.halo, pitch = (uint32_t)a.in_pitch;
     const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch, *end = a.in + a.rows * a.in_pitch;
     const uint32_t past = (uint32_t)(uintptr_t)base & 15, inside = past + height * pitch;
+    const uint64_t policy = read_policy(a.cut);
     if (base - past >= a.in && base + height * pitch + 15 <= end) {
 #pragma unroll 4
         for (uint32_t i = threadIdx.x * 16; i < inside; i += blockDim.x * 16)
-            copy_async(transpose_shared + i, base - past + i);
+            copy_async(transpose_shared + i, base - past + i, policy);
     } else {
         for (uint32_t i = threadIdx.x * 16; i < inside; i += blockDim.x * 16)
             copy_inside(transpose_shared + i, base - past + i, a.in, end);

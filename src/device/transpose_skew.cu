@@ -9,14 +9,14 @@
 
 /* A warp's row of the tile, 32 neighbours `wide` times; `whole`: no row lies outside the matrix. */
 template <int bytes, int wide, bool whole>
-__device__ inline void load_row(const skewed_tile &tile, uint32_t r, const unsigned char *from,
+__device__ inline void load_row(const skewed_tile &tile, uint32_t r, const unsigned char *from, uint64_t policy,
                                 typename element_of<bytes>::type *kept) {
     typedef typename element_of<bytes>::type element;
     const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
     for (uint32_t j = 0; j < wide; j++)
         if (lane + 32 * j < tile.cols && (whole || (r >= tile.lowest && r < tile.end)))
-            kept[j] = __ldg((const element *)from + 32 * j);
+            kept[j] = load_by((const element *)from + 32 * j, policy);
 }
 
 template <int bytes, int threads, int cols, bool whole>
@@ -27,13 +27,13 @@ __device__ inline void load_skewed(const transpose_arguments &a, const skewed_ti
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, halo = a.cut.halo;
     const unsigned char *above = a.in + (tile.row + warp) * (int64_t)a.in_pitch + (tile.col + lane) * bytes;
     const unsigned char *from = above + halo * a.in_pitch;
-    const uint64_t step = warps * a.in_pitch;
+    const uint64_t step = warps * a.in_pitch, policy = read_policy(a.cut);
     element kept[each][wide], early[wide];
 #pragma unroll
     for (uint32_t i = 0; i < each; i++)
-        load_row<bytes, wide, whole>(tile, halo + warp + i * warps, from + i * step, kept[i]);
+        load_row<bytes, wide, whole>(tile, halo + warp + i * warps, from + i * step, policy, kept[i]);
     for (uint32_t r = warp; r < halo; r += warps, above += step) {
-        load_row<bytes, wide, whole>(tile, r, above, early);
+        load_row<bytes, wide, whole>(tile, r, above, policy, early);
 #pragma unroll
         for (uint32_t j = 0; j < wide; j++)
             shared[r * (cols + 1) + lane + 32 * j] = early[j];

@@ -14,8 +14,8 @@ struct skewed_tile {
     bool whole;    /* every row of it and of its halo is in the matrix */
 };
 
-__device__ inline skewed_tile skewed_tile_of_block(const transpose_arguments &a) {
-    const tile_index at = tile_of_block(a.cut);
+template <bool pairs = true> __device__ inline skewed_tile skewed_tile_of_block(const transpose_arguments &a) {
+    const tile_index at = tile_of_block<pairs>(a.cut);
     const uint32_t halo = a.cut.halo, loaded = a.cut.tile_rows + halo;
     const int64_t row = (int64_t)at.row * a.cut.tile_rows - halo;
     const int64_t left = (int64_t)a.rows - row;

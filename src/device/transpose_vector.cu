@@ -33,9 +33,13 @@ template <int bytes, int threads, bool in_place> struct vector_tile {
         constexpr uint32_t mask = (log2_down < 3 ? 1u << log2_down : 8) - 1;
         return (col << log2_down) + (down ^ (col / elems & mask));
     }
-    /* All squares of the thread. once: the kernel writes nothing that it reads. */
+    /*
+     * All squares of the thread. once: the kernel writes nothing that it reads. By policy, 4096 x 4096 of 1 byte
+     * takes 11.1 us for 9.7 (H200).
+     */
     template <bool once>
     __device__ void load(const transpose_arguments &a, uint64_t row, uint64_t col, uint4 square[each][elems]) const {
+        const uint64_t policy = once && bytes > 1 ? read_policy(a.cut) : 0;
         constexpr uint32_t step = (threads >> log2_across) * elems; /* rows */
         const uint32_t y = (threadIdx.x >> log2_across) * elems, x = threadIdx.x & ((1u << log2_across) - 1);
         const uint32_t rows = left_of(a.rows, row, 1u << log2_down << log2_elems);
@@ -47,7 +51,9 @@ template <int bytes, int threads, bool in_place> struct vector_tile {
             for (uint32_t i = 0; i < elems; i++)
                 if (inside && y + s * step < rows) {
                     const unsigned char *vector = from + (s * step + i) * a.in_pitch;
-                    square[s][i] = once ? load_once(vector) : *(const uint4 *)vector;
+                    square[s][i] = !once        ? *(const uint4 *)vector
+                                   : bytes == 1 ? load_once(vector)
+                                                : load_by((const uint4 *)vector, policy);
                 }
     }
     __device__ void keep(const uint4 square[each][elems]) const {
@@ -83,7 +89,7 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
                                                              : 2)) transpose_vector(transpose_arguments a) {
     gp_await_earlier_kernels();
     const vector_tile<bytes, threads, false> tile = {(uint4 *)transpose_shared};
-    const tile_index at = tile_of_block(a.cut);
+    const tile_index at = tile_of_block<(bytes >= 4)>(a.cut);
     const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_cols;
     uint4 square[tile.each][tile.elems];
     tile.template load<true>(a, row, col, square);

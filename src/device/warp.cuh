@@ -20,6 +20,21 @@ __device__ __forceinline__ void gp_await_earlier_kernels() {
 #endif
 }
 
+/*
+ * The same, but after `value` has been computed, so that addresses are there when waiting ends: the assembler would
+ * else wait first, and compute then. It does not know that both branches do one thing.
+ */
+__device__ __forceinline__ void gp_await_earlier_kernels(uint32_t value) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %0, 0; @p griddepcontrol.wait; @!p griddepcontrol.wait; }" ::"r"(value)
+        : "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#else
+    (void)value;
+#endif
+}
+
 /* 16 bytes that this kernel reads once: no room is made for them in the first-level cache. */
 __device__ __forceinline__ int4 gp_load_once(const int4 *address) {
     int4 value;

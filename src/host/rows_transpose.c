@@ -12,7 +12,9 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes_mid);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes_wide);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick_wide);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick_quads);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pack);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_rows);
@@ -22,6 +24,8 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_few);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_tall);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flat);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flow);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flow_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_rows);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_cols);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_narrow);
@@ -51,9 +55,14 @@ SIZES_OF(rows)
 SIZES_OF(pick_rows)
 SIZES_OF(pick_cols)
 SIZES_OF(pick_tall)
+SIZES_OF(pick_flow)
+SIZES_OF(pick_flow_wide)
 SIZES_OF(mirror)
 SIZES_OF(mirror_wide)
 SIZES_OF(mirror_bytes)
+SIZES_OF(mirror_pick)
+SIZES_OF(mirror_pick_wide)
+SIZES_OF(mirror_pick_quads)
 SIZES_OF(any)
 
 /* Likewise where the cut depends on the device. */
@@ -147,8 +156,34 @@ const gp_kernel gp_transpose_rows[] = {
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_swap),
      .about = "in place, 16-byte aligned: a block swaps a tile with its mirror image"},
-    IN_PLACE(transpose_mirror_bytes_wide, GP_TRANSPOSE_MIRROR_THREADS(32), BYTES_REGS, mirror_bytes,
-             "1 and 2 bytes in place, any pitch, large: larger tiles still"),
+    {.name = "transpose_mirror_pick",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_MIRROR_PICK_THREADS(2),
+     .threads_max = GP_TRANSPOSE_MIRROR_PICK_THREADS(1),
+     .regs_per_thread = GP_TRANSPOSE_MIRROR_PICK_REGS,
+     .smem = mirror_pick_smem,
+     .blocks = mirror_pick_blocks,
+     .supports = gp_transpose_mirror_pick_supports,
+     .overlaps = true,
+     .launch = GP_GPU(gp_launch_transpose_mirror_pick),
+     .about = "1 and 2 bytes in place, any pitch: raw rows in shared memory, elements picked from them"},
+    {.name = "transpose_mirror_pick_wide",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(4),
+     .threads_max = GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(2),
+     .regs_per_thread = GP_TRANSPOSE_MIRROR_PICK_REGS,
+     .smem = mirror_pick_wide_smem,
+     .blocks = mirror_pick_wide_blocks,
+     .supports = gp_transpose_mirror_pick_wide_supports,
+     .overlaps = true,
+     .launch = GP_GPU(gp_launch_transpose_mirror_pick_wide),
+     .about =
+         "2 and 4 bytes in place, any pitch, large: likewise from larger tiles, a pair to a cluster of two blocks"},
+    IN_PLACE(
+        transpose_mirror_pick_quads, GP_TRANSPOSE_MIRROR_QUADS_THREADS, QUADS_REGS, mirror_pick_quads,
+        "1 byte in place, any pitch, large: as transpose_mirror_pick_wide, 4 rows that follow each other at once"),
     IN_PLACE(transpose_mirror, GP_TRANSPOSE_THREADS, REGS, mirror,
              "4, 8, 12 and 16 bytes in place, any pitch: a tile and its mirror image, all loads under way together"),
     {.name = "transpose_vector",
@@ -162,7 +197,7 @@ const gp_kernel gp_transpose_rows[] = {
      .supports = gp_transpose_vector_supports,
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_vector),
-     .about = "4 bytes, 16-byte aligned (8 bytes: few): loads, shared memory and stores all in vectors"},
+     .about = "4 bytes, 16-byte aligned (8 bytes: few or many): loads, shared memory and stores all in vectors"},
     {.name = "transpose_quad",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -201,6 +236,32 @@ const gp_kernel gp_transpose_rows[] = {
      .launch = GP_GPU(gp_launch_transpose_pick_rows),
      .about =
          "1 and 2 bytes, very short rows without padding: whole rows a block, words picked from them byte by byte"},
+    {.name = "transpose_pick_flow",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_PICK_FLOW_THREADS_MIN,
+     .threads_max = GP_TRANSPOSE_PICK_FLOW_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_PICK_FLOW_REGS,
+     .smem = pick_flow_smem,
+     .blocks = pick_flow_blocks,
+     .supports = gp_transpose_pick_flow_supports,
+     .overlaps = true,
+     .launch = GP_GPU(gp_launch_transpose_pick_flow),
+     .waves = 1,
+     .about = "1 and 2 bytes, few rows, no padding in the output, much: likewise, blocks that stay, tile after tile"},
+    {.name = "transpose_pick_flow_wide",
+     .operation = GP_OPERATION_TRANSPOSE,
+     .space = GP_SPACE_GPU,
+     .threads_min = GP_TRANSPOSE_PICK_FLOW_WIDE_THREADS,
+     .threads_max = GP_TRANSPOSE_PICK_FLOW_WIDE_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_PICK_REGS,
+     .smem = pick_flow_wide_smem,
+     .blocks = pick_flow_wide_blocks,
+     .supports = gp_transpose_pick_flow_wide_supports,
+     .overlaps = true,
+     .launch = GP_GPU(gp_launch_transpose_pick_flow_wide),
+     .waves = 1,
+     .about = "1 byte, more rows: likewise, by more threads, two tiles in turns"},
     {.name = "transpose_pick_cols",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -219,9 +280,9 @@ const gp_kernel gp_transpose_rows[] = {
          "1 and 2 bytes, few rows, no padding in the output: likewise, larger tiles, shared out evenly"),
     PICK(transpose_pick_few, pick_few, GP_TRANSPOSE_THREADS, .blocks_on = pick_few_blocks_on,
          "1 and 2 bytes, any pitch, few: likewise, from small tiles, so that there are tiles for all SMs"),
-    PICK(transpose_pick_wide, pick_wide, GP_TRANSPOSE_PICK_WIDE_THREADS, .blocks_on = pick_wide_blocks_on,
-         "1 and 2 bytes, pitches not a multiple of 4 (8) elements, large or not much: likewise, from larger tiles"),
-    PICK(transpose_pick, pick, GP_TRANSPOSE_THREADS, .blocks_on = pick_blocks_on,
+    PICK(transpose_pick_wide, pick_wide, GP_TRANSPOSE_PICK_THREADS, .blocks_on = pick_wide_blocks_on,
+         "1 and 2 bytes, pitches not a multiple of 4 (8) elements, more: likewise, from larger tiles"),
+    PICK(transpose_pick, pick, GP_TRANSPOSE_PICK_THREADS, .blocks_on = pick_blocks_on,
          "1 and 2 bytes, pitches not a multiple of 4 (8) elements: likewise, from tiles as wide as gives all SMs "
          "equally much"),
     {.name = "transpose_narrow",

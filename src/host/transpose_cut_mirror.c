@@ -11,10 +11,16 @@ static bool is_plain(const gp_problem *problem) {
     return problem->in_place && gp_transpose_is_plain(problem);
 }
 
+/* Clusters of blocks came with compute capability 9.0; shared memory as transpose_mirror_pick_quads has it. */
+static bool has_clusters(const gp_device *device) {
+    return device->compute_major >= 9 &&
+           device->smem_per_block_optin >= GP_TRANSPOSE_MIRROR_PICK_SMEM(GP_TRANSPOSE_MIRROR_QUADS_VECTORS, 1);
+}
+
 /*
- * H200, us, tiles of 7, 15 and 31 words a row. 1 byte: 181 x 181 2.4, 3.4, 5.5; 725 x 725 2.8, 3.6, 6.3; 2897 x 2897
- * 16, 10.1, 10.8; 4096 x 4096 30, 17.2, 15.9. 2 bytes: 363 x 363 2.4, 2.5, 4.1; 725 x 725 3.9, 3.3, 4.9; 1449 x 1449
- * 9.9, 6.5, 7.1. Through the library 1024 x 1024 of 1 byte took 5.1 in tiles of 7.
+ * H200, us, tiles of 7 and 15 words a row, and of transpose_mirror_pick. 1 byte: 181 x 181 2.4, 3.4; 725 x 725 2.8,
+ * 3.7, 4.2; 1449 x 1449 5.8, 4.9, 4.5; 2897 x 2897 16, 10.1, 8.9. 2 bytes: 363 x 363 2.4, 2.5; 725 x 725 3.9, 3.3,
+ * 3.6; 1449 x 1449 9.9, 6.3, 4.9. Through the library 1024 x 1024 of 1 byte took 5.1 in tiles of 7.
  */
 bool gp_transpose_mirror_bytes_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
@@ -28,14 +34,28 @@ bool gp_transpose_mirror_bytes_supports(const gp_problem *problem, const gp_devi
 bool gp_transpose_mirror_bytes_mid_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
     return is_plain(problem) && problem->elem_bytes <= 2 &&
-           problem->rows <= (gp_transpose_is_vectors(problem) ? problem->elem_bytes == 1 ? 1024 : 640
-                             : problem->elem_bytes == 1       ? 3200
-                                                              : 1700);
+           problem->rows <= (problem->elem_bytes == 1           ? 1024
+                             : gp_transpose_is_vectors(problem) ? 640
+                                                                : 800);
 }
 
-bool gp_transpose_mirror_bytes_wide_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return is_plain(problem) && problem->elem_bytes <= 2;
+/*
+ * H200, us, against transpose_mirror_pick_quads and, 2 bytes, _wide: 1 byte 2897 x 2897 9.0 and 11.2, 5793 x
+ * 5793 24.9 and 24.8, 11585 x 11585 91 and 83.7; 2 bytes 2897 x 2897 12.7 and 13.2, 5793 x 5793 44.1 and 41.6, 11585
+ * x 11585 174 and 159.
+ */
+bool gp_transpose_mirror_pick_supports(const gp_problem *problem, const gp_device *device) {
+    return is_plain(problem) && problem->elem_bytes <= 2 &&
+           (problem->rows <= (problem->elem_bytes == 1 ? 5000 : 4000) || !has_clusters(device));
+}
+
+bool gp_transpose_mirror_pick_quads_supports(const gp_problem *problem, const gp_device *device) {
+    return is_plain(problem) && problem->elem_bytes == 1 && has_clusters(device);
+}
+
+bool gp_transpose_mirror_pick_wide_supports(const gp_problem *problem, const gp_device *device) {
+    return is_plain(problem) && has_clusters(device) &&
+           (problem->elem_bytes == 2 || (problem->elem_bytes == 4 && problem->rows > 1024));
 }
 
 bool gp_transpose_mirror_supports(const gp_problem *problem, const gp_device *device) {
@@ -45,16 +65,16 @@ bool gp_transpose_mirror_supports(const gp_problem *problem, const gp_device *de
 }
 
 /*
- * H200, us, against transpose_mirror (4 bytes) and transpose_swap (16 bytes): 4 bytes 1449 x 1449 7.5 against 9.0,
- * 2897 x 2897 23.2 against 22.2 (2.1 blocks an SM, one after the other), 11585 x 11585 308 against 317; 16 bytes
- * 5793 x 5793 287 against 331.
+ * H200, us, against transpose_mirror and _pick_wide (4 bytes) and transpose_swap (16 bytes): 4 bytes 1449 x 1449 7.5
+ * against 9.1 and 7.7, 2897 x 2897 23.2 (2.1 blocks an SM, one after the other) against 22.2 and 20.8, 5793 x 5793
+ * 81.0 against 86.4 and 76.5; 16 bytes 5793 x 5793 287 against 331.
  */
 bool gp_transpose_mirror_wide_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
+    const bool by_tile = problem->rows > 1024 && problem->rows <= 1920;
     return is_plain(problem) && problem->in_align < GP_TRANSPOSE_SECTOR &&
-           (problem->elem_bytes == 4 ? !gp_transpose_is_vectors(problem) && problem->rows > 1024 &&
-                                           (problem->rows <= 1920 || problem->rows > 4096)
-                                     : problem->elem_bytes == 16 && problem->rows > 1024);
+           (problem->elem_bytes == 4
+                ? !gp_transpose_is_vectors(problem) && (by_tile || (problem->rows > 4096 && !has_clusters(device)))
+                : problem->elem_bytes == 16 && problem->rows > 1024);
 }
 
 /*
@@ -64,13 +84,12 @@ bool gp_transpose_mirror_wide_supports(const gp_problem *problem, const gp_devic
  */
 #define MIRROR_SQUARES_FROM ((uint64_t)4 << 20)
 
-static gp_transpose_cut finish_mirror(gp_transpose_cut cut, const gp_problem *problem, uint64_t skewed) {
+static gp_transpose_cut finish_mirror(gp_transpose_cut cut, const gp_problem *problem, uint64_t skewed,
+                                      uint64_t squares_from) {
+    const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
     cut.tile_cols = cut.tile_rows;
     cut.down = cut.across = (uint32_t)divide_up(skewed, cut.tile_rows);
-    cut.beside = 1;
-    cut.band = problem->rows * problem->cols * problem->elem_bytes < MIRROR_SQUARES_FROM || cut.down < 16 ? 1
-               : cut.down < 32                                                                            ? 2
-                                                                                                          : 4;
+    cut.band = bytes < squares_from || cut.down < 16 ? 1 : cut.down < 32 ? 2 : 4;
     const uint64_t squares = divide_up(cut.down, cut.band);
     cut.blocks = (squares % 2 == 0 ? squares / 2 * (squares + 1) : (squares + 1) / 2 * squares) * cut.band * cut.band;
     return cut;
@@ -79,7 +98,7 @@ static gp_transpose_cut finish_mirror(gp_transpose_cut cut, const gp_problem *pr
 static gp_transpose_cut cut_mirror(const gp_problem *problem, uint32_t side) {
     gp_transpose_cut cut = {.tile_rows = side};
     cut.smem = (size_t)side * (side + 1) * problem->elem_bytes * 2;
-    return finish_mirror(cut, problem, problem->rows);
+    return finish_mirror(cut, problem, problem->rows, MIRROR_SQUARES_FROM);
 }
 
 /*
@@ -97,20 +116,54 @@ gp_transpose_cut gp_transpose_cut_mirror_wide(const gp_problem *problem, unsigne
     return cut_mirror(problem, problem->elem_bytes == 4 ? 128 : 64);
 }
 
-/*
- * H200, 2 bytes, tiles of 32 against 64 words a row: 2897 x 2897 15.7 against 16.1 us, 4096 x 4096 28.9 against 25.3,
- * 11585 x 11585 182 against 173. 64 words of 1 byte leave one block an SM: 11585 x 11585 92 against 95.
- */
-unsigned gp_transpose_mirror_words(const gp_problem *problem, unsigned threads) {
-    const unsigned lanes = threads / GP_TRANSPOSE_MIRROR_THREADS(1);
-    return lanes == 32 && problem->elem_bytes == 2 && problem->rows > 3500 ? 64 : lanes;
-}
-
 /* A word of each row and the rows that share it are the next tile's; rows start up to a word early. */
 gp_transpose_cut gp_transpose_cut_mirror_bytes(const gp_problem *problem, unsigned threads) {
-    const uint32_t elems = 4 / (uint32_t)problem->elem_bytes, words = gp_transpose_mirror_words(problem, threads);
-    const uint32_t beside = words < 32 ? 32 / words : 1;
+    const uint32_t elems = 4 / (uint32_t)problem->elem_bytes, words = threads / GP_TRANSPOSE_MIRROR_THREADS(1);
+    const uint32_t beside = 32 / words;
     gp_transpose_cut cut = {.tile_rows = (words - 1) * elems};
     cut.smem = 2 * 4 * ((size_t)words * (elems * words + beside) + 1);
-    return finish_mirror(cut, problem, problem->rows + elems - 1);
+    return finish_mirror(cut, problem, problem->rows + elems - 1, MIRROR_SQUARES_FROM);
+}
+
+static gp_transpose_cut cut_pick(const gp_problem *problem, uint32_t vectors, uint64_t squares_from) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes, elems = 4 / bytes;
+    gp_transpose_cut cut = {.tile_rows = GP_TRANSPOSE_MIRROR_PICK_WORDS(vectors) * elems};
+    cut.smem = GP_TRANSPOSE_MIRROR_PICK_SMEM(vectors, bytes);
+    return finish_mirror(cut, problem, problem->rows + elems - 1, squares_from);
+}
+
+/* Two blocks, a cluster, swap a pair. */
+static gp_transpose_cut cut_clusters(const gp_problem *problem, uint32_t vectors, uint64_t squares_from) {
+    gp_transpose_cut cut = cut_pick(problem, vectors, squares_from);
+    cut.blocks *= 2;
+    return cut;
+}
+
+/* One number of threads for each size of element. */
+static size_t smem_if(unsigned threads, unsigned wanted, size_t smem) {
+    return threads == wanted ? smem : threads < wanted ? GP_SMEM_FEW_THREADS : GP_SMEM_OTHER_THREADS;
+}
+
+/* H200, us, row by row against squares: 2 bytes 1449 x 1449 4.9 and 5.6; 1 byte 2897 x 2897 9.5 and 8.9. */
+gp_transpose_cut gp_transpose_cut_mirror_pick(const gp_problem *problem, unsigned threads) {
+    gp_transpose_cut cut = cut_pick(problem, GP_TRANSPOSE_MIRROR_PICK_VECTORS, (uint64_t)8 << 20);
+    cut.smem = smem_if(threads, GP_TRANSPOSE_MIRROR_PICK_THREADS(problem->elem_bytes), 2 * cut.smem);
+    return cut;
+}
+
+/*
+ * H200, us, row by row against squares: 2 bytes 5793 x 5793 41.6 and 41.7, 11585 x 11585 167 and 159; 4 bytes 76.5
+ * and 77.4, 316 and 308.
+ */
+gp_transpose_cut gp_transpose_cut_mirror_pick_wide(const gp_problem *problem, unsigned threads) {
+    const size_t bytes = problem->elem_bytes;
+    gp_transpose_cut cut = cut_clusters(problem, GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(bytes), (uint64_t)192 << 20);
+    cut.smem = smem_if(threads, GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(bytes), cut.smem);
+    return cut;
+}
+
+/* Likewise: 5793 x 5793 24.9 and 25.1, 11585 x 11585 86.4 and 83.9. */
+gp_transpose_cut gp_transpose_cut_mirror_pick_quads(const gp_problem *problem, unsigned threads) {
+    (void)threads;
+    return cut_clusters(problem, GP_TRANSPOSE_MIRROR_QUADS_VECTORS, (uint64_t)64 << 20);
 }

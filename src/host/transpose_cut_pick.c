@@ -57,7 +57,7 @@ static void make_room(gp_transpose_cut *cut, const gp_problem *problem, uint64_t
 
 /* Tiles of so many rows, and the rows above that output segments aligned to `unit` bytes may start in. */
 static gp_transpose_cut tiles_of(const gp_problem *problem, uint32_t high, unsigned unit) {
-    gp_transpose_cut cut = {.tile_rows = high / (uint32_t)problem->elem_bytes, .beside = 1, .across = 1};
+    gp_transpose_cut cut = {.tile_rows = high / (uint32_t)problem->elem_bytes, .across = 1};
     if (problem->out_align < unit)
         cut.halo = unit / (uint32_t)problem->elem_bytes;
     cut.blocks = divide_up(problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0), cut.tile_rows);
@@ -65,25 +65,46 @@ static gp_transpose_cut tiles_of(const gp_problem *problem, uint32_t high, unsig
     return cut;
 }
 
-/* Pieces of rows, as wide as `lanes` vectors allow wherever they start. */
-static void cut_pieces(gp_transpose_cut *cut, const gp_problem *problem, const gp_device *device) {
-    const uint32_t bytes = (uint32_t)problem->elem_bytes, sector = GP_TRANSPOSE_SECTOR / bytes;
-    const uint64_t down = cut->blocks, widest = (cut->lanes * GP_TRANSPOSE_VECTOR - GP_TRANSPOSE_SECTOR) / bytes;
-    const uint64_t width = even_width(problem->cols, widest, down, sector, 1, device);
-    cut->tile_cols = (uint32_t)(width > sector ? width : sector);
-    const uint64_t across = divide_up(problem->cols, cut->tile_cols);
-    const uint64_t tiles = BAND_BYTES / ((uint64_t)cut->tile_rows * cut->tile_cols * bytes);
-    cut->across = (uint32_t)across;
-    cut->band = (uint32_t)least(down, tiles);
-    cut->blocks = down * across;
+/*
+ * From row to row in shared memory, at least the piece and the sectors that it touches on both sides. Rows whose
+ * pitch is whole vectors all begin alike: an odd number of vectors spreads them over most banks.
+ */
+static uint32_t piece_pitch(const gp_problem *problem, uint32_t cols) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes, sector = GP_TRANSPOSE_SECTOR;
+    const uint32_t needed = cols * bytes + sector - 1 + GP_TRANSPOSE_VECTOR - 1;
+    const uint32_t pitch = (uint32_t)(problem->in_pitch * bytes % sector);
+    return needed + ((pitch % GP_TRANSPOSE_VECTOR == 0 ? GP_TRANSPOSE_VECTOR : pitch) - needed) % sector;
+}
+
+/*
+ * Where an SM has room for all its tiles at once, and they are several, it is given no room for more: blocks of the
+ * next kernel, which are placed while this one runs, would else leave some SMs with more tiles than others. H200, us,
+ * 2897 x 2897 of 1 byte, two tiles an SM with and without room for a third: 8.4 and 6.9.
+ */
+static size_t smem_for_share(size_t smem, uint64_t share, const gp_device *device) {
+    const uint64_t granted = device->smem_per_sm / (share + 1) + 1;
+    const uint64_t padded = granted > device->smem_reserved ? granted - device->smem_reserved : 0;
+    if (share < 2 || share > GP_TRANSPOSE_PICK_SHARE || padded <= smem || padded > device->smem_per_block_optin)
+        return smem;
+    return (size_t)padded;
 }
 
 /* Tiles of so many bytes of a column and vectors of a row, output segments aligned to `unit` bytes. */
 static gp_transpose_cut cut_tiles(const gp_problem *problem, const gp_device *device, uint32_t high, uint32_t lanes,
                                   unsigned unit) {
     gp_transpose_cut cut = tiles_of(problem, high, unit);
-    make_room(&cut, problem, cut.tile_rows + cut.halo, lanes);
-    cut_pieces(&cut, problem, device);
+    const uint32_t bytes = (uint32_t)problem->elem_bytes, sector = GP_TRANSPOSE_SECTOR / bytes;
+    const uint64_t down = cut.blocks, widest = (lanes * GP_TRANSPOSE_VECTOR - (GP_TRANSPOSE_SECTOR - 1)) / bytes;
+    const uint64_t width = even_width(problem->cols, widest, down, sector, 1, device);
+    const uint64_t sms = device->multiprocessors > 0 ? device->multiprocessors : 1;
+    cut.tile_cols = (uint32_t)(width > sector ? width : sector);
+    cut.across = (uint32_t)divide_up(problem->cols, cut.tile_cols);
+    const uint64_t bands = divide_up(down * cut.tile_rows * cut.tile_cols * bytes, BAND_BYTES);
+    cut.band = (uint32_t)divide_up(down, least(bands, down));
+    cut.blocks = divide_up(down, cut.band) * cut.band * cut.across;
+    cut.pitch = piece_pitch(problem, cut.tile_cols);
+    cut.smem = (size_t)(cut.tile_rows + cut.halo) * cut.pitch + GP_TRANSPOSE_SECTOR;
+    cut.smem = smem_for_share(cut.smem, divide_up(down * cut.across, sms), device);
     return cut;
 }
 
@@ -134,7 +155,7 @@ gp_transpose_cut gp_transpose_cut_pick_flat(const gp_problem *problem, const gp_
     while (lanes < GP_TRANSPOSE_PICK_FLAT_LANES_MAX &&
            rows * lanes * 2 * GP_TRANSPOSE_VECTOR <= GP_TRANSPOSE_PICK_FLAT_BYTES)
         lanes *= 2;
-    gp_transpose_cut cut = {.tile_rows = (uint32_t)rows, .beside = 1, .down = 1, .band = 1};
+    gp_transpose_cut cut = {.tile_rows = (uint32_t)rows, .down = 1, .band = 1};
     make_room(&cut, problem, rows, lanes);
     const uint64_t widest = (lanes * GP_TRANSPOSE_VECTOR - GP_TRANSPOSE_SECTOR) / bytes;
     const uint64_t width = even_width(problem->cols, widest, 1, sector, GP_TRANSPOSE_PICK_FLAT_SHARE, device);
@@ -143,6 +164,36 @@ gp_transpose_cut gp_transpose_cut_pick_flat(const gp_problem *problem, const gp_
     cut.across = (uint32_t)cut.blocks;
     cut.turns = turns_of(rows, threads);
     return cut;
+}
+
+/* Tiles of so many bytes of each row, room for so many tiles, and for as many blocks as there are sectors in a row.
+ */
+static gp_transpose_cut cut_flow(const gp_problem *problem, uint32_t turns, uint32_t tiles) {
+    const uint32_t width = GP_TRANSPOSE_PICK_FLOW_BYTES(turns);
+    gp_transpose_cut cut = {.tile_rows = (uint32_t)problem->rows, .down = 1, .band = 1, .turns = turns};
+    make_room(&cut, problem, problem->rows, width / GP_TRANSPOSE_VECTOR + 2);
+    cut.slice = (uint32_t)(divide_up(cut.smem, GP_TRANSPOSE_SECTOR) * GP_TRANSPOSE_SECTOR);
+    cut.smem = (size_t)cut.slice * tiles;
+    cut.tile_cols = width / (uint32_t)problem->elem_bytes;
+    cut.blocks = divide_up(problem->cols * problem->elem_bytes, GP_TRANSPOSE_SECTOR);
+    cut.across = (uint32_t)cut.blocks;
+    return cut;
+}
+
+/*
+ * The words of a period, GP_TRANSPOSE_PICK_WORDS a row, are shared out: 1 or 2 a thread. Half of the threads are
+ * better than threads without any.
+ */
+gp_transpose_cut gp_transpose_cut_pick_flow(const gp_problem *problem, unsigned threads) {
+    const uint64_t words = problem->rows * GP_TRANSPOSE_PICK_WORDS;
+    if (words <= threads / 2 || words > 2 * (uint64_t)threads)
+        return (gp_transpose_cut){.smem = words <= threads / 2 ? GP_SMEM_OTHER_THREADS : GP_SMEM_FEW_THREADS};
+    return cut_flow(problem, words <= threads ? 1 : 2, GP_TRANSPOSE_PICK_FLOW_TILES);
+}
+
+gp_transpose_cut gp_transpose_cut_pick_flow_wide(const gp_problem *problem, unsigned threads) {
+    (void)threads;
+    return cut_flow(problem, 3, 2);
 }
 
 /*
@@ -169,35 +220,83 @@ bool gp_transpose_pick_flat_supports(const gp_problem *problem, const gp_device 
            problem->rows * problem->elem_bytes <= PICK_FLAT_BYTES;
 }
 
-/* H200, us, against transpose_pick: 1449 x 1449 of 1 byte 3.8 and 3.9, of 2 bytes 5.0 and 4.2. */
+/*
+ * H200, us, against transpose_pick_cols and _flat: 1 byte, 23 x 729444 10.8 and 13.6, 11.8; 45 x 372827 11.6 and
+ * 13.3, 14.7; 91 x 184365 11.6 and 12.1 (_flat); 181 x 92691 (_wide) 11.6 and 12.5 (_flat), but 17 x 986895 14.0 and
+ * 13.5; 2 bytes, 45 x 372827 20.8 and 22.0 (_flat), but 23 x 729444 22.5 and 20.4. Larger: 23 x 2917777 41.4 and
+ * 39.9, 91 x 737460 44.2 and 38.7 (_flat), 181 x 370767 43.1 and 40.4 (_flat).
+ */
+#define PICK_FLOW_ROWS_LEAST(elem_bytes) ((elem_bytes) == 1 ? 20u : 25u)
+#define PICK_FLOW_ROWS(elem_bytes) ((elem_bytes) == 1 ? 96u : 48u)
+#define PICK_FLOW_WIDE_ROWS 192
+#define PICK_FLOW_BYTES ((uint64_t)1 << 20)
+#define PICK_FLOW_BYTES_MOST ((uint64_t)32 << 20)
+
+static bool is_flow(const gp_problem *problem) {
+    return gp_transpose_is_small(problem) && problem->out_pitch == problem->rows &&
+           problem->cols / problem->rows >= GP_TRANSPOSE_ROWS_FOR_COLS &&
+           problem->rows * problem->cols * problem->elem_bytes >= PICK_FLOW_BYTES &&
+           problem->rows * problem->cols * problem->elem_bytes <= PICK_FLOW_BYTES_MOST;
+}
+
+bool gp_transpose_pick_flow_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return is_flow(problem) && problem->rows >= PICK_FLOW_ROWS_LEAST(problem->elem_bytes) &&
+           problem->rows <= PICK_FLOW_ROWS(problem->elem_bytes);
+}
+
+bool gp_transpose_pick_flow_wide_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return is_flow(problem) && problem->elem_bytes == 1 && problem->rows > PICK_FLOW_ROWS(1) &&
+           problem->rows <= PICK_FLOW_WIDE_ROWS;
+}
+
+/* Offsets have 32 bits. */
+static bool is_short(const gp_problem *problem) {
+    const uint64_t most = (uint64_t)1 << 31;
+    return gp_transpose_is_small(problem) && problem->rows * problem->in_pitch * problem->elem_bytes < most &&
+           problem->cols * problem->out_pitch * problem->elem_bytes < most;
+}
+
+/* What blocks compute to find their tiles has 32 bits too. */
+static bool has_few_tiles(const gp_transpose_cut *cut) {
+    const uint64_t tiles = (uint64_t)cut->band * (cut->band < cut->down ? cut->across : 1);
+    return cut->blocks < ((uint64_t)1 << 31) / tiles;
+}
+
+/* H200, us, against transpose_pick: 1449 x 1449 of 1 byte 3.3 and 3.5. */
 #define PICK_FEW_BYTES ((uint64_t)3 << 20)
 
 bool gp_transpose_pick_few_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return gp_transpose_is_small(problem) && problem->rows * problem->cols * problem->elem_bytes <= PICK_FEW_BYTES;
+    if (!is_short(problem) || problem->rows * problem->cols * problem->elem_bytes > PICK_FEW_BYTES)
+        return false;
+    const gp_transpose_cut cut = gp_transpose_cut_pick_few(problem, device, 0);
+    return has_few_tiles(&cut);
 }
 
 /*
- * From so many bytes on, or below so many, and where an SM has room for several of its tiles. H200, us, against
- * transpose_pick: 1 byte, 2897 x 2897 9.8 and 10.5, 5791 x 2897 13.3 and 12.5, 11585 x 11585 72.9 and 74.2; 2 bytes,
- * 1449 x 1449 5.0 and 5.5.
+ * Where rows lie multiples of 8 elements apart, lanes meet in the same banks of shared memory. H200, 725 x 23140 of 1
+ * byte: 12.4 us, by transpose_turn 16.8.
  */
-#define PICK_WIDE_FROM ((uint64_t)40 << 20)
-#define PICK_WIDE_BELOW ((uint64_t)12 << 20)
+static bool is_spread(const gp_problem *problem) {
+    return is_short(problem) && problem->in_pitch % 8 != 0;
+}
 
+/*
+ * Where an SM has room for several of its tiles. H200, us, against transpose_pick: 1 byte, 2897 x 2897 6.9 and 6.9,
+ * 5791 x 2897 11.2 and 11.7; 2 bytes, 2897 x 2897 10.5 and 10.9, 725 x 23140 19.5 and 21.0.
+ */
 bool gp_transpose_pick_wide_supports(const gp_problem *problem, const gp_device *device) {
-    const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
-    return gp_transpose_pick_supports(problem, device) && (bytes >= PICK_WIDE_FROM || bytes < PICK_WIDE_BELOW) &&
-           (gp_transpose_cut_pick_wide(problem, device, 0).smem + device->smem_reserved) *
-                   GP_TRANSPOSE_PICK_TALL_BLOCKS <=
-               device->smem_per_sm;
+    if (!is_spread(problem))
+        return false;
+    const gp_transpose_cut cut = gp_transpose_cut_pick_wide(problem, device, 0);
+    const size_t tile = (size_t)(cut.tile_rows + cut.halo) * cut.pitch + device->smem_reserved;
+    return has_few_tiles(&cut) && tile * GP_TRANSPOSE_PICK_SHARE <= device->smem_per_sm;
 }
 
-/*
- * Where rows lie such multiples apart, lanes meet in the same banks of shared memory. H200, us, against
- * transpose_turn: 725 x 23140 of 1 and 2 bytes 17.8 and 21.4 against 16.8 and 22.0.
- */
 bool gp_transpose_pick_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return gp_transpose_is_small(problem) && problem->in_pitch % (4 * problem->elem_bytes) != 0;
+    if (!is_spread(problem))
+        return false;
+    const gp_transpose_cut cut = gp_transpose_cut_pick(problem, device, 0);
+    return has_few_tiles(&cut);
 }

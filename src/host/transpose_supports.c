@@ -114,16 +114,19 @@ bool gp_transpose_swap_supports(const gp_problem *problem, const gp_device *devi
 }
 
 /*
- * Larger ones of 8 bytes, and 16 bytes, are left to transpose_skew. H200, share of a copy's speed, vectors against
- * it: 8 bytes, 1024 x 1024 1.05 against 0.94, 4096 x 4096 0.96 against 0.98; 16 bytes, 4096 x 4096 0.96 against 0.98.
+ * 8 bytes between these sizes, and 16 bytes, are left to transpose_skew. H200, share of a copy's speed, vectors
+ * against it: 8 bytes, 1024 x 1024 1.05 against 0.94, 4096 x 4096 1.006 against 1.002, 16384 x 16384 0.983 against
+ * 0.980, 32768 x 32768 0.975 against 0.951; 16 bytes, 4096 x 4096 0.96 against 0.98.
  */
-#define VECTOR_BYTES_OF_8 ((uint64_t)16 << 20)
+#define VECTOR_MOST_OF_8 ((uint64_t)16 << 20)
+#define VECTOR_LEAST_OF_8 ((uint64_t)128 << 20)
 
 bool gp_transpose_vector_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
+    const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
     return !problem->in_place && gp_transpose_is_vectors(problem) &&
            (problem->elem_bytes == 4 ||
-            (problem->elem_bytes == 8 && problem->rows * problem->cols * 8 <= VECTOR_BYTES_OF_8));
+            (problem->elem_bytes == 8 && (bytes <= VECTOR_MOST_OF_8 || bytes >= VECTOR_LEAST_OF_8)));
 }
 
 bool gp_transpose_pack_supports(const gp_problem *problem, const gp_device *device) {

@@ -15,7 +15,7 @@ rows=$(awk '/^#define / { sub(/\(.*/, "", $2); macro = $2 } /\.overlaps = true/ 
 for row in $rows; do
     file=$(grep -lE "^extern \"C\" gp_status gp_launch_$row\(" src/device/*.cu) || { echo "$row: no launcher"; exit 1; }
     kernels=$(grep -cE '__global__' "$file" || true)
-    waits=$(grep -cE '^    gp_await_earlier_kernels\(\);$' "$file" || true)
+    waits=$(grep -cE '^    gp_await_earlier_kernels\(.*\);$' "$file" || true)
     if [ "$kernels" -eq 0 ] || [ "$kernels" -gt "$waits" ]; then
         echo "$row: $file has $kernels kernels and $waits waits"
         exit 1

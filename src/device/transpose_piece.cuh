@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pieces of rows as they lie in global memory, picked apart element by element. Every row lies in shared memory at an
+ * address congruent to that of its piece modulo a sector, rows `pitch` bytes apart, so that whole sectors are copied
+ * and place of element = start + row * pitch + column: a warp needs few instructions before its first load and
+ * none to speak of between two. Words of a column are stored, aligned to `unit` bytes.
+ */
+#ifndef GP_TRANSPOSE_PIECE_CUH
+#define GP_TRANSPOSE_PIECE_CUH
+
+#include "transpose.cuh"
+
+/* Arrays are smaller than 2^31 bytes, so that offsets have 32 bits; those of rows above the first wrap around. */
+struct piece_arguments {
+    const unsigned char *in; /* rounded down to a sector; offsets of the input count from here */
+    unsigned char *out;
+    uint32_t low, end;            /* of the input, offsets */
+    uint32_t rows, cols;          /* elements */
+    uint32_t in_pitch, out_pitch; /* bytes */
+    uint32_t tile_cols, down, across, band;
+    uint32_t inverse, inverse_of_bands; /* 2^32 / band, rounded up; likewise of all tiles of a band, 0 for one band */
+    uint32_t halo, skews;               /* rows above a tile; halo - 1, or 0 without one */
+    uint32_t pitch;                     /* from row to row in shared memory, bytes */
+    uint32_t turn, turn_lanes; /* 2^turn_lanes lanes take the rows of a word in the same order: see store_set */
+};
+
+inline piece_arguments piece_arguments_of(const gp_problem *problem, const gp_transpose_cut &cut) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes,
+                   low = (uint32_t)((uintptr_t)problem->in % GP_TRANSPOSE_SECTOR);
+    piece_arguments a;
+    a.in = static_cast<const unsigned char *>(problem->in) - low;
+    a.out = static_cast<unsigned char *>(problem->out);
+    a.low = low;
+    a.end = low + (uint32_t)((problem->rows - 1) * problem->in_pitch + problem->cols) * bytes;
+    a.rows = (uint32_t)problem->rows;
+    a.cols = (uint32_t)problem->cols;
+    a.in_pitch = (uint32_t)problem->in_pitch * bytes;
+    a.out_pitch = (uint32_t)problem->out_pitch * bytes;
+    a.tile_cols = cut.tile_cols;
+    a.down = cut.down;
+    a.across = cut.across;
+    a.band = cut.band;
+    a.halo = cut.halo;
+    a.skews = cut.halo > 0 ? cut.halo - 1 : 0;
+    a.inverse = (uint32_t)(((uint64_t)1 << 32) / cut.band + 1);
+    a.inverse_of_bands =
+        cut.down > cut.band ? (uint32_t)(((uint64_t)1 << 32) / ((uint64_t)cut.band * cut.across) + 1) : 0;
+    a.pitch = cut.pitch;
+    uint32_t even = 0; /* how often 2 divides the elements from row to row, as far as a word has rows to turn */
+    while (4 / bytes >> (even + 1) > 0 && !(problem->in_pitch >> even & 1))
+        even++;
+    a.turn = 4 / bytes >> even;
+    a.turn_lanes = 5 - even;
+    return a;
+}
+
+/* Computed here and kept: the compiler would else compute it anew, or load it, wherever it is used. */
+__device__ __forceinline__ void keep(uint32_t &value) {
+    asm volatile("" : "+r"(value));
+}
+
+template <int threads_, int lanes_, int high_, int unit_, int batch_> struct piece_shape {
+    static constexpr uint32_t threads = threads_, lanes = lanes_; /* lanes: vectors of a row's piece copied at once */
+    static constexpr uint32_t high = high_, unit = unit_; /* bytes of a column in a tile; alignment of segments */
+    static constexpr uint32_t batch = batch_;             /* columns whose elements a thread loads at once */
+    static constexpr uint32_t below = high / 4 < 32 ? high / 4 : 32, beside = 32 / below; /* lanes of a warp */
+    static constexpr uint32_t times = high / (below * 4); /* words of a column a lane */
+    static constexpr uint32_t across = threads / 32 * beside;
+};
+
+/* Local row 0 is the halo's first; local rows lowest .. end - 1 are in the matrix. */
+struct piece_tile {
+    uint32_t row, col, lowest, end, cols;
+    uint32_t begin;    /* offset of local row 0's first element */
+    bool inside, edge; /* edge: a vector of it may reach over the array's begin or end */
+};
+
+/*
+ * Blocks walk down the columns of a band of tiles; the last band may have fewer than the blocks that there are. No
+ * row is shorter than a byte: 16 rows above the last one, no vector reaches over the array's end.
+ */
+template <int bytes, typename shape> __device__ inline piece_tile piece_tile_of_block(const piece_arguments &a) {
+    const uint32_t height = shape::high / bytes + a.halo;
+    const uint32_t above = __umulhi(blockIdx.x, a.inverse_of_bands), index = blockIdx.x - above * a.band * a.across;
+    const uint32_t col = a.band == 1 ? index : __umulhi(index, a.inverse);
+    const uint32_t row = above * a.band + index - col * a.band;
+    piece_tile tile;
+    tile.inside = row < a.down;
+    tile.row = row * (shape::high / bytes) - a.halo;
+    tile.col = col * a.tile_cols;
+    tile.cols = min(a.tile_cols, a.cols - tile.col);
+    tile.lowest = row == 0 ? a.halo : 0;
+    tile.end = min(height, a.rows - tile.row);
+    tile.begin = a.low + tile.row * a.in_pitch + tile.col * bytes;
+    tile.edge = (row == 0 && col == 0) || (a.rows - tile.row <= height + 16 && col + 2 >= a.across);
+    return tile;
+}
+
+/* Vectors that are not wholly in the array, byte by byte. */
+template <int bytes, typename shape>
+__device__ inline void copy_edges(const piece_arguments &a, const piece_tile &tile) {
+    const uint32_t byte = ((threadIdx.x % 32 < 16 ? a.low : a.end) & ~15u) + threadIdx.x % 16;
+    const bool apart = byte >= a.low && byte < a.end && ((byte & ~15u) < a.low || (byte | 15) >= a.end);
+#pragma unroll 1
+    for (uint32_t r = tile.lowest + threadIdx.x / 32; r < tile.end; r += shape::threads / 32) {
+        const uint32_t at = tile.begin + r * a.in_pitch, off = at % GP_TRANSPOSE_SECTOR, place = byte - (at - off);
+        if (apart && place < off + tile.cols * bytes)
+            transpose_shared[(tile.begin % GP_TRANSPOSE_SECTOR) + r * a.pitch - off + place] = a.in[byte];
+    }
+}
+
+/* 16 bytes to an address in shared memory, there after await_copies(). */
+__device__ inline void copy_async_to(uint32_t to, const void *from) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#else
+    *(uint4 *)__cvta_shared_to_generic(to) = load_once(from);
+#endif
+}
+
+/* Where a thread copies from and to: as far as possible computed before earlier kernels are waited for. */
+struct piece_copy {
+    const unsigned char *in; /* rounded down to a sector, and the thread's vectors on */
+    uint32_t at, to;  /* where its first row's piece begins, offset; and in shared memory, vectors on, address */
+    uint32_t y, left; /* its first row, and how many */
+    int32_t most;     /* a row that begins this far before a vector needs it */
+};
+
+template <int bytes, typename shape>
+__device__ inline piece_copy piece_copy_of_thread(const piece_arguments &a, const piece_tile &tile) {
+    constexpr uint32_t step = shape::threads / shape::lanes;
+    const uint32_t y = threadIdx.x / shape::lanes, x = threadIdx.x % shape::lanes * GP_TRANSPOSE_VECTOR;
+    const uint32_t shared = (uint32_t)__cvta_generic_to_shared(transpose_shared);
+    piece_copy copy = {a.in + x,
+                       tile.begin + y * a.in_pitch,
+                       shared + x + tile.begin % GP_TRANSPOSE_SECTOR + y * a.pitch,
+                       y,
+                       y < tile.end ? (tile.end - y + step - 1) / step : 0,
+                       (int32_t)(tile.cols * bytes - x)};
+    asm volatile("" : "+l"(copy.in));
+    keep(copy.at);
+    keep(copy.to);
+    return copy;
+}
+
+template <int bytes, typename shape>
+__device__ inline void copy_pieces(const piece_arguments &a, const piece_tile &tile, piece_copy copy) {
+    constexpr uint32_t step = shape::threads / shape::lanes, halo = shape::unit / bytes;
+    constexpr uint32_t copies = (shape::high / bytes + halo + step - 1) / step;
+    const uint32_t in_step = step * a.in_pitch, to_step = step * a.pitch;
+    if (!tile.edge) {
+#pragma unroll
+        for (uint32_t i = 0; i < copies; i++, copy.at += in_step, copy.to += to_step) {
+            const uint32_t off = copy.at % GP_TRANSPOSE_SECTOR;
+            if ((i * step >= halo || copy.y + i * step >= tile.lowest) & (i < copy.left) &
+                ((int32_t)off + copy.most > 0))
+                copy_async_to(copy.to - off, copy.in + (copy.at - off));
+        }
+        return;
+    }
+#pragma unroll 1
+    for (uint32_t i = 0; i < copy.left; i++, copy.at += in_step, copy.to += to_step) {
+        const uint32_t off = copy.at % GP_TRANSPOSE_SECTOR;
+        const unsigned char *from = copy.in + (copy.at - off);
+        if (copy.y + i * step >= tile.lowest && (int32_t)off + copy.most > 0 && from >= a.in + a.low &&
+            from + GP_TRANSPOSE_VECTOR <= a.in + a.end)
+            copy_async_to(copy.to - off, from);
+    }
+    copy_edges<bytes, shape>(a, tile);
+}
+
+/* Elements that a column of the output, which begins at offset `at`, lies past a unit's start. */
+template <int bytes> __device__ inline uint32_t skew_of_column(const piece_arguments &a, uint32_t at) {
+    return ((uint32_t)(uintptr_t)a.out + at) / bytes & a.skews;
+}
+
+/* A word of elements whose rows were taken in the order k ^ turn, from the low bits on. */
+template <int bytes> __device__ inline uint32_t turned_word(const uint32_t *e, uint32_t turn) {
+    if constexpr (bytes == 1) {
+        const uint32_t pair = turn & 1 ? 0x0004 : 0x0040;
+        return __byte_perm(__byte_perm(e[0], e[1], pair), __byte_perm(e[2], e[3], pair), turn & 2 ? 0x1054 : 0x5410);
+    } else {
+        return __byte_perm(e[0], e[1], turn & 1 ? 0x1054 : 0x5410);
+    }
+}
+
+/*
+ * Columns c, c + stride, ... Lanes lie below each other, `elems` rows apart. Rows in shared memory an odd number of
+ * elements apart: they are all in different banks. Else 2^turn_lanes are, and the next lanes take rows k ^ turn
+ * first, which are in the banks that are left.
+ */
+template <int bytes, typename shape, bool turned>
+__device__ inline void store_set(const piece_arguments &a, const piece_tile &tile, uint32_t c, uint32_t stride,
+                                 uint64_t next, uint32_t below) {
+    typedef typename element_of<bytes>::type element;
+    constexpr uint32_t elems = 4 / bytes, times = shape::times, batch = shape::batch;
+    const uint32_t lane = threadIdx.x % shape::below, turn = turned ? (lane >> a.turn_lanes) * a.turn : 0;
+    const uint32_t at = (tile.col + c) * a.out_pitch;
+    const uint32_t row = a.halo - skew_of_column<bytes>(a, at) + lane * elems;
+    unsigned char *to = a.out + (int32_t)(at + (tile.row + row) * bytes);
+    const unsigned char *from[elems];
+    bool full[times];
+#pragma unroll
+    for (uint32_t k = 0; k < elems; k++)
+        from[k] = !turned && k > 0 ? from[k - 1] + a.pitch
+                                   : transpose_shared + tile.begin % GP_TRANSPOSE_SECTOR +
+                                         (row + (k ^ turn)) * a.pitch + c * bytes;
+#pragma unroll
+    for (uint32_t i = 0; i < times; i++)
+        full[i] = row + i * (128 / bytes) >= tile.lowest && row + i * (128 / bytes) + elems <= tile.end;
+    const auto load = [&](uint32_t(*e)[elems], uint32_t column) {
+#pragma unroll
+        for (uint32_t i = 0; i < times; i++)
+#pragma unroll
+            for (uint32_t k = 0; k < elems; k++)
+                e[i][k] = *(const element *)(from[k] + i * below + column * bytes);
+    };
+    const auto store = [&](const uint32_t(*e)[elems]) {
+#pragma unroll
+        for (uint32_t i = 0; i < times; i++)
+            if (full[i])
+                *(uint32_t *)(to + i * 128) = turned_word<bytes>(e[i], turn);
+        to += next;
+    };
+    uint32_t e[batch][times][elems];
+#pragma unroll 1
+    for (; c + (batch - 1) * stride < tile.cols; c += batch * stride) {
+#pragma unroll
+        for (uint32_t b = 0; b < batch; b++)
+            load(e[b], b * stride);
+#pragma unroll
+        for (uint32_t b = 0; b < batch; b++)
+            store(e[b]);
+#pragma unroll
+        for (uint32_t k = 0; k < elems; k++)
+            from[k] += batch * stride * bytes;
+    }
+#pragma unroll
+    for (uint32_t b = 0; b + 1 < batch; b++, c += stride)
+        if (c < tile.cols) {
+            load(e[0], b * stride);
+            store(e[0]);
+        }
+}
+
+/* The first and the last elements of the matrix's columns, which fill no word. */
+template <int bytes, typename shape>
+__device__ inline void store_ends(const piece_arguments &a, const piece_tile &tile) {
+    typedef typename element_of<bytes>::type element;
+    constexpr uint32_t elems = 4 / bytes;
+    const unsigned char *shared = transpose_shared + tile.begin % GP_TRANSPOSE_SECTOR;
+#pragma unroll 1
+    for (uint32_t c = threadIdx.x; c < tile.cols; c += shape::threads) {
+        const uint32_t at = (tile.col + c) * a.out_pitch;
+        const uint32_t first = a.halo - skew_of_column<bytes>(a, at);
+        const uint32_t top = min(tile.end, first + (max(tile.lowest, first) - first + elems - 1) / elems * elems);
+        const uint32_t last = first + (max(tile.end, first) - first) / elems * elems;
+#pragma unroll
+        for (uint32_t k = 0; k < elems - 1; k++) {
+            const uint32_t rows[2] = {tile.lowest + k, max(top, last) + k};
+            const bool is_end[2] = {tile.lowest > 0 && rows[0] < top, rows[1] < tile.end};
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                if (is_end[i])
+                    *(element *)(a.out + (int32_t)(at + (tile.row + rows[i]) * bytes)) =
+                        *(const element *)(shared + rows[i] * a.pitch + c * bytes);
+        }
+    }
+}
+
+/* The misalignment of output rows repeats every `unit` bytes of columns: a lane takes columns that far apart. */
+template <int bytes, typename shape, bool turned>
+__device__ inline void store_pieces(const piece_arguments &a, const piece_tile &tile) {
+    constexpr uint32_t period = shape::unit / bytes, stride = shape::across > period ? shape::across : period;
+    const uint32_t c = threadIdx.x / 32 * shape::beside + threadIdx.x % 32 / shape::below;
+    const uint64_t next = (uint64_t)a.out_pitch * stride;
+    const uint32_t below = 128 / bytes * a.pitch;
+    await_copies();
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t set = 0; set < stride && c + set < tile.cols; set += shape::across)
+        store_set<bytes, shape, turned>(a, tile, c + set, stride, next, below);
+    if (tile.lowest > 0 || tile.end < shape::high / bytes + a.halo)
+        store_ends<bytes, shape>(a, tile);
+}
+
+#endif
