@@ -73,49 +73,33 @@ tool_options() {
     esac
 }
 
-# check_program <tool> <program>: says what is wrong, nothing if it is clean.
-check_program() {
-    local log=$logs/$1.$2 rc=0
-    # shellcheck disable=SC2046
-    GPUPRIM_TEST_REDUCED=1 timeout "$TOOL_SECONDS" compute-sanitizer --tool "$1" $(tool_options "$1") --error-exitcode 86 \
-        "$build/tests/$2" </dev/null >"$log" 2>&1 || rc=$?
-    if [ "$rc" -eq 124 ]; then
-        echo "$2: longer than $TOOL_SECONDS s;"
-    elif [ "$rc" -ne 0 ]; then
-        echo "$2: exit status $rc;"
-    elif ! grep -qE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log"; then
-        echo "$2: no summary;"
-    fi
-}
-
-# check_with <tool>: the programs under the tool, some at a time; writes verdict.<tool>
+# check_with <tool>: each program under the tool; writes verdict.<tool>
 check_with() {
-    local program bad="" running=0 ran=0 clean=0 began=$SECONDS
+    local program log rc clean=0 ran=0 bad="" began=$SECONDS
     # A tool that cannot watch the device may hide it, and then find nothing wrong.
     timeout 120 compute-sanitizer --tool "$1" "$build/tests/driver_probe" >"$logs/$1.driver_probe" 2>&1 || true
     grep -qE '^devices: [1-9]' "$logs/$1.driver_probe" || bad=" no device under this tool;"
     while read -r program; do
-        if [ "$running" -eq "$PROGRAMS_AT_ONCE" ]; then
-            wait -n || true
-            running=$((running - 1))
-        fi
-        check_program "$1" "$program" >"$logs/said.$1.$program" &
-        running=$((running + 1))
-    done <"$build/tests/gpu_programs"
-    wait
-    while read -r program; do
+        log=$logs/$1.$program
+        rc=0
+        # shellcheck disable=SC2046
+        GPUPRIM_TEST_REDUCED=1 timeout "$TOOL_SECONDS" compute-sanitizer --tool "$1" $(tool_options "$1") --error-exitcode 86 \
+            "$build/tests/$program" </dev/null >"$log" 2>&1 || rc=$?
         ran=$((ran + 1))
-        if [ -s "$logs/said.$1.$program" ]; then
-            bad+=" $(cat "$logs/said.$1.$program")"
-        else
+        if [ "$rc" -eq 124 ]; then
+            bad+=" $program: longer than $TOOL_SECONDS s;"
+        elif [ "$rc" -ne 0 ]; then
+            bad+=" $program: exit status $rc;"
+        elif grep -qE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log"; then
             clean=$((clean + 1))
+        else
+            bad+=" $program: no summary;"
         fi
     done <"$build/tests/gpu_programs"
     [ "$ran" -gt 0 ] || bad+=" no program;"
     echo "${bad:+FAILED:}${bad:-clean}|$((SECONDS - began))|$clean of $ran programs clean" >"$logs/verdict.$1"
 }
 
-PROGRAMS_AT_ONCE=3
 TOOL_SECONDS=${TOOL_SECONDS:-400}
 : >"$logs/rows"
 tools=()
