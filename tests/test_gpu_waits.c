@@ -14,6 +14,7 @@
 #define KEPT_MAX (64 * KEPT)
 #define TURNS 4      /* rounds differ in who writes the input and in where it lies */
 #define IN_A_GRAPH 8 /* rounds; each has its own place for what it keeps */
+#define OF_REDUCED 1 /* rounds in a reduced run: tools take long over each launch */
 
 typedef struct request {
     gp_operation operation;
@@ -175,10 +176,11 @@ static void compare(const gp_kernel *row, const request *r, const int64_t *want,
 }
 
 static void replayed(const gp_kernel *row, const request *r, const int64_t *want) {
+    const unsigned rounds = cases_reduced() ? OF_REDUCED : IN_A_GRAPH;
     cudaGraph_t graph;
     cudaGraphExec_t replay;
     CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (unsigned i = 0; i < IN_A_GRAPH; i++)
+    for (unsigned i = 0; i < rounds; i++)
         assert_int_equal(one_round(r, i, kept + i * KEPT), GP_OK);
     CUDA_OK(cudaStreamEndCapture(stream, &graph));
     CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
@@ -186,20 +188,20 @@ static void replayed(const gp_kernel *row, const request *r, const int64_t *want
     for (unsigned i = 0; i < (cases_reduced() ? 1u : 10u); i++) {
         start();
         CUDA_OK(cudaGraphLaunch(replay, stream));
-        compare(row, r, want, IN_A_GRAPH, "replayed");
+        compare(row, r, want, rounds, "replayed");
     }
     CUDA_OK(cudaGraphExecDestroy(replay));
 }
 
 /* False: the row does not do this. */
 static bool row_between_others(const gp_kernel *row, const request *r) {
-    const unsigned rounds = cases_reduced() ? TURNS : 60;
+    const unsigned turns = cases_reduced() ? OF_REDUCED : TURNS, rounds = cases_reduced() ? turns : 60;
     int64_t want[TURNS * KEPT];
     gp_status status = GP_OK;
     side = side_for(r);
     start();
     waits = true;
-    for (unsigned i = 0; i < TURNS && status == GP_OK; i++)
+    for (unsigned i = 0; i < turns && status == GP_OK; i++)
         status = one_round(r, i, kept + i * KEPT);
     waits = false;
     if (status == GP_ERR_NO_KERNEL)
@@ -242,6 +244,7 @@ static bool allot(char **memory) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_waits)};
     int32_t *random = malloc(BYTES);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is done is told also by a run that is stopped */
     if (gpu_is_missing())
         return 77;
     pinned = gpu_open(GP_BACKEND_CUDA);
