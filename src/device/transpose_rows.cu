@@ -7,7 +7,7 @@
 #include "gpu.h"
 #include "transpose_skew.cuh"
 
-template <int bytes>
+template <int bytes, bool hinted>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transp
     const uint32_t height = a.cut.tile_rows + a.cut.halo, pitch = (uint32_t)a.in_pitch;
     const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch, *end = a.in + a.rows * a.in_pitch;
     const uint32_t past = (uint32_t)(uintptr_t)base & 15, inside = past + height * pitch;
-    const uint64_t policy = read_policy(a.cut);
+    const auto policy = read_policy<hinted>(a.cut);
     if (base - past >= a.in && base + height * pitch + 15 <= end) {
 #pragma unroll 4
         for (uint32_t i = threadIdx.x * 16; i < inside; i += blockDim.x * 16)
@@ -38,13 +38,15 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transp
     }
 }
 
+template <int bytes> static const void *rows_of(bool hinted) {
+    return hinted ? (const void *)transpose_rows<bytes, true> : (const void *)transpose_rows<bytes, false>;
+}
+
 extern "C" gp_status gp_launch_transpose_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_rows(problem, plan->threads));
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
-    return gp_gpu_launch(context, plan,
-                         bytes == 16  ? (const void *)transpose_rows<16>
-                         : bytes == 8 ? (const void *)transpose_rows<8>
-                                      : (const void *)transpose_rows<4>,
-                         list);
+    const bool hinted = context->gpu->passing.bytes == 0;
+    const void *kernel = bytes == 16 ? rows_of<16>(hinted) : bytes == 8 ? rows_of<8>(hinted) : rows_of<4>(hinted);
+    return gp_gpu_launch(context, plan, kernel, list);
 }

@@ -8,8 +8,8 @@
 #include "transpose_skew.cuh"
 
 /* A warp's row of the tile, 32 neighbours `wide` times; `whole`: no row lies outside the matrix. */
-template <int bytes, int wide, bool whole>
-__device__ inline void load_row(const skewed_tile &tile, uint32_t r, const unsigned char *from, uint64_t policy,
+template <int bytes, int wide, bool whole, typename by>
+__device__ inline void load_row(const skewed_tile &tile, uint32_t r, const unsigned char *from, by policy,
                                 typename element_of<bytes>::type *kept) {
     typedef typename element_of<bytes>::type element;
     const uint32_t lane = threadIdx.x % 32;
@@ -19,7 +19,7 @@ __device__ inline void load_row(const skewed_tile &tile, uint32_t r, const unsig
             kept[j] = load_by((const element *)from + 32 * j, policy);
 }
 
-template <int bytes, int threads, int cols, bool whole>
+template <int bytes, int threads, int cols, bool whole, bool hinted>
 __device__ inline void load_skewed(const transpose_arguments &a, const skewed_tile &tile,
                                    typename element_of<bytes>::type *shared) {
     typedef typename element_of<bytes>::type element;
@@ -27,7 +27,8 @@ __device__ inline void load_skewed(const transpose_arguments &a, const skewed_ti
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, halo = a.cut.halo;
     const unsigned char *above = a.in + (tile.row + warp) * (int64_t)a.in_pitch + (tile.col + lane) * bytes;
     const unsigned char *from = above + halo * a.in_pitch;
-    const uint64_t step = warps * a.in_pitch, policy = read_policy(a.cut);
+    const uint64_t step = warps * a.in_pitch;
+    const auto policy = read_policy<hinted>(a.cut);
     element kept[each][wide], early[wide];
 #pragma unroll
     for (uint32_t i = 0; i < each; i++)
@@ -46,7 +47,7 @@ __device__ inline void load_skewed(const transpose_arguments &a, const skewed_ti
             shared[i * warps * (cols + 1) + 32 * j] = kept[i][j];
 }
 
-template <int bytes, int threads, int cols>
+template <int bytes, int threads, int cols, bool hinted>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 3 / threads) transpose_skew(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
@@ -54,9 +55,9 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 3 / threads) t
     element *shared = (element *)transpose_shared;
     const skewed_tile tile = skewed_tile_of_block(a);
     if (tile.whole)
-        load_skewed<bytes, threads, cols, true>(a, tile, shared);
+        load_skewed<bytes, threads, cols, true, hinted>(a, tile, shared);
     else
-        load_skewed<bytes, threads, cols, false>(a, tile, shared);
+        load_skewed<bytes, threads, cols, false, hinted>(a, tile, shared);
     __syncthreads();
     constexpr uint32_t at_once = threads / rows; /* output rows */
     const uint32_t x = threadIdx.x % rows, y = threadIdx.x / rows;
@@ -70,10 +71,14 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 3 / threads) t
     }
 }
 
-template <int bytes, int cols> static const void *skew_of_threads(unsigned threads) {
-    return threads == 256   ? (const void *)transpose_skew<bytes, 256, cols>
-           : threads == 128 ? (const void *)transpose_skew<bytes, 128, cols>
-                            : (const void *)transpose_skew<bytes, 64, cols>;
+template <int bytes, int cols, bool hinted = true>
+static const void *skew_of_threads(unsigned threads, const gp_gpu *gpu) {
+    if constexpr (hinted)
+        if (gpu->passing.bytes > 0)
+            return skew_of_threads<bytes, cols, false>(threads, gpu);
+    return threads == 256   ? (const void *)transpose_skew<bytes, 256, cols, hinted>
+           : threads == 128 ? (const void *)transpose_skew<bytes, 128, cols, hinted>
+                            : (const void *)transpose_skew<bytes, 64, cols, hinted>;
 }
 
 extern "C" gp_status gp_launch_transpose_skew(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
@@ -82,11 +87,11 @@ extern "C" gp_status gp_launch_transpose_skew(gp_context *context, const gp_plan
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
     const bool wide = cut.tile_cols == 64;
-    const void *kernel = bytes == 16 ? skew_of_threads<16, 32>(plan->threads)
-                         : bytes == 8
-                             ? wide ? skew_of_threads<8, 64>(plan->threads) : skew_of_threads<8, 32>(plan->threads)
-                         : wide ? skew_of_threads<4, 64>(plan->threads)
-                                : skew_of_threads<4, 32>(plan->threads);
+    const void *kernel = bytes == 16  ? skew_of_threads<16, 32>(plan->threads, context->gpu)
+                         : bytes == 8 ? wide ? skew_of_threads<8, 64>(plan->threads, context->gpu)
+                                             : skew_of_threads<8, 32>(plan->threads, context->gpu)
+                         : wide ? skew_of_threads<4, 64>(plan->threads, context->gpu)
+                                      : skew_of_threads<4, 32>(plan->threads, context->gpu);
     return gp_gpu_launch(context, plan, kernel, list);
 }
 

@@ -33,13 +33,10 @@ template <int bytes, int threads, bool in_place> struct vector_tile {
         constexpr uint32_t mask = (log2_down < 3 ? 1u << log2_down : 8) - 1;
         return (col << log2_down) + (down ^ (col / elems & mask));
     }
-    /*
-     * All squares of the thread. once: the kernel writes nothing that it reads. By policy, 4096 x 4096 of 1 byte
-     * takes 11.1 us for 9.7 (H200).
-     */
-    template <bool once>
+    /* All squares of the thread. once: the kernel writes nothing that it reads. */
+    template <bool once, bool hinted>
     __device__ void load(const transpose_arguments &a, uint64_t row, uint64_t col, uint4 square[each][elems]) const {
-        const uint64_t policy = once && bytes > 1 ? read_policy(a.cut) : 0;
+        const auto policy = read_policy<hinted>(a.cut);
         constexpr uint32_t step = (threads >> log2_across) * elems; /* rows */
         const uint32_t y = (threadIdx.x >> log2_across) * elems, x = threadIdx.x & ((1u << log2_across) - 1);
         const uint32_t rows = left_of(a.rows, row, 1u << log2_down << log2_elems);
@@ -51,9 +48,7 @@ template <int bytes, int threads, bool in_place> struct vector_tile {
             for (uint32_t i = 0; i < elems; i++)
                 if (inside && y + s * step < rows) {
                     const unsigned char *vector = from + (s * step + i) * a.in_pitch;
-                    square[s][i] = !once        ? *(const uint4 *)vector
-                                   : bytes == 1 ? load_once(vector)
-                                                : load_by((const uint4 *)vector, policy);
+                    square[s][i] = once ? load_by((const uint4 *)vector, policy) : *(const uint4 *)vector;
                 }
     }
     __device__ void keep(const uint4 square[each][elems]) const {
@@ -82,7 +77,7 @@ template <int bytes, int threads, bool in_place> struct vector_tile {
     }
 };
 
-template <int bytes, int threads>
+template <int bytes, int threads, bool hinted>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
                                                (bytes >= 4   ? GP_TRANSPOSE_BLOCKS_4
                                                 : bytes == 2 ? GP_TRANSPOSE_BLOCKS_2
@@ -92,7 +87,7 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
     const tile_index at = tile_of_block<(bytes >= 4)>(a.cut);
     const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_cols;
     uint4 square[tile.each][tile.elems];
-    tile.template load<true>(a, row, col, square);
+    tile.template load<true, hinted>(a, row, col, square);
     tile.keep(square);
     __syncthreads();
     tile.template store<true>(a, row, col);
@@ -108,10 +103,10 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 2 / threads) t
     const tile_type upper = {(uint4 *)transpose_shared},
                     lower = {upper.shared + tile_type::squares * tile_type::elems};
     uint4 square[tile_type::each][tile_type::elems];
-    upper.template load<false>(a, row, col, square);
+    upper.template load<false, false>(a, row, col, square);
     upper.keep(square);
     if (row != col) {
-        lower.template load<false>(a, col, row, square);
+        lower.template load<false, false>(a, col, row, square);
         lower.keep(square);
     }
     __syncthreads();
@@ -126,22 +121,26 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
     return gp_gpu_launch(context, plan, kernel, list);
 }
 
-template <int bytes> static const void *vector_of_threads(unsigned threads) {
-    return threads == 256   ? (const void *)transpose_vector<bytes, 256>
-           : threads == 128 ? (const void *)transpose_vector<bytes, 128>
-                            : (const void *)transpose_vector<bytes, 64>;
+template <int bytes, bool hinted = (bytes > 1)>
+static const void *vector_of_threads(unsigned threads, const gp_gpu *gpu) {
+    if constexpr (hinted)
+        if (gpu->passing.bytes > 0)
+            return vector_of_threads<bytes, false>(threads, gpu);
+    return threads == 256   ? (const void *)transpose_vector<bytes, 256, hinted>
+           : threads == 128 ? (const void *)transpose_vector<bytes, 128, hinted>
+                            : (const void *)transpose_vector<bytes, 64, hinted>;
 }
 
 extern "C" gp_status gp_launch_transpose_vector(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(context, plan, problem,
-                  problem->elem_bytes == 8 ? vector_of_threads<8>(plan->threads)
-                                           : vector_of_threads<4>(plan->threads));
+                  problem->elem_bytes == 8 ? vector_of_threads<8>(plan->threads, context->gpu)
+                                           : vector_of_threads<4>(plan->threads, context->gpu));
 }
 
 extern "C" gp_status gp_launch_transpose_pack(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(context, plan, problem,
-                  problem->elem_bytes == 2 ? vector_of_threads<2>(plan->threads)
-                                           : vector_of_threads<1>(plan->threads));
+                  problem->elem_bytes == 2 ? vector_of_threads<2>(plan->threads, context->gpu)
+                                           : vector_of_threads<1>(plan->threads, context->gpu));
 }
 
 template <int bytes> static const void *swap_of_threads(unsigned threads) {
