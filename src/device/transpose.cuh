@@ -86,6 +86,16 @@ __device__ inline uint32_t word_of(const uint4 &v, int i) {
     return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
+/* 4 / bytes elements, one behind the other in memory. */
+template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t *e) {
+    if constexpr (bytes == 1)
+        return __byte_perm(__byte_perm(e[0], e[1], 0x0040), __byte_perm(e[2], e[3], 0x0040), 0x5410);
+    else if constexpr (bytes == 2)
+        return __byte_perm(e[0], e[1], 0x5410);
+    else
+        return e[0];
+}
+
 /* 16 bytes that the kernel reads once and never writes. */
 __device__ inline uint4 load_once(const void *from) {
     const int4 v = gp_load_once((const int4 *)from);

@@ -104,14 +104,6 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
         await_copies();
     }
 
-    __device__ static uint32_t join(const uint32_t *e) {
-        if constexpr (bytes == 1)
-            return __byte_perm(__byte_perm(e[0], e[1], 0x0040), __byte_perm(e[2], e[3], 0x0040), 0x5410);
-        else if constexpr (bytes == 2)
-            return __byte_perm(e[0], e[1], 0x5410);
-        else
-            return e[0];
-    }
     __device__ static void store_part(unsigned char *to, const uint32_t *e, uint32_t part) {
 #pragma unroll
         for (uint32_t k = 0; k < elems; k++)
@@ -149,7 +141,7 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
                     e[k] = *(const element *)(transpose_shared + (int32_t)place(r) + c * bytes);
             }
             if (part == full)
-                *(uint32_t *)(to + w * 4) = join(e);
+                *(uint32_t *)(to + w * 4) = word_of_elements<bytes>(e);
             else
                 store_part(to + w * 4, e, part);
         }
@@ -195,7 +187,7 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
 #pragma unroll
             for (uint32_t i = 0; i < times; i++)
                 if (part[i] == full)
-                    *(uint32_t *)(to + i * 128) = join(e[i]);
+                    *(uint32_t *)(to + i * 128) = word_of_elements<bytes>(e[i]);
                 else if (!whole)
                     store_part(to + i * 128, e[i], part[i]);
         }

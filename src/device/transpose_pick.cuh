@@ -34,15 +34,6 @@ struct raw_rows {
     }
 };
 
-template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t *e) {
-    if constexpr (bytes == 1)
-        return __byte_perm(__byte_perm(e[0], e[1], 0x0040), __byte_perm(e[2], e[3], 0x0040), 0x5410);
-    else if constexpr (bytes == 2)
-        return __byte_perm(e[0], e[1], 0x5410);
-    else
-        return e[0];
-}
-
 /*
  * Few rows: lanes pick from rows 4 / bytes apart. Where those begin at the same word of a vector, every 8 lanes begin
  * with another element of theirs, which lies in another bank: turn(k) is the element picked k-th.
