@@ -67,6 +67,15 @@ __device__ inline int32_t border_pixel(const window_arguments &a, const int32_t 
     return column < 0 ? 0 : row[column];
 }
 
+/* The bits that the magnitude of a pixel has. */
+__device__ __forceinline__ uint32_t magnitude_of(int32_t pixel) {
+    return (uint32_t)(pixel ^ pixel >> 31);
+}
+
+__device__ __forceinline__ uint32_t magnitude_of(const int4 &four) {
+    return magnitude_of(four.x) | magnitude_of(four.y) | magnitude_of(four.z) | magnitude_of(four.w);
+}
+
 /* An unsigned number of high * 2^32 + low, low below 2^64, rounded once to float (nearest, ties to even). */
 __device__ __forceinline__ float round_split(uint64_t low, uint64_t high) {
     high += low >> 32;

@@ -87,8 +87,7 @@ template <int CHUNK> __device__ __forceinline__ uint32_t load_tile(const flat_ar
     for (int load = 0; load < loads; load++)
         if (first + load * THREADS < to) {
             ((int4 *)t.prefixes.halves)[first + load * THREADS] = four[load];
-            magnitude |= magnitude_of(four[load].x) | magnitude_of(four[load].y) | magnitude_of(four[load].z) |
-                         magnitude_of(four[load].w);
+            magnitude |= magnitude_of(four[load]);
         }
     if (has_single)
         t.prefixes.halves[single_at] = (uint32_t)single;

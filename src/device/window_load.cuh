@@ -13,15 +13,6 @@
 
 #define GP_WINDOW_MIRROR_LOADS 4 /* mirrored pixels a thread, under way at once */
 
-/* The bits that the magnitude of a pixel has. */
-__device__ __forceinline__ uint32_t magnitude_of(int32_t pixel) {
-    return (uint32_t)(pixel ^ pixel >> 31);
-}
-
-__device__ __forceinline__ uint32_t magnitude_of(const int4 &four) {
-    return magnitude_of(four.x) | magnitude_of(four.y) | magnitude_of(four.z) | magnitude_of(four.w);
-}
-
 /* Pixel p of the tile, in the row, shows once more at base - p, where first <= base - p < end. */
 struct mirror_line {
     int32_t base, first, end;

@@ -69,11 +69,6 @@ __device__ __forceinline__ SUMS sums_between(const prefix_array &starts, int32_t
     return sums;
 }
 
-/* The bits that the magnitude of a pixel has. */
-__device__ __forceinline__ uint32_t magnitude_of(int32_t pixel) {
-    return (uint32_t)(pixel ^ pixel >> 31);
-}
-
 /* The bits of all magnitudes of the block. */
 template <int THREADS> __device__ __forceinline__ uint32_t join_magnitudes(uint32_t *of_warp, uint32_t magnitude) {
     magnitude = gp_warp_or(magnitude);

@@ -141,8 +141,7 @@ __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const 
         }
 #pragma unroll
         for (int load = 0; load < VECTORS; load++)
-            magnitude |= magnitude_of(four[load].x) | magnitude_of(four[load].y) | magnitude_of(four[load].z) |
-                         magnitude_of(four[load].w);
+            magnitude |= magnitude_of(four[load]);
     }
     /* of the block's first row, and of its last */
     const int32_t single = (int32_t)threadIdx.x < head ? (int32_t)threadIdx.x : tail + (int32_t)threadIdx.x - head;

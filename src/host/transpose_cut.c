@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How each transpose kernel cuts a matrix into tiles, and in which order blocks take them. Pure. */
+#include "transpose_cut.h"
 #include "../device/transpose.h"
 #include "kernel.h"
 
-/*
- * Blocks walk down columns of tiles, in bands of at most this many bytes of tiles a column: what a column reads
- * beyond its tiles' edges must still be in L2 when the next column reads it. H200, share of a copy's speed down whole
- * columns against row by row: 16384 x 16384 of 4 bytes (4 MiB a column) 0.978 against 0.931, 32768 x 32768 (8 MiB)
- * 0.959 against 0.918. Few columns of more than that are taken row by row: 100000 x 257 of 4 bytes 0.92 against 0.83.
- */
-#define BAND_BYTES ((uint64_t)8 << 20)
 #define FEW_COLUMNS 16
-
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
 
 static unsigned floor_log2(uint64_t n) {
     unsigned log2 = 0;
@@ -26,8 +16,8 @@ static unsigned floor_log2(uint64_t n) {
 /* Fills in what follows from the tile. Counts past 32 bits are only looked at in blocks, which the planner refuses.
  */
 static gp_transpose_cut finish(gp_transpose_cut cut, const gp_problem *problem, uint64_t rows) {
-    const uint64_t down = divide_up(rows, cut.tile_rows), across = divide_up(problem->cols, cut.tile_cols);
-    const uint64_t tiles = BAND_BYTES / ((uint64_t)cut.tile_rows * cut.tile_cols * problem->elem_bytes);
+    const uint64_t down = gp_divide_up(rows, cut.tile_rows), across = gp_divide_up(problem->cols, cut.tile_cols);
+    const uint64_t tiles = GP_TRANSPOSE_BAND_BYTES / ((uint64_t)cut.tile_rows * cut.tile_cols * problem->elem_bytes);
     cut.down = (uint32_t)down;
     cut.across = (uint32_t)across;
     cut.band = down <= tiles ? (uint32_t)down : across < FEW_COLUMNS ? 1 : (uint32_t)tiles;
@@ -192,7 +182,7 @@ gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned thre
     const size_t bytes = (size_t)records * width * problem->elem_bytes;
     cut.smem = bytes + bytes / 128 * problem->elem_bytes; /* an element's room after every 128 bytes */
     cut.down = cut.across = cut.band = 1;
-    cut.blocks = divide_up(length, records);
+    cut.blocks = gp_divide_up(length, records);
     return cut;
 }
 
@@ -241,7 +231,7 @@ gp_transpose_cut gp_transpose_cut_any(const gp_problem *problem, unsigned thread
         rows = (uint32_t)problem->rows;
     gp_transpose_cut cut = {.tile_rows = rows, .tile_cols = cols};
     if (rows < problem->rows && problem->out_align < GP_TRANSPOSE_SECTOR)
-        cut.halo = (uint32_t)divide_up(GP_TRANSPOSE_SECTOR - gp_transpose_piece(problem), elem);
+        cut.halo = (uint32_t)gp_divide_up(GP_TRANSPOSE_SECTOR - gp_transpose_piece(problem), elem);
     cut.smem = (size_t)(rows + cut.halo) * pitch + 2 * GP_TRANSPOSE_VECTOR;
     return finish(cut, problem, problem->rows + cut.halo);
 }

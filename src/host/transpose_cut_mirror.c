@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place at any pitch: which kernel takes which squares, and how it cuts them into tiles. Pure. */
 #include "../device/transpose.h"
+#include "transpose_cut.h"
 #include "transpose_supports.h"
-
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
 
 static bool is_plain(const gp_problem *problem) {
     return problem->in_place && gp_transpose_is_plain(problem);
@@ -88,9 +85,9 @@ static gp_transpose_cut finish_mirror(gp_transpose_cut cut, const gp_problem *pr
                                       uint64_t squares_from) {
     const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
     cut.tile_cols = cut.tile_rows;
-    cut.down = cut.across = (uint32_t)divide_up(skewed, cut.tile_rows);
+    cut.down = cut.across = (uint32_t)gp_divide_up(skewed, cut.tile_rows);
     cut.band = bytes < squares_from || cut.down < 16 ? 1 : cut.down < 32 ? 2 : 4;
-    const uint64_t squares = divide_up(cut.down, cut.band);
+    const uint64_t squares = gp_divide_up(cut.down, cut.band);
     cut.blocks = (squares % 2 == 0 ? squares / 2 * (squares + 1) : (squares + 1) / 2 * squares) * cut.band * cut.band;
     return cut;
 }

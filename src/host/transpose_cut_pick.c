@@ -2,16 +2,12 @@
 /* How the kernels that pick elements cut a matrix into tiles, so that all multiprocessors have equally much; and
  * which of them takes what. Pure. */
 #include "../device/transpose.h"
+#include "transpose_cut.h"
 #include "transpose_supports.h"
 
-#define BAND_BYTES ((uint64_t)8 << 20) /* see transpose_cut.c */
-#define ROUNDS 4                       /* over all words that start at different places, at most */
-#define ROUND_COSTS 3                  /* per cent of a thread's time */
-#define SHARES 4                       /* how many more tiles a multiprocessor are looked at */
-
-static uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
+#define ROUNDS 4      /* over all words that start at different places, at most */
+#define ROUND_COSTS 3 /* per cent of a thread's time */
+#define SHARES 4      /* how many more tiles a multiprocessor are looked at */
 
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -25,13 +21,13 @@ static uint64_t least(uint64_t a, uint64_t b) {
 static uint64_t even_width(uint64_t all, uint64_t widest, uint64_t down, uint64_t more, uint64_t share_least,
                            const gp_device *device) {
     const uint64_t sms = device->multiprocessors > 0 ? device->multiprocessors : 1;
-    const uint64_t fewest = divide_up(all, widest);
-    uint64_t share = divide_up(down * fewest, sms), width = widest, lowest = UINT64_MAX;
+    const uint64_t fewest = gp_divide_up(all, widest);
+    uint64_t share = gp_divide_up(down * fewest, sms), width = widest, lowest = UINT64_MAX;
     if (share < share_least)
         share = share_least;
     for (int i = 0; i < SHARES; i++, share++) {
         const uint64_t across = share * sms / down;
-        const uint64_t now = divide_up(all, across > fewest ? across : fewest);
+        const uint64_t now = gp_divide_up(all, across > fewest ? across : fewest);
         if (across >= fewest && share * (now + more) < lowest) {
             lowest = share * (now + more);
             width = now;
@@ -60,7 +56,7 @@ static gp_transpose_cut tiles_of(const gp_problem *problem, uint32_t high, unsig
     gp_transpose_cut cut = {.tile_rows = high / (uint32_t)problem->elem_bytes, .across = 1};
     if (problem->out_align < unit)
         cut.halo = unit / (uint32_t)problem->elem_bytes;
-    cut.blocks = divide_up(problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0), cut.tile_rows);
+    cut.blocks = gp_divide_up(problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0), cut.tile_rows);
     cut.down = cut.band = (uint32_t)cut.blocks;
     return cut;
 }
@@ -98,13 +94,13 @@ static gp_transpose_cut cut_tiles(const gp_problem *problem, const gp_device *de
     const uint64_t width = even_width(problem->cols, widest, down, sector, 1, device);
     const uint64_t sms = device->multiprocessors > 0 ? device->multiprocessors : 1;
     cut.tile_cols = (uint32_t)(width > sector ? width : sector);
-    cut.across = (uint32_t)divide_up(problem->cols, cut.tile_cols);
-    const uint64_t bands = divide_up(down * cut.tile_rows * cut.tile_cols * bytes, BAND_BYTES);
-    cut.band = (uint32_t)divide_up(down, least(bands, down));
-    cut.blocks = divide_up(down, cut.band) * cut.band * cut.across;
+    cut.across = (uint32_t)gp_divide_up(problem->cols, cut.tile_cols);
+    const uint64_t bands = gp_divide_up(down * cut.tile_rows * cut.tile_cols * bytes, GP_TRANSPOSE_BAND_BYTES);
+    cut.band = (uint32_t)gp_divide_up(down, least(bands, down));
+    cut.blocks = gp_divide_up(down, cut.band) * cut.band * cut.across;
     cut.pitch = piece_pitch(problem, cut.tile_cols);
     cut.smem = (size_t)(cut.tile_rows + cut.halo) * cut.pitch + GP_TRANSPOSE_SECTOR;
-    cut.smem = smem_for_share(cut.smem, divide_up(down * cut.across, sms), device);
+    cut.smem = smem_for_share(cut.smem, gp_divide_up(down * cut.across, sms), device);
     return cut;
 }
 
@@ -159,8 +155,8 @@ gp_transpose_cut gp_transpose_cut_pick_flat(const gp_problem *problem, const gp_
     make_room(&cut, problem, rows, lanes);
     const uint64_t widest = (lanes * GP_TRANSPOSE_VECTOR - GP_TRANSPOSE_SECTOR) / bytes;
     const uint64_t width = even_width(problem->cols, widest, 1, sector, GP_TRANSPOSE_PICK_FLAT_SHARE, device);
-    cut.tile_cols = (uint32_t)least(divide_up(width, sector) * sector, widest);
-    cut.blocks = divide_up(problem->cols, cut.tile_cols);
+    cut.tile_cols = (uint32_t)least(gp_divide_up(width, sector) * sector, widest);
+    cut.blocks = gp_divide_up(problem->cols, cut.tile_cols);
     cut.across = (uint32_t)cut.blocks;
     cut.turns = turns_of(rows, threads);
     return cut;
@@ -172,10 +168,10 @@ static gp_transpose_cut cut_flow(const gp_problem *problem, uint32_t turns, uint
     const uint32_t width = GP_TRANSPOSE_PICK_FLOW_BYTES(turns);
     gp_transpose_cut cut = {.tile_rows = (uint32_t)problem->rows, .down = 1, .band = 1, .turns = turns};
     make_room(&cut, problem, problem->rows, width / GP_TRANSPOSE_VECTOR + 2);
-    cut.slice = (uint32_t)(divide_up(cut.smem, GP_TRANSPOSE_SECTOR) * GP_TRANSPOSE_SECTOR);
+    cut.slice = (uint32_t)(gp_divide_up(cut.smem, GP_TRANSPOSE_SECTOR) * GP_TRANSPOSE_SECTOR);
     cut.smem = (size_t)cut.slice * tiles;
     cut.tile_cols = width / (uint32_t)problem->elem_bytes;
-    cut.blocks = divide_up(problem->cols * problem->elem_bytes, GP_TRANSPOSE_SECTOR);
+    cut.blocks = gp_divide_up(problem->cols * problem->elem_bytes, GP_TRANSPOSE_SECTOR);
     cut.across = (uint32_t)cut.blocks;
     return cut;
 }
