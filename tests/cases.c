@@ -239,6 +239,24 @@ static void transpose_visit_paired(bool reduced, uint64_t *state, void (*visit)(
     }
 }
 
+/* Past 4 MiB: the output's rows an even number of lines of 64 bytes apart, from an odd line on; the input's crowd. */
+static void transpose_visit_even(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
+    static const struct {
+        size_t elem, rows, cols, pitch;
+    } even[] = {{1, 4096, 1100, 4096}, {2, 2050, 1100, 2048}, {4, 1088, 1000, 1024}, {4, 1080, 1011, 1011},
+                {8, 560, 1000, 1024},  {8, 552, 1011, 1011},  {16, 272, 1010, 1024}, {16, 268, 1011, 1011}};
+    for (size_t i = 0; i < COUNT(even); i++) {
+        transpose_case c = {.elem_bytes = even[i].elem,
+                            .rows = even[i].rows,
+                            .cols = even[i].cols,
+                            .in_pad = even[i].pitch - even[i].cols,
+                            .out_pad = (0 - even[i].rows) % (128 / even[i].elem),
+                            .out_offset = 64,
+                            .seed = cases_random(state)};
+        visit(&c, user);
+    }
+}
+
 /* Few rows, more than 1 MiB, no padding in the output: blocks that take tile after tile, also off alignment. */
 static void transpose_visit_flat(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
     static const struct {
@@ -273,7 +291,8 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     /* Past 4 MiB, with lines of the output that begin anywhere at multiples of 4 bytes, and edges on both sides. */
     static const struct {
         size_t elem, rows, cols;
-    } skewed[] = {{1, 2100, 2207}, {2, 1502, 1603}, {4, 1037, 1103}, {8, 801, 733}, {16, 607, 503}};
+    } skewed[] = {{1, 2100, 2207}, {1, 2050, 2104}, {1, 2053, 2112}, {2, 1502, 1603},
+                  {2, 1501, 1608}, {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503}};
     for (size_t i = 0; i < COUNT(skewed); i++) {
         transpose_case c = {.elem_bytes = skewed[i].elem,
                             .rows = skewed[i].rows,
@@ -299,6 +318,7 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             c.out_pad = 5;
             visit(&c, user);
         }
+    transpose_visit_even(&state, visit, user);
     transpose_visit_paired(reduced, &state, visit, user);
     transpose_visit_flat(&state, visit, user);
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */

@@ -163,6 +163,35 @@ static void windows_far_beyond_the_row(void **state) {
     harness_close(&h);
 }
 
+/* Squares of one row by every row of the catalogue that is exact, against the oracle's; it wraps around. */
+static void squares_are_exact(const int32_t *image, size_t cols, size_t window, const float *expected,
+                              const char *label) {
+    float *square = malloc(cols * sizeof *square);
+    size_t ran = 0;
+    assert_non_null(square);
+    harness_open(&h, GP_OPERATION_WINDOW);
+    for (size_t i = 0; i < h.n_subjects; i++)
+        for (size_t k = 0; k < h.n_rows; k++) {
+            const subject *s = &h.subjects[i];
+            row *r = &h.rows[k];
+            if ((r->info.flags & GP_KERNEL_FLOAT) || !harness_pin(&h, s, r, 0))
+                continue;
+            memset(square, 0, cols * sizeof *square);
+            gp_status status = gp_sum_and_square_window(s->context, image, 1, cols, cols, window, GP_BORDER_WRAP,
+                                                        NULL, square, cols);
+            if (!harness_ran(&h, s, r, status, GP_OK, label))
+                continue;
+            ran++;
+            if (memcmp(square, expected, cols * sizeof *square) != 0)
+                harness_fail(&h, s, r, label, "rounded wrongly");
+        }
+    for (size_t i = 0; i < h.n_subjects; i++)
+        gp_context_destroy(h.subjects[i].context);
+    free(square);
+    assert_int_equal(h.failures, 0);
+    assert_true(ran >= 2 * h.n_subjects);
+}
+
 /*
  * 2^54 + 2^30 + 1 lies just above the middle of two floats: it is rounded up, but down by way of double, where the 1
  * is lost. Every window of three sees these squares, in some order.
@@ -171,33 +200,43 @@ static void squares_are_rounded_once(void **state) {
     (void)state;
     static const int32_t roots[3] = {1 << 27, 1 << 15, 1};
     static int32_t image[3 * 1000];
-    static float square[COUNT(image)];
-    size_t ran = 0;
-    harness_open(&h, GP_OPERATION_WINDOW);
-    for (size_t x = 0; x < COUNT(image); x++)
+    static float expected[COUNT(image)];
+    for (size_t x = 0; x < COUNT(image); x++) {
         image[x] = roots[x % 3];
-    for (size_t i = 0; i < h.n_subjects; i++)
-        for (size_t k = 0; k < h.n_rows; k++) {
-            const subject *s = &h.subjects[i];
-            row *r = &h.rows[k];
-            if ((r->info.flags & GP_KERNEL_FLOAT) || !harness_pin(&h, s, r, 0))
-                continue;
-            memset(square, 0, sizeof square);
-            gp_status status = gp_sum_and_square_window(s->context, image, 1, COUNT(image), COUNT(image), 3,
-                                                        GP_BORDER_WRAP, NULL, square, COUNT(image));
-            if (!harness_ran(&h, s, r, status, GP_OK, "2^54 + 2^30 + 1"))
-                continue;
-            ran++;
-            size_t right = 0;
-            while (right < COUNT(image) && square[right] == 0x1p54F + 0x1p31F)
-                right++;
-            if (right < COUNT(image))
-                harness_fail(&h, s, r, "2^54 + 2^30 + 1", "rounded wrongly");
+        expected[x] = 0x1p54F + 0x1p31F;
+    }
+    squares_are_exact(image, COUNT(image), 3, expected, "2^54 + 2^30 + 1");
+}
+
+/*
+ * Sums of squares in the middle of two floats, or above it by little or by more. Every window of w sees each of w
+ * roots once: 2^j of -2^31, one of 2^(19 + j / 2), and one that changes along the row; the others are 0.
+ */
+static void squares_near_the_middle(void **state) {
+    (void)state;
+    static const struct { size_t window, j; } cases[] = {{16, 0}, {64, 2}, {1024, 4}};
+    static int32_t image[8192];
+    static float expected[COUNT(image)];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const size_t w = cases[i].window, j = cases[i].j;
+        size_t ups = 0;
+        memset(image, 0, sizeof image);
+        for (size_t x = 0; x < COUNT(image); x++) {
+            static const int32_t changes[] = {4096, 4096, 0, 4096, 1, 16, 4096, 0};
+            const size_t at = x % w, times = (size_t)1 << j;
+            if (at < times)
+                image[x] = INT32_MIN;
+            else if (at == times)
+                image[x] = 1 << (19 + j / 2);
+            else if (at == times + 1)
+                image[x] = changes[x * COUNT(changes) / COUNT(image)];
         }
-    for (size_t i = 0; i < h.n_subjects; i++)
-        gp_context_destroy(h.subjects[i].context);
-    assert_int_equal(h.failures, 0);
-    assert_true(ran >= 2 * h.n_subjects);
+        oracle_window(image, 1, COUNT(image), COUNT(image), w, GP_BORDER_WRAP, NULL, expected, COUNT(image));
+        for (size_t x = 0; x < COUNT(image); x++)
+            ups += expected[x] > ldexpf(1, (int)(62 + j));
+        assert_true(ups > COUNT(image) / 2 && ups < COUNT(image));
+        squares_are_exact(image, COUNT(image), w, expected, "near the middle of two floats");
+    }
 }
 
 int main(void) {
@@ -205,6 +244,7 @@ int main(void) {
         cmocka_unit_test(every_row_over_the_case_list),
         cmocka_unit_test(windows_far_beyond_the_row),
         cmocka_unit_test(squares_are_rounded_once),
+        cmocka_unit_test(squares_near_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,12 +198,98 @@ AVX512 static void stream_lines(char *to, const char *from, size_t lines) {
         _mm512_stream_si512((void *)to, load(from));
 }
 
+/* Of four rows in a square's buffer, `apart` rows apart, 16 bytes each: without the shuffles that lanes would take.
+ */
+INLINE __m512i lanes_of_rows(const char *at, size_t apart) {
+    apart *= 2 * GP_LINE;
+    __m512i v = _mm512_castsi128_si512(_mm_load_si128((const __m128i *)(const void *)at));
+    v = _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(const void *)(at + apart)), 1);
+    v = _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(const void *)(at + 2 * apart)), 2);
+    return _mm512_inserti32x4(v, _mm_load_si128((const __m128i *)(const void *)(at + 3 * apart)), 3);
+}
+
+INLINE __m512i unpack_lower(size_t bytes, __m512i a, __m512i b) {
+    if (bytes == 1)
+        return _mm512_unpacklo_epi8(a, b);
+    if (bytes == 2)
+        return _mm512_unpacklo_epi16(a, b);
+    return bytes == 4 ? _mm512_unpacklo_epi32(a, b) : _mm512_unpacklo_epi64(a, b);
+}
+
+INLINE __m512i unpack_upper(size_t bytes, __m512i a, __m512i b) {
+    if (bytes == 1)
+        return _mm512_unpackhi_epi8(a, b);
+    if (bytes == 2)
+        return _mm512_unpackhi_epi16(a, b);
+    return bytes == 4 ? _mm512_unpackhi_epi32(a, b) : _mm512_unpackhi_epi64(a, b);
+}
+
+typedef struct {
+    __m512i line[16];
+} lines;
+
+/*
+ * The lines of as many columns as 16 bytes hold, n, of the rows of a tile. An unpack puts the highest bit of the
+ * vector's number behind the element's, and the highest of the element's behind the vector's: after all bits of both
+ * they have changed places.
+ */
+INLINE lines columns_of_piece(size_t bytes, const char *at) {
+    const size_t n = 16 / bytes;
+    lines to;
+    for (size_t k = 0; k < n; ++k)
+        to.line[k] = lanes_of_rows(at + k * 2 * GP_LINE, n);
+    for (size_t bits = 1; bits < n; bits *= 2) {
+        lines from = to;
+        for (size_t k = 0; k < n / 2; ++k) {
+            to.line[2 * k] = unpack_lower(bytes, from.line[k], from.line[k + n / 2]);
+            to.line[2 * k + 1] = unpack_upper(bytes, from.line[k], from.line[k + n / 2]);
+        }
+    }
+    return to;
+}
+
+/* Rows are loaded only to be stored at once: shuffles that wait for memory fill the processor's queues. */
+INLINE void square_of(size_t bytes, const gp_transpose_square *square) {
+    const gp_transpose_square s = *square;
+    const size_t rows = 2 * GP_LINE / bytes, columns = 16 / bytes;
+    for (size_t i = 0; i < rows; i += columns) {
+        const char *piece = s.from + i * bytes;
+        lines upper = columns_of_piece(bytes, piece);
+        lines lower = columns_of_piece(bytes, piece + GP_LINE / bytes * 2 * GP_LINE);
+        for (size_t k = 0; k < columns; ++k) {
+            const char *in = s.in + (i + k) * s.in_pitch;
+            char *out = s.out + (i + k) * s.out_pitch, *to = s.to + (i + k) * 2 * GP_LINE;
+            size_t below = i + k + s.rows_ahead, right_by = s.bytes_ahead + (below < rows ? 0 : 2 * GP_LINE);
+            const char *ahead = s.in + (below < rows ? below : below - rows) * s.in_pitch + right_by;
+            _mm_prefetch(ahead, _MM_HINT_T0);
+            _mm_prefetch(ahead + GP_LINE, _MM_HINT_T0);
+            __m512i left = load(in), right = load(in + GP_LINE);
+            _mm512_stream_si512((void *)out, upper.line[k]);
+            _mm512_stream_si512((void *)(out + GP_LINE), lower.line[k]);
+            _mm512_store_si512(to, left);
+            _mm512_store_si512(to + GP_LINE, right);
+        }
+    }
+}
+
+#define SQUARE_FOR_BYTES(n)                                               \
+    AVX512 static void square_of_##n(const gp_transpose_square *square) { \
+        square_of(n, square);                                             \
+    }
+
+SQUARE_FOR_BYTES(1)
+SQUARE_FOR_BYTES(2)
+SQUARE_FOR_BYTES(4)
+SQUARE_FOR_BYTES(8)
+SQUARE_FOR_BYTES(16)
+
 gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     static const gp_transpose_kernels kernels = {
         .row_bytes = GP_LINE,
         .panel = {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16},
         .stream_lines = stream_lines,
-        .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8, skew_of_16}};
+        .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8, skew_of_16},
+        .square = {square_of_1, square_of_2, square_of_4, square_of_8, square_of_16}};
     return gp_transpose_in_tiles(context, plan, problem, &kernels);
 }
 

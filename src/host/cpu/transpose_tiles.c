@@ -14,9 +14,19 @@
 #define STRIP_BYTES ((size_t)8192)
 
 /*
- * Where the output's rows crowd, and for wide elements, two panels are done at once and lines written in pairs: 8192
- * x 16384 elements of 4 bytes took 54 ms so, 60 without; 2064 x 4080 of 16 bytes, with what lies ahead asked
- * for, 14.9, 19.6 without. Other elements of 4 bytes are slower so (4112 x 4080: 6.0, 7.7).
+ * The same in squares (below), in columns: each begins in another page of the output. In huge pages twice as many
+ * change nothing; in small ones 8192 x 16384 of 4 bytes took 75 ms with 8192, so 57, and 8192 x 8192 of 2 bytes 23.6,
+ * so 16.8. Half as many: 4128 x 4128 of 4 bytes 5.4 ms, so 5.1; 2064 x 4080 of 16 bytes 10.2, so 10.0.
+ */
+#define SQUARES_STRIP ((size_t)4096)
+
+/*
+ * Where the output's rows are an even number of lines apart, and for wide elements, two panels are done at once and
+ * lines written in pairs. Lines alone would all be even ones, and then all odd ones, and such writes run at half the
+ * rate (64 MiB in steps of 2 lines 5.0 ms, of 1 or 3 lines 2.6). With AVX2, 4128 x 4128 elements of 4 bytes took 6.8
+ * ms so, 7.6 without; 2064 x 4080 of 16 bytes, with what lies ahead asked for, 14.9, 19.6. Elements of 4 bytes are
+ * slower so at odd distances (4112 x 4080: 6.0, 7.7), narrow ones where nothing crowds (8256 x 8256 of 1 byte: 9.3,
+ * 12.6).
  */
 #define PAIR 2
 
@@ -26,6 +36,14 @@
  */
 #define KEPT_LINES_MAX 4096
 
+/*
+ * Rows further down that are asked for where rows crowd, for elements of 1, 2, 4, 8, 16 bytes. A square of 32 rows
+ * and less the processor follows, and the rows share one or two sets of the first-level cache, 12 lines each: with 2
+ * rows 4096 x 4096 of 4 bytes took 5.7 ms, with 16 6.1. More it does not: 8192 x 8192 of 2 bytes 21.4 ms with 2, 12.6
+ * with 16; of 1 byte 11.3 with 8, 8.4 with 16.
+ */
+static const size_t crowded_rows_ahead[] = {16, 24, 2, 2, 2};
+
 /* So many are copied one by one rather than as part of a tile. */
 #define FEW_ELEMENTS 4
 
@@ -34,11 +52,14 @@ typedef struct {
     gp_transpose_panel panel;
     size_t elem_bytes, rows, cols;
     size_t tile_rows, tile_cols;
-    size_t head; /* rows before the first whole line of the output */
+    size_t strip; /* columns */
+    size_t head;  /* rows before the first whole line of the output */
     bool stream;
     bool wide;     /* stream, 8 or 16 bytes, and rows of the output do not crowd */
-    bool in_pairs; /* stream, and rows of the output crowd or elements are wide */
+    bool in_pairs; /* stream, and as choose_pairs() tells */
+    bool even;     /* the output's rows are an even number of lines apart: pairs begin in even lines too */
     void (*stream_lines)(char *to, const char *from, size_t lines);
+    void (*square)(const gp_transpose_square *square); /* NULL: none; else in_pairs */
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
     size_t kept_lines;
     char *kept; /* so many lines a part */
@@ -130,6 +151,36 @@ static void do_panel_pair(const job *j, size_t r, size_t c, size_t c_end) {
     do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
 }
 
+/*
+ * The same in squares, each copied from the input while the one before is written. What lies ahead is asked for:
+ * where rows do not crowd the next square, of few rows of wide elements the second. Times the speed of pairs of
+ * panels: 4096 x 4096 elements of 4 bytes 1.11, 8192 x 16384 1.10, 4112 x 4080 of 8 bytes 1.12, 2064 x 4080 of
+ * 16 1.12; 8192 x 8192 of 2 bytes 1.66, of 1 byte 1.37. Of single panels: 4112 x 4080 of 4 bytes 1.14, 4128 x
+ * 4128 1.55.
+ */
+static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
+    _Alignas(GP_LINE) char buffer[2][PAIR * GP_LINE * PAIR * GP_LINE];
+    size_t rows = PAIR * j->tile_rows, cols = PAIR * j->tile_cols, squares = (c_end - c) / cols;
+    gp_matrices m = at(j, r, c);
+    bool crowded = m.in_pitch % GP_CROWDED_PITCH == 0;
+    gp_transpose_square s = {.out_pitch = m.out_pitch,
+                             .in_pitch = m.in_pitch,
+                             .rows_ahead = crowded ? crowded_rows_ahead[__builtin_ctzll(j->elem_bytes)] : 0,
+                             .bytes_ahead = crowded ? 0 : (j->elem_bytes > 4 ? 2 : 1) * PAIR * GP_LINE};
+    if (squares > 0)
+        copy_rows(buffer[0], PAIR * GP_LINE, m.in, m.in_pitch, rows, PAIR * GP_LINE);
+    for (size_t i = 0; i < squares; ++i) {
+        s.from = buffer[i % 2];
+        s.to = buffer[(i + 1) % 2];
+        s.in = m.in + (i + 1 < squares ? i + 1 : i) * PAIR * GP_LINE;
+        s.out = m.out + i * cols * m.out_pitch;
+        j->square(&s);
+    }
+    c += squares * cols;
+    do_panel(j, r, j->tile_rows, c, c_end);
+    do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
+}
+
 /* Panels: the rows before the first whole line, if any, and then a tile's rows each. */
 static size_t panel_begin(const job *j, size_t panel) {
     if (j->head > 0)
@@ -175,14 +226,19 @@ static void do_skewed(const job *j, size_t r, size_t r_end, size_t c, size_t c_e
         edge_tile(j, full_end, r_end - full_end, k, smaller(j->tile_cols, c_end - k));
 }
 
+/* Where rows of the output are even: whether those of a panel that begins at row r begin in odd lines. */
+static bool begins_odd(const job *j, size_t r) {
+    return (uintptr_t)(j->whole.out + r * j->elem_bytes) % (PAIR * GP_LINE) != 0;
+}
+
 static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, size_t c_end) {
     for (size_t strip_end; c < c_end; c = strip_end) {
-        strip_end = smaller(c_end, c + (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes);
+        strip_end = smaller(c_end, c + j->strip);
         for (size_t p = panel; p < panel_end; ++p) {
             size_t r = panel_begin(j, p), rows = panel_begin(j, p + 1) - r;
             bool pair = j->in_pairs && p + PAIR <= panel_end && panel_begin(j, p + PAIR) - r == PAIR * j->tile_rows;
-            if (pair) {
-                do_panel_pair(j, r, c, strip_end);
+            if (pair && !(j->even && begins_odd(j, r))) {
+                (j->square ? do_squares : do_panel_pair)(j, r, c, strip_end);
                 ++p;
             } else {
                 do_panel(j, r, rows, c, strip_end);
@@ -191,13 +247,20 @@ static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, siz
     }
 }
 
+/* Pairs that begin in even lines are not torn apart. */
+static size_t share_begin(const job *j, size_t panels, unsigned share, unsigned shares) {
+    size_t panel = gp_part_begin(panels, share, shares);
+    bool pairs = j->in_pairs && j->even && share < shares && panel > 0;
+    return pairs && begins_odd(j, panel_begin(j, panel)) ? panel - 1 : panel;
+}
+
 /* Shares divide the panels, or the tiles of all panels if there are too few. Of skewed work each part has one. */
 static void do_share(const job *j, unsigned share, unsigned shares) {
     size_t panels = (j->rows - smaller(j->head, j->rows) + j->tile_rows - 1) / j->tile_rows + (j->head > 0);
     size_t tiles = (j->cols + j->tile_cols - 1) / j->tile_cols, panel = 0, c = 0, c_end = j->cols;
     if (panels >= tiles || panels >= 8 * (size_t)shares) {
-        panel = gp_part_begin(panels, share, shares);
-        panels = gp_part_begin(panels, share + 1, shares);
+        panel = share_begin(j, panels, share, shares);
+        panels = share_begin(j, panels, share + 1, shares);
     } else {
         c = gp_part_begin(tiles, share, shares) * j->tile_cols;
         c_end = smaller(j->cols, gp_part_begin(tiles, share + 1, shares) * j->tile_cols);
@@ -251,6 +314,24 @@ static size_t rows_before_line(const job *j, bool *aligned) {
     return *aligned ? smaller(j->rows, offset / j->elem_bytes) : 0;
 }
 
+/*
+ * Whether the output is written in pairs of lines, as PAIR tells, or by way of squares: of narrow elements where rows
+ * crowd (5184 x 5184 of 2 bytes 0.8 times the speed of single panels), of others but where only the input's crowd and
+ * lines are odd (4112 x 4096 of 4 bytes 0.9).
+ */
+static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
+    bool in_crowded = j->whole.in_pitch % GP_CROWDED_PITCH == 0;
+    bool out_crowded = j->whole.out_pitch % GP_CROWDED_PITCH == 0;
+    bool pairs = out_crowded || j->elem_bytes >= 8;
+    bool squares =
+        pairs || (j->elem_bytes == 4 && (j->even || !in_crowded)) || (j->elem_bytes == 2 && j->even && in_crowded);
+    j->wide = !out_crowded && j->elem_bytes >= 8;
+    if (squares)
+        j->square = kernels->square[__builtin_ctzll(j->elem_bytes)];
+    j->in_pairs = pairs || j->square || (j->even && j->elem_bytes == 4);
+    j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
+}
+
 /* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */
 static void prepare_skew(job *j, const gp_transpose_kernels *kernels, unsigned parts) {
     gp_transpose_skew skew = kernels->skew[__builtin_ctzll(j->elem_bytes)];
@@ -274,7 +355,9 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
              .rows = problem->rows,
              .cols = problem->cols,
              .tile_rows = GP_LINE / bytes,
-             .tile_cols = kernels->row_bytes / bytes};
+             .tile_cols = kernels->row_bytes / bytes,
+             .strip = STRIP_BYTES / bytes};
+    j.even = j.whole.out_pitch % (PAIR * GP_LINE) == 0;
     if (j.rows <= j.tile_rows && j.cols <= j.tile_cols && !problem->in_place) {
         edge_tile(&j, 0, j.rows, 0, j.cols);
         return GP_OK;
@@ -282,9 +365,8 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
     bool aligned;
     j.head = rows_before_line(&j, &aligned);
     j.stream = aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN;
-    bool crowded = j.whole.out_pitch % GP_CROWDED_PITCH == 0;
-    j.wide = j.stream && !crowded && bytes >= 8;
-    j.in_pairs = j.wide || (j.stream && crowded);
+    if (j.stream)
+        choose_pairs(&j, kernels);
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
     if (!aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN && !problem->in_place)
         prepare_skew(&j, kernels, parts);

@@ -32,12 +32,29 @@ typedef void (*gp_transpose_panel)(const gp_matrices *at, size_t tiles, bool str
  */
 typedef void (*gp_transpose_skew)(const gp_matrices *at, size_t tiles, char *kept);
 
+/*
+ * A square of two by two tiles: `from` holds its rows, two lines each, and its columns become pairs of aligned lines
+ * of the output, past the caches. Meanwhile the rows of a square at `in` are copied to `to`, and for each of them is
+ * asked for what lies `rows_ahead` further down and `bytes_ahead` to the right; behind the last row come those of the
+ * square to the right.
+ */
+typedef struct gp_transpose_square {
+    const char *from;
+    char *out;
+    size_t out_pitch;
+    const char *in;
+    size_t in_pitch;
+    char *to;
+    size_t rows_ahead, bytes_ahead;
+} gp_transpose_square;
+
 typedef struct gp_transpose_kernels {
     size_t row_bytes;            /* of a tile: 16, 32 or 64 */
     gp_transpose_panel panel[5]; /* for elements of 1, 2, 4, 8, 16 bytes */
     /* Copies lines to aligned lines past the caches. */
     void (*stream_lines)(char *to, const char *from, size_t lines);
-    gp_transpose_skew skew[5]; /* NULL: none */
+    gp_transpose_skew skew[5];                            /* NULL: none */
+    void (*square[5])(const gp_transpose_square *square); /* NULL: none */
 } gp_transpose_kernels;
 
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,

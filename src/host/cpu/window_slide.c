@@ -150,6 +150,7 @@ static void set_widths(gp_window_block *block, uint32_t bound, size_t window) {
     block->sum_in_32 = sum <= INT32_MAX;
     block->narrow = bound < GP_WINDOW_LARGE && largest < (gp_u128)1 << 63;
     block->small = bound < GP_WINDOW_SMALL && largest <= INT32_MAX;
+    block->below_2_64 = largest >> 64 == 0;
     block->below_2_51 = block->narrow && largest < (gp_u128)1 << 51;
 }
 

@@ -38,6 +38,7 @@ typedef struct gp_window_block {
                         2^63 */
     unsigned shift;  /* every window's sum of squares is at most 2^(62 + shift) */
     bool small;      /* every element is below GP_WINDOW_SMALL, every result asked for fits 32 bits */
+    bool below_2_64; /* every sum of squares asked for is below 2^64; every sum of elements is anyway below 2^62 */
     bool below_2_51; /* narrow, and every result asked for is below 2^51 in absolute value */
     bool stream;     /* both outputs have whole lines at the same places, and are too large for the caches */
 } gp_window_block;
