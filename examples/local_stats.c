@@ -76,6 +76,28 @@ static unsigned char grey(double value) {
     return (unsigned char)(value < 0 ? 0 : value > 255 ? 255 : value + 0.5);
 }
 
+/* Mean, deviation, and the picture normalised by them. */
+static void write_maps(const char *const path[3], const picture *p, size_t window, const float *sum,
+                       const float *square) {
+    const size_t n = p->rows * p->cols;
+    const double area = (double)(window * window);
+    char message[PICTURE_MESSAGE];
+    picture map[3];
+    for (int i = 0; i < 3; ++i)
+        map[i] = (picture){p->rows, p->cols, 1, host_alloc(n, 1)};
+    for (size_t i = 0; i < n; ++i) {
+        const double mean = sum[i] / area, variance = square[i] / area - mean * mean;
+        const double deviation = variance > 0 ? sqrt(variance) : 0;
+        map[0].pixel[i] = grey(mean);
+        map[1].pixel[i] = grey(4 * deviation); /* 64 and more are white */
+        map[2].pixel[i] = grey(deviation < 1 ? 128 : 128 + 48 * (p->pixel[i] - mean) / deviation);
+    }
+    if (!picture_write(3, path, map, message))
+        fail("%s", message);
+    for (int i = 0; i < 3; ++i)
+        free(map[i].pixel);
+}
+
 int main(int argc, char **argv) {
     static const char how[] = "[-b auto|cpu|cuda] [-w WINDOW] IN.png MEAN.png DEVIATION.png NORMALISED.png\n"
                               "  -w  width and height of the window: odd, 3 to 257 (15)";
@@ -121,24 +143,11 @@ int main(int argc, char **argv) {
     check(&p, w, sum, square);
 
     const char *const path[] = {argv[optind + 1], argv[optind + 2], argv[optind + 3]};
-    picture map[3];
-    for (int i = 0; i < 3; ++i)
-        map[i] = (picture){p.rows, p.cols, 1, host_alloc(n, 1)};
-    for (size_t i = 0; i < n; ++i) {
-        const double mean = sum[i] / (double)(w * w), variance = square[i] / (double)(w * w) - mean * mean;
-        const double deviation = variance > 0 ? sqrt(variance) : 0;
-        map[0].pixel[i] = grey(mean);
-        map[1].pixel[i] = grey(4 * deviation); /* 64 and more are white */
-        map[2].pixel[i] = grey(deviation < 1 ? 128 : 128 + 48 * (host[i] - mean) / deviation);
-    }
-    if (!picture_write(3, path, map, message))
-        fail("%s", message);
+    write_maps(path, &p, w, sum, square);
     must(gp_free(context, image));
     must(gp_free(context, j.sum));
     must(gp_free(context, j.square));
     gp_context_destroy(context);
-    for (int i = 0; i < 3; ++i)
-        free(map[i].pixel);
     free(sum);
     free(square);
     free(host);

@@ -115,6 +115,7 @@ static void check_plan(const request *r, const gp_device *d) {
     const gp_pin free_choice = {NULL, 0};
     describe(r, &p);
     gp_rows rows = gp_catalogue_rows(r->operation);
+    assert_in_range(rows.count + rows.study_count, 1, GP_ROWS_MAX); /* gp_context_explain() has room for no more */
     bool found = gp_plan_make(&p, d, rows, free_choice, &plan, verdicts);
     assert_int_equal(gp_plan_make(&p, d, rows, free_choice, &quick, NULL), found);
     assert_memory_equal(&plan, &quick, sizeof plan);
@@ -158,7 +159,7 @@ static void plans_keep_to_random_devices(void **state) {
         gp_device d = {.struct_size = sizeof d,
                        .name = "random",
                        .multiprocessors = 1 + (uint32_t)(r % 150),
-                       .threads_per_sm = 32 << (r >> 8) % 7,
+                       .threads_per_sm = 32u << (r >> 8) % 7,
                        .blocks_per_sm = 1 + (uint32_t)((r >> 12) % 32),
                        .regs_per_sm = 256u << (r >> 20) % 9,
                        .reg_unit = (r >> 24) % 2 ? 256 : 0,
@@ -300,8 +301,27 @@ static void useless_block_sizes_are_not_chosen(void **state) {
     gp_context_destroy(context);
 }
 
+static void single_rows_have_no_pitch(void **state) {
+    (void)state;
+    static const size_t pitches[] = {5003, (size_t)1 << 62, SIZE_MAX};
+    for (size_t i = 0; i < COUNT(pitches); i++) {
+        const size_t n = 5001, pitch = pitches[i];
+        gp_problem plain, wild;
+        assert_int_equal(gp_problem_window(&plain, IN, 1, n, n, 9, GP_BORDER_ZERO, OUT, OUT2, n), GP_OK);
+        assert_int_equal(gp_problem_window(&wild, IN, 1, n, pitch, 9, GP_BORDER_ZERO, OUT, OUT2, pitch), GP_OK);
+        assert_true(gp_problem_same_shape(&plain, &wild));
+        assert_int_equal(gp_problem_transpose(&plain, 4, IN, 1, n, n, OUT, 1), GP_OK);
+        assert_int_equal(gp_problem_transpose(&wild, 4, IN, 1, n, pitch, OUT, 1), GP_OK);
+        assert_true(gp_problem_same_shape(&plain, &wild));
+        assert_int_equal(gp_problem_transpose(&plain, 4, IN, n, 1, 1, OUT, n), GP_OK);
+        assert_int_equal(gp_problem_transpose(&wild, 4, IN, n, 1, 1, OUT, pitch), GP_OK);
+        assert_true(gp_problem_same_shape(&plain, &wild));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_rows_have_no_pitch),
         cmocka_unit_test(plans_keep_to_every_device),
         cmocka_unit_test(plans_keep_to_random_devices),
         cmocka_unit_test(models_plan_as_the_planner_does),

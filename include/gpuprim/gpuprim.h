@@ -274,7 +274,7 @@ GP_API gp_status gp_context_synchronize(gp_context *context);
  * context, else host memory. At least 256-byte aligned, not cleared. bytes 0 gives NULL. Free with gp_free().
  * A program may equally use memory from anywhere else.
  *
- * GP_ERR_ARGUMENT: context or out NULL. GP_ERR_MEMORY: not to be had. GP_ERR_FORKED.
+ * GP_ERR_ARGUMENT: context or out NULL. GP_ERR_MEMORY: not to be had. GP_ERR_FORKED. GP_ERR_DEVICE.
  */
 GP_API gp_status gp_alloc(gp_context *context, size_t bytes, void **out);
 
@@ -296,13 +296,14 @@ GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t
 /*
  * Where pointers may live, and when a call returns. On a processor context all pointers are host memory and the call
  * returns when the result is there. On a GPU context each may be pageable or pinned host memory, managed memory or
- * device memory, found out per call. If all arrays are device or managed memory (and the scalar result device,
- * managed or pinned memory), the call is enqueued on the context's stream and returns at once; it then allocates,
- * waits for and queries nothing, and can be captured in a CUDA graph. A graph uses memory of the context: replay it
- * only in order with the context's other calls, and before the context is destroyed. If an array is host memory the
- * call returns when the result is there: a CUDA context stages it through pinned memory; an AUTO context does so if
- * an array is device memory, or if the GPU, bus included, is expected to be faster than the processor was with such
- * calls, and else computes on the processor. gp_context_explain() then tells both times.
+ * device memory, found out per call; memory of another device is GP_ERR_ARGUMENT. If all arrays are device or managed
+ * memory (and the scalar result device, managed or pinned memory), the call is enqueued on the context's stream and
+ * returns at once; it then allocates, waits for and queries nothing, and can be captured in a CUDA graph. A graph
+ * uses memory of the context: replay it only in order with the context's other calls, and before the context is
+ * destroyed. If an array is host memory the call returns when the result is there: a CUDA context stages it through
+ * pinned memory; an AUTO context does so if an array is device memory, or if the GPU, bus included, is expected to be
+ * faster than the processor was with such calls, and else computes on the processor. gp_context_explain() then tells
+ * both times.
  */
 
 /*
@@ -364,15 +365,17 @@ GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void
 
 /* ---- what was chosen and why; choosing oneself ---- */
 /*
- * The plan of the context's last call that reached planning, also where it found no kernel (then kernel is NULL).
+ * The plan of the context's last call that reached planning, also where it found no kernel (then kernel is NULL). Of
+ * host data that a GPU computed in pieces, that of the first piece.
  * plan->struct_size must be set. GP_ERR_ARGUMENT: a NULL, wrong struct_size, or no call was planned yet.
  */
 GP_API gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan);
 
 /*
  * The same in words: the problem, the device, then one line a kernel considered, with its verdict and numbers.
- * Writes at most size bytes with the closing 0 and returns the full length without it, as snprintf does; text may be
- * NULL with size 0. context NULL, or nothing planned yet: an empty text.
+ * Planned anew, by the pins and limits as they are now. Writes at most size bytes with the closing 0 and returns the
+ * full length without it, as snprintf does; text may be NULL with size 0. context NULL, or nothing planned yet: an
+ * empty text.
  */
 GP_API size_t gp_context_explain(const gp_context *context, char *text, size_t size);
 

@@ -157,6 +157,8 @@ gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t ro
     problem->square = square;
     if (!empty)
         GP_TRY(check_window_extents(problem));
+    if (rows == 1)
+        problem->in_pitch = problem->out_pitch = cols;
     set_columns(problem);
     gp_problem_derive(problem);
     return GP_OK;
@@ -198,6 +200,10 @@ gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const voi
     problem->out = out;
     if (!empty)
         GP_TRY(check_transpose_extents(problem));
+    if (rows == 1)
+        problem->in_pitch = cols;
+    if (cols == 1)
+        problem->out_pitch = rows;
     gp_problem_derive(problem);
     return GP_OK;
 }
