@@ -5,10 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPEATS_MAX 61
+#define REPEATS_MAX 60
+#define REPEATS_FEW 20 /* up to so many calls, one a turn */
+#define TURNS 4
+#define UNSEEN 20 /* first calls of a turn, up to IN_CACHE: of short ones the first ten may take twice as long */
 #define AUTO_WORST 1.10 /* of the better one's time: the target */
-#define ASKING_US 2.0   /* what AUTO may take to find out where the arrays are, and whether the stream is idle */
-#define LEARNED 6       /* calls of a class after which AUTO knows the processor's time and the bus */
+#define ASKED 31        /* times that questions are put, to time them, */
+#define ASKED_FEW 3     /* or so few, of more than IN_CACHE */
+#define LEARNED 24      /* calls after which AUTO has made up its mind, */
+#define LEARNED_LONG 12 /* or so few, of more than LEARNED_BYTES */
+#define LEARNED_BYTES ((size_t)1 << 28)
 #define IN_CACHE ((size_t)16 << 20) /* up to this much input it matters who computed on it last */
 
 /* A second context on the processor shows what two that do the same differ by. */
@@ -16,9 +22,10 @@ enum { ON_PROCESSOR, AGAIN, CHOSEN, STAGED, WAYS };
 
 typedef struct rivalry {
     gp_context *context[WAYS];
-    unsigned lines, within, asked; /* all; within AUTO_WORST; others that take ASKING_US longer at most */
+    unsigned lines, within, asked; /* all; within AUTO_WORST; others that take asking_us() longer at most */
     unsigned apart; /* lines on which the two contexts on the processor differ by more than AUTO_WORST */
     double worst;   /* of neither */
+    double asking;  /* longest asking_us() */
     char where[96];
 } rivalry;
 
@@ -35,70 +42,121 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Fewer of large sizes: 5 calls of 128 MiB or more, 61 of 8 MiB or less. */
+static double median_of(double *us, unsigned n) {
+    qsort(us, n, sizeof *us, ascending);
+    return us[n / 2];
+}
+
+/*
+ * The run time answers what has to be known before the processor may touch such arrays: where each pointer's memory
+ * lies and, if it is pinned, whether the stream is done with it, which may not be asked of a stream that is being
+ * captured, nor, in the usual mode, while the thread captures another, nor on another device than the stream's.
+ */
+static void ask(host_job job, const host_arrays *a, const int64_t *result) {
+    const void *const pointers[] = {a->in, job == JOB_REDUCE ? (const void *)result : a->out[0], a->out[1]};
+    struct cudaPointerAttributes found;
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    enum cudaStreamCaptureStatus capture;
+    int device;
+    for (int i = 0; i < (job == JOB_WINDOW ? 3 : 2); i++)
+        CUDA(cudaPointerGetAttributes(&found, pointers[i]));
+    if (!a->locked)
+        return;
+    CUDA(cudaGetDevice(&device));
+    CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+    CUDA(cudaStreamIsCapturing(NULL, &capture));
+    CUDA(cudaStreamSynchronize(NULL));
+    CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+}
+
+/* What that takes between two calls on the processor, less what the clock takes. */
+static double asking_us(gp_context *processor, host_job job, const host_arrays *a, size_t bytes) {
+    double us[2][ASKED];
+    const unsigned n = bytes <= IN_CACHE ? ASKED : ASKED_FEW;
+    int64_t result;
+    for (unsigned i = 0; i < 2 * n; i++) {
+        (void)host_job_run(processor, job, a, bytes, &result);
+        const double begin = host_us();
+        if (i % 2 == 0)
+            ask(job, a, &result);
+        us[i % 2][i / 2] = host_us() - begin;
+    }
+    return median_of(us[0], n) - median_of(us[1], n);
+}
+
+/* Fewer of large sizes: 5 calls of 128 MiB or more, 60 of 8 MiB or less. */
 static unsigned repeats(size_t bytes) {
     const size_t most = ((size_t)512 << 20) / bytes;
-    return most < 5 ? 5 : most > REPEATS_MAX ? REPEATS_MAX : (unsigned)most | 1;
+    return most < 5 ? 5 : most > REPEATS_MAX ? REPEATS_MAX : (unsigned)most;
 }
 
-/* Of the second of two calls, if the first changes what the second finds in the caches. */
-static double warm_us(gp_context *context, host_job job, const host_arrays *a, size_t bytes) {
-    int64_t result;
-    if (bytes <= IN_CACHE)
-        (void)host_job_run(context, job, a, bytes, &result);
-    return host_job_run(context, job, a, bytes, &result);
-}
-
-/* The staged way is timed apart: it leaves less in the caches for whoever comes next. */
+/*
+ * A way's calls follow each other, as a program's do: who comes after another's threads finds its own asleep and its
+ * caches cold. The ways take turns all the same, so that a machine that gets slower does so for all.
+ */
 static void time_ways(const rivalry *r, host_job job, const host_arrays *a, size_t bytes, double median[WAYS]) {
     double us[WAYS][REPEATS_MAX];
-    const unsigned n = repeats(bytes);
+    const unsigned n = repeats(bytes), row = n > REPEATS_FEW ? n / TURNS : 1, unseen = bytes <= IN_CACHE ? UNSEEN : 0;
     int64_t result;
     for (int way = 0; way < WAYS; way++)
         host_job_check(r->context[way], job, a, bytes);
-    for (unsigned i = 0; i < LEARNED; i++)
+    for (unsigned i = 0; i < (bytes <= LEARNED_BYTES ? LEARNED : LEARNED_LONG); i++)
         (void)host_job_run(r->context[CHOSEN], job, a, bytes, &result);
-    for (unsigned i = 0; i < n; i++)
-        us[STAGED][i] = warm_us(r->context[STAGED], job, a, bytes);
-    for (unsigned i = 0; i < STAGED * n; i++) {
-        const unsigned way = (i % STAGED + i / STAGED) % STAGED; /* each comes first as often */
-        us[way][i / STAGED] = warm_us(r->context[way], job, a, bytes);
-    }
-    for (int way = 0; way < WAYS; way++) {
-        qsort(us[way], n, sizeof **us, ascending);
-        median[way] = us[way][n / 2];
+    for (unsigned done = 0; done + row <= n; done += row)
+        for (unsigned i = 0; i < WAYS; i++) {
+            const unsigned way = (i + done / row) % WAYS;
+            for (unsigned k = 0; k < unseen; k++)
+                (void)host_job_run(r->context[way], job, a, bytes, &result);
+            for (unsigned k = 0; k < row; k++)
+                us[way][done + k] = host_job_run(r->context[way], job, a, bytes, &result);
+        }
+    for (int way = 0; way < WAYS; way++)
+        median[way] = median_of(us[way], n / row * row);
+}
+
+static void label_of(char label[64], host_job job, bool locked, size_t bytes) {
+    snprintf(label, 64, "%s, %s, %zu KiB", host_job_name(job), locked ? "pinned" : "pageable", bytes >> 10);
+}
+
+static bool wanted(const session *s, host_job job, bool locked, size_t bytes) {
+    char label[64];
+    label_of(label, job, locked, bytes);
+    return !s->opt.match || strstr(label, s->opt.match);
+}
+
+static void count(rivalry *r, const char *label, double ratio, double longer, double asking, double again) {
+    const bool within = ratio <= AUTO_WORST, asked = !within && longer <= asking;
+    r->lines++;
+    r->within += within;
+    r->asked += asked;
+    r->apart += again > AUTO_WORST || again < 1 / AUTO_WORST;
+    r->asking = asking > r->asking ? asking : r->asking;
+    if (!within && !asked && ratio > r->worst) {
+        r->worst = ratio;
+        snprintf(r->where, sizeof r->where, "%s", label);
     }
 }
 
 static void compare(session *s, rivalry *r, host_job job, const host_arrays *a, size_t bytes) {
     double median[WAYS];
+    char label[64];
+    label_of(label, job, a->locked, bytes);
     time_ways(r, job, a, bytes, median);
     gp_plan_info plan = {.struct_size = sizeof plan};
     GP(gp_context_plan(r->context[CHOSEN], &plan));
+    const double asking = asking_us(r->context[AGAIN], job, a, bytes), moved = host_job_moved(job, bytes);
     const double best = median[ON_PROCESSOR] < median[STAGED] ? median[ON_PROCESSOR] : median[STAGED];
     const double ratio = median[CHOSEN] / best, again = median[AGAIN] / median[ON_PROCESSOR];
-    const double moved = host_job_moved(job, bytes);
-    char label[64];
-    snprintf(label, sizeof label, "%s, %s, %zu KiB", host_job_name(job), a->locked ? "pinned" : "pageable",
-             bytes >> 10);
     const char *where = plan.backend == GP_BACKEND_CPU ? "processor" : "GPU";
-    printf("%-40s %11.2f %7.1f %7.2f %11.2f %7.1f %11.2f  %-9s %5.2f\n", label, median[ON_PROCESSOR],
+    printf("%-40s %11.2f %7.1f %7.2f %11.2f %7.1f %11.2f  %-9s %5.2f %7.2f\n", label, median[ON_PROCESSOR],
            moved / median[ON_PROCESSOR] / 1e3, again, median[STAGED], moved / median[STAGED] / 1e3, median[CHOSEN],
-           where, ratio);
+           where, ratio, asking);
     if (s->csv)
-        fprintf(s->csv, "%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%s,%.3f\n", host_job_name(job),
+        fprintf(s->csv, "%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%s,%.3f,%.3f\n", host_job_name(job),
                 a->locked ? "pinned" : "pageable", bytes, median[ON_PROCESSOR], again, median[STAGED], median[CHOSEN],
-                where, ratio);
+                where, ratio, asking);
     fflush(stdout);
-    const bool within = ratio <= AUTO_WORST, asked = !within && median[CHOSEN] - best <= ASKING_US;
-    r->lines++;
-    r->within += within;
-    r->asked += asked;
-    r->apart += again > AUTO_WORST || again < 1 / AUTO_WORST;
-    if (!within && !asked && ratio > r->worst) {
-        r->worst = ratio;
-        memcpy(r->where, label, sizeof label);
-    }
+    count(r, label, ratio, median[CHOSEN] - best, asking, again);
 }
 
 /* The line of the last plan that tells by what it was decided. */
@@ -112,10 +170,17 @@ static void show_reason(gp_context *context) {
 
 static void sweep(session *s, rivalry *r, bool locked, size_t most) {
     host_arrays a;
-    host_arrays_make(&a, most, locked);
+    size_t largest = 0;
     for (size_t bytes = 1 << 10; bytes <= most; bytes *= 4)
         for (host_job job = 0; job < HOST_JOBS; job++)
-            compare(s, r, job, &a, bytes);
+            largest = wanted(s, job, locked, bytes) ? bytes : largest;
+    if (largest == 0)
+        return;
+    host_arrays_make(&a, largest, locked);
+    for (size_t bytes = 1 << 10; bytes <= largest; bytes *= 4)
+        for (host_job job = 0; job < HOST_JOBS; job++)
+            if (wanted(s, job, locked, bytes))
+                compare(s, r, job, &a, bytes);
     show_reason(r->context[CHOSEN]);
     host_arrays_drop(&a);
 }
@@ -129,18 +194,18 @@ void bench_auto(session *s) {
     GP(gp_context_device(r.context[ON_PROCESSOR], &info));
     printf(
         "\nhost data, %u processor threads: medians in us and GB/s moved; times the first, a second context on the "
-        "processor;\nAUTO's time in the better one's\n",
+        "processor;\nAUTO's time in the better one's; us that the run time takes to say where the arrays are and "
+        "whether the stream is idle\n",
         info.cpu_threads);
-    printf("%-40s %11s %7s %7s %11s %7s %11s  %-9s %5s\n", "input", "processor", "GB/s", "again", "staged", "GB/s",
-           "AUTO", "where", "ratio");
+    printf("%-40s %11s %7s %7s %11s %7s %11s  %-9s %5s %7s\n", "input", "processor", "GB/s", "again", "staged",
+           "GB/s", "AUTO", "where", "ratio", "asking");
     if (s->csv)
-        fprintf(s->csv, "job,memory,bytes,processor us,again,staged us,auto us,where,ratio\n");
+        fprintf(s->csv, "job,memory,bytes,processor us,again,staged us,auto us,where,ratio,asking us\n");
     sweep(s, &r, false, most);
     sweep(s, &r, true, most);
-    printf(
-        "AUTO: %u lines; %u within %.2f of the better one, %u more within %.1f us; worst of the others %.2f %s; on "
-        "%u lines two contexts on the processor differ by more than %.2f\n",
-        r.lines, r.within, AUTO_WORST, r.asked, ASKING_US, r.worst, r.where, r.apart, AUTO_WORST);
+    printf("AUTO: %u lines; %u within %.2f of the better one, %u more by no more than the questions take (up to %.1f "
+           "us); worst of the others %.2f %s; on %u lines two contexts on the processor differ by more than %.2f\n",
+           r.lines, r.within, AUTO_WORST, r.asked, r.asking, r.worst, r.where, r.apart, AUTO_WORST);
     for (int way = 0; way < WAYS; way++)
         gp_context_destroy(r.context[way]);
 }

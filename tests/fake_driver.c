@@ -35,10 +35,22 @@ static CUresult pointer_attributes(unsigned count, CUpointer_attribute *attribut
     return result;
 }
 
-static CUresult stream_query(CUstream stream) {
+static CUresult stream_wait(CUstream stream) {
     (void)stream;
-    const CUresult result = outcome("cuStreamQuery");
-    return result == CUDA_SUCCESS && fake.busy ? CUDA_ERROR_NOT_READY : result;
+    const CUresult result = outcome("cuStreamSynchronize");
+    if (result == CUDA_SUCCESS) {
+        fake.waits++;
+        fake.busy = false;
+    }
+    return result;
+}
+
+static CUresult stream_capture(CUstream stream, CUstreamCaptureStatus *status) {
+    (void)stream;
+    const CUresult result = outcome("cuStreamIsCapturing");
+    if (result == CUDA_SUCCESS)
+        *status = fake.capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return result;
 }
 
 static CUresult current_context(CUcontext *current) {
@@ -54,7 +66,8 @@ bool fake_driver_find(const char *name, void **function) {
         const char *name;
         void (*function)(void);
     } functions[] = {{"cuPointerGetAttributes", (void (*)(void))pointer_attributes},
-                     {"cuStreamQuery", (void (*)(void))stream_query},
+                     {"cuStreamSynchronize", (void (*)(void))stream_wait},
+                     {"cuStreamIsCapturing", (void (*)(void))stream_capture},
                      {"cuCtxGetCurrent", (void (*)(void))current_context}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(name, functions[i].name) == 0) {

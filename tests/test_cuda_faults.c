@@ -23,7 +23,8 @@ static const struct {
 
 /* Failures of these need not fail the call: they free, restore, or there is another way. */
 static const char *const forgivable[] = {"cuPointerGetAttributes",
-                                         "cuStreamQuery",
+                                         "cuStreamSynchronize",
+                                         "cuStreamIsCapturing",
                                          "cudaFree",
                                          "cudaFreeHost",
                                          "cudaGetDriverEntryPointByVersion",

@@ -195,6 +195,7 @@ static void large_shapes(void **state) {
         {1300, 2100, 9, GP_BORDER_REFLECT, true, true, 3, 5, 1, DATA_RANDOM, 1},
         {3, 1500011, 9, GP_BORDER_WRAP, true, false, 0, 7, 0, DATA_EXTREMES, 2},
         {2000, 3, 5, GP_BORDER_NONE, false, true, 5000, 3, 0, DATA_RANDOM, 3},
+        {1, 5001, 9, GP_BORDER_ZERO, true, true, 0, ((size_t)1 << 62) - 5001, 0, DATA_RANDOM, 4}, /* 2^64 bytes */
     };
     static const transpose_case matrices[] = {
         {4, 2000, 3000, 0, 0, 0, 0, false, 1},    {4, 2100, 2100, 0, 0, 0, 0, true, 2},
@@ -203,10 +204,9 @@ static void large_shapes(void **state) {
         {16, 900, 1000, 2000, 0, 0, 0, false, 7}, {400, 300, 301, 0, 0, 0, 0, false, 8},
         {5000000, 2, 3, 0, 1, 0, 0, false, 9},
     };
-    unsigned zero = 0;
     for (size_t i = 0; i < COUNT(images); i++) {
-        window_one(&images[i], &zero);
-        zero = 0;
+        unsigned turn = images[i].rows > 1 ? 0 : 11; /* of the single row the squares on the device */
+        window_one(&images[i], &turn);
     }
     for (size_t i = 0; i < COUNT(matrices); i++)
         for (unsigned mix = 0; mix < (matrices[i].in_place ? 1 : 3); mix++) {
@@ -270,13 +270,14 @@ static void teach(gp_context *made, double seconds) {
     gp_problem p;
     assert_int_equal(gp_problem_transpose(&p, 4, numbers, SIDE, SIDE, SIDE, turned, SIDE), GP_OK);
     const gp_traffic t = {sizeof numbers, sizeof turned, 2 * sizeof numbers};
+    const gp_place place = gp_place_choose(&p, &t, &made->rates);
     for (int i = 0; i < GP_PLACE_SAMPLES; i++)
-        gp_rates_note(&made->rates, &p, &t, seconds);
+        gp_rates_note(&made->rates, &place, &p, seconds);
 }
 
 static void auto_goes_where_it_is_faster(void **state) {
     (void)state;
-    const gp_bus fast = {1e15, 1e15, 1e15, 1e15};
+    const gp_bus fast = {1e15, 1e15, 1e15, 1e-9, 1e15};
     char text[8192];
     gp_status status;
     gp_context *made = open_auto();
@@ -287,6 +288,10 @@ static void auto_goes_where_it_is_faster(void **state) {
     assert_int_equal(status, GP_OK);
     assert_in_range(gp_context_explain(made, text, sizeof text), 1, sizeof text - 1);
     assert_non_null(strstr(text, "host data: on the GPU"));
+    const gp_pace *staged = &made->rates.pace[GP_SPACE_GPU][made->place.class_number];
+    for (int i = 0; i < 12 && staged->samples == 0; i++) /* the first prepare, and touch new memory */
+        assert_true(turn_on(made, &status));
+    assert_true(staged->samples > 0 && staged->median > 0);
     fake.capturing = true; /* nothing can be staged: the processor does it */
     assert_false(turn_on(made, &status));
     assert_int_equal(status, GP_OK);
@@ -301,7 +306,7 @@ static void auto_learns(void **state) {
     (void)state;
     gp_status status;
     gp_context *made = open_auto();
-    made->rates.bus_tried = true;
+    made->rates.bus_tried = made->rates.pack_tried = true;
     for (int i = 0; i < 12 && !(made->place.processor_seconds > 0); i++)
         assert_false(turn_on(made, &status));
     assert_true(made->place.processor_seconds > 0 && made->place.processor_seconds < 10);
@@ -315,7 +320,7 @@ static void auto_learns(void **state) {
     fake.capturing = false;
     assert_true(turn_on(made, &status)); /* the made-up bus beats 1000 seconds */
     const gp_bus *bus = &made->rates.bus;
-    assert_true(bus->up > 0 && bus->down > 0 && bus->both > 0 && bus->pack > 0);
+    assert_true(bus->up > 0 && bus->down > 0 && bus->both > 0 && bus->call > 0 && bus->pack > 0);
     bool quiet = true;
     for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
         quiet = quiet && atomic_load(&made->gpu->stage->input.chunk[i].left) == 0;

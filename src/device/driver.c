@@ -22,7 +22,8 @@ static void find(const char *name, void *function) {
 void gp_driver_find(gp_driver *driver) {
     *driver = (gp_driver){0};
     find("cuPointerGetAttributes", &driver->pointer_attributes);
-    find("cuStreamQuery", &driver->stream_query);
+    find("cuStreamSynchronize", &driver->stream_wait);
+    find("cuStreamIsCapturing", &driver->stream_capture);
     find("cuCtxGetCurrent", &driver->current_context);
 }
 
@@ -53,6 +54,15 @@ bool gp_driver_has_context(const gp_driver *driver) {
     return driver->current_context && driver->current_context(&current) == CUDA_SUCCESS && current;
 }
 
-bool gp_driver_is_idle(const gp_driver *driver, cudaStream_t stream) {
-    return driver->stream_query && driver->stream_query(stream) == CUDA_SUCCESS;
+bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *captured) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!driver->stream_capture)
+        return false;
+    const CUresult result = driver->stream_capture(stream, &status);
+    *captured = result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+bool gp_driver_await(const gp_driver *driver, cudaStream_t stream) {
+    return driver->stream_wait && driver->stream_wait(stream) == CUDA_SUCCESS;
 }

@@ -13,7 +13,8 @@
 /* NULL: not to be had; the run time is asked instead. */
 typedef struct gp_driver {
     CUresult(CUDAAPI *pointer_attributes)(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
-    CUresult(CUDAAPI *stream_query)(CUstream);
+    CUresult(CUDAAPI *stream_wait)(CUstream);
+    CUresult(CUDAAPI *stream_capture)(CUstream, CUstreamCaptureStatus *);
     CUresult(CUDAAPI *current_context)(CUcontext *);
 } gp_driver;
 
@@ -33,8 +34,11 @@ bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPoin
 /* False: the calling thread has no context, or that is not known. */
 bool gp_driver_has_context(const gp_driver *driver);
 
-/* True: all work on the stream is done. False: perhaps not, or it failed. Not while the stream is being captured. */
-bool gp_driver_is_idle(const gp_driver *driver, cudaStream_t stream);
+/* Whether the stream is being captured, or cannot be asked because another is. False: no answer. */
+bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *captured);
+
+/* Waits for all work on the stream. False: it could not, or failed. Not while the stream is being captured. */
+bool gp_driver_await(const gp_driver *driver, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

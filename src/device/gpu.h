@@ -34,6 +34,7 @@ struct gp_gpu {
     cudaStream_t stream;   /* the user's; NULL: the legacy default stream */
     cudaStream_t side;     /* ours, non-blocking: clears the workspace, carries staged input */
     cudaEvent_t hand_over; /* orders one stream after another */
+    cudaEvent_t settled;   /* recorded last: see gp_gpu_settle() */
     void *workspace;       /* GP_WORKSPACE_BYTES of device memory, zero when no kernel runs */
     gp_slot *slot;         /* pinned host memory */
     gp_slot *slot_device;  /* its address on the device */
@@ -77,6 +78,13 @@ void gp_gpu_leave(int ordinal, gp_found found);
 
 /* True if the stream is being captured, or cannot be asked because another capture forbids it. */
 bool gp_stream_is_captured(cudaStream_t stream);
+
+/*
+ * To be enqueued behind the kernels of a call that is waited for. After a kernel, asking any stream of the process
+ * whether it is idle takes 1.3 us; 0.2 us once the kernel's own stream has recorded an event with its time, and all
+ * streams that did something have been waited for (one H200). AUTO asks in every call on pinned memory.
+ */
+gp_status gp_gpu_settle(const gp_gpu *gpu, cudaStream_t stream);
 
 /* Fails in words if the context's stream is being captured, without spoiling the capture. */
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what);

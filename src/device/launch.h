@@ -39,10 +39,11 @@ gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory);
 bool gp_gpu_is_captured(gp_gpu *gpu);
 
 /*
- * Measures the bus, and how fast the context's threads pack this problem's input: some ms, which other work on the
- * device lengthens. Reads the input, writes nothing.
+ * Measures what is not known of the bus and, if `packing`, how fast the context's threads pack this problem's input:
+ * some ms, which other work on the device lengthens. Reads the input, writes nothing. After a failure some is
+ * unknown.
  */
-gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, gp_bus *bus);
+gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, bool packing, gp_bus *bus);
 
 /* Runs the context's plan for a problem whose arrays are all device-reachable: enqueue only. */
 gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);

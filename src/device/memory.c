@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+gp_status gp_gpu_settle(const gp_gpu *gpu, cudaStream_t stream) {
+    GP_CUDA(cudaEventRecord(gpu->settled, stream));
+    return GP_OK;
+}
+
 /* Kernels from the PTX of an older architecture do not wait for each other, whatever the device can do. */
 static gp_status find_overlap(gp_gpu *gpu) {
     struct cudaFuncAttributes attributes;
@@ -27,12 +32,14 @@ static gp_status open_parts(gp_gpu *gpu) {
     gp_driver_find(&gpu->driver);
     GP_CUDA(cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking));
     GP_CUDA(cudaEventCreateWithFlags(&gpu->hand_over, cudaEventDisableTiming));
+    GP_CUDA(cudaEventCreateWithFlags(&gpu->settled, cudaEventDefault));
     GP_CUDA(cudaMalloc(&gpu->workspace, GP_WORKSPACE_BYTES));
     GP_CUDA(cudaHostAlloc(&slot, sizeof(gp_slot), cudaHostAllocMapped | cudaHostAllocPortable));
     gpu->slot = memset(slot, 0, sizeof(gp_slot));
     GP_CUDA(cudaHostGetDevicePointer(&slot_device, slot, 0));
     gpu->slot_device = slot_device;
     GP_CUDA(cudaMemsetAsync(gpu->workspace, 0, GP_WORKSPACE_BYTES, gpu->side));
+    GP_TRY(gp_gpu_settle(gpu, gpu->side));
     GP_CUDA(cudaStreamSynchronize(gpu->side));
     return GP_OK;
 }
@@ -46,6 +53,8 @@ static void close_parts(gp_gpu *gpu) {
         (void)cudaFree(gpu->workspace);
     if (gpu->hand_over)
         (void)cudaEventDestroy(gpu->hand_over);
+    if (gpu->settled)
+        (void)cudaEventDestroy(gpu->settled);
     if (gpu->side)
         (void)cudaStreamDestroy(gpu->side);
 }
@@ -98,17 +107,23 @@ bool gp_stream_is_captured(cudaStream_t stream) {
            (error == cudaSuccess && capture != cudaStreamCaptureStatusNone);
 }
 
+static bool is_captured(const gp_gpu *gpu) {
+    bool captured;
+    return gp_driver_ask_capture(&gpu->driver, gpu->stream, &captured) ? captured
+                                                                       : gp_stream_is_captured(gpu->stream);
+}
+
 bool gp_gpu_is_captured(gp_gpu *gpu) {
     gp_found found;
     if (gp_gpu_enter(gpu->ordinal, &found) != GP_OK)
         return true;
-    const bool captured = gp_stream_is_captured(gpu->stream);
+    const bool captured = is_captured(gpu);
     gp_gpu_leave(gpu->ordinal, found);
     return captured;
 }
 
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {
-    if (gp_stream_is_captured(gpu->stream))
+    if (is_captured(gpu))
         return gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what);
     return GP_OK;
 }
@@ -150,13 +165,12 @@ gp_status gp_gpu_synchronize(gp_gpu *gpu) {
 }
 
 /*
- * A question that finds the stream idle takes less than a wait. The legacy default stream is waited for: that it is
- * idle need not mean that the streams are for which its work would wait.
+ * The driver tells sooner than the run time (one H200, an idle stream: 225 ns for 256, and 11 to 17 for 40 whether it
+ * is being captured), which says why it failed.
  */
 static gp_status await(const gp_gpu *gpu) {
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot wait"));
-    const bool legacy = gpu->stream == NULL || gpu->stream == cudaStreamLegacy;
-    if (legacy || !gp_driver_is_idle(&gpu->driver, gpu->stream))
+    if (!gp_driver_await(&gpu->driver, gpu->stream))
         GP_CUDA(cudaStreamSynchronize(gpu->stream));
     return GP_OK;
 }

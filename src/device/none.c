@@ -74,8 +74,8 @@ bool gp_gpu_is_captured(gp_gpu *gpu) {
     return false;
 }
 
-gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, gp_bus *bus) {
-    (void)context, (void)problem, (void)bus;
+gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, bool packing, gp_bus *bus) {
+    (void)context, (void)problem, (void)packing, (void)bus;
     return built_without();
 }
 

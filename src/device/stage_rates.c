@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rates of the bus and of packing, measured on memory that is made for it and freed again. */
+/* Rates of the bus and of packing, and what a call takes at least, measured on memory made for it and freed again. */
 #include "../host/cpu/threads.h"
 #include "stage.h"
 
+#include <sched.h>
 #include <time.h>
 
 #define PIECE_BYTES ((size_t)4 << 20)
-#define COPIES 4                     /* of a piece, one after the other, after one uncounted */
-#define PACK_BYTES (2 * PIECE_BYTES) /* a sleeping thread's start counts for less */
+#define COPIES 8          /* of a piece, one after the other, after one uncounted */
+#define SIDE ((size_t)16) /* of a matrix of bytes that is next to nothing */
+#define CALLS 10          /* and one, which is slow */
+#define PACK_BYTES (2 * PIECE_BYTES)
 #define PACKS 6
 
 typedef struct lab {
@@ -63,57 +66,104 @@ static gp_status time_copies(const lab *l, bool up, bool down, double *rate) {
     return GP_OK;
 }
 
-static void help(void *work, unsigned part, unsigned parts) {
-    (void)part, (void)parts;
-    while (gp_stage_help(work))
-        continue;
+/* The median of staged calls of next to nothing, by whatever kernel is chosen freely. */
+static gp_status time_calls(const lab *l, double *seconds) {
+    gp_context *context = l->context;
+    const gp_pin pin = context->pins[GP_OPERATION_TRANSPOSE];
+    gp_problem problem;
+    gp_status status = gp_problem_transpose(&problem, 1, l->host[0], SIDE, SIDE, SIDE, l->host[1], SIDE);
+    problem.space = GP_SPACE_GPU;
+    context->pins[GP_OPERATION_TRANSPOSE] = (gp_pin){0};
+    double sorted[CALLS + 1];
+    for (int i = 0; i <= CALLS && status == GP_OK; i++) {
+        const double begin = now();
+        status = gp_gpu_stage(context, &problem);
+        const double seen = now() - begin;
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > seen; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = seen;
+    }
+    if (status == GP_OK)
+        *seconds = sorted[CALLS / 2];
+    context->pins[GP_OPERATION_TRANSPOSE] = pin;
+    context->has_plan = false;
+    return status;
 }
 
+typedef struct packer {
+    const lab *lab;
+    const gp_problem *problem;
+    double rate;
+    atomic_bool over;
+} packer;
+
 /* The problem's first pieces, one after the other, into all of `host`; the fastest counts. */
-static void time_packing(lab *l, const gp_problem *problem, double *rate) {
-    gp_stage *stage = l->gpu->stage;
-    gp_chunk *chunk = &stage->input.chunk[0];
+static void lead_packing(packer *p) {
+    gp_chunk *chunk = &p->lab->gpu->stage->input.chunk[0];
     unsigned char *const own = chunk->bytes;
     gp_cut cut;
     gp_piece piece = {0};
-    gp_cut_make(&cut, problem, (gp_staged){.in = true}, PACK_BYTES);
-    chunk->bytes = l->host[0];
+    gp_cut_make(&cut, p->problem, (gp_staged){.in = true}, PACK_BYTES);
+    chunk->bytes = p->lab->host[0];
     for (int i = 0; i < PACKS && gp_cut_next(&cut, &piece); i++) {
         gp_part part[2];
         gp_box box;
         size_t row = 0, col = 0;
-        (void)gp_cut_parts(&cut, &piece, l->device[0], part);
+        (void)gp_cut_parts(&cut, &piece, p->lab->device[0], part);
         if (!gp_box_next(&part[0].in, PACK_BYTES, &row, &col, &box))
             continue;
         const double begin = now();
         gp_chunk_offer(chunk, &box, false);
-        gp_threads_run(l->context, l->context->device.cpu_threads, help, stage);
+        while (!gp_chunk_is_copied(chunk))
+            (void)gp_stage_help(p->lab->gpu->stage);
         const double seen = (double)box.width * (double)box.height / (now() - begin);
-        *rate = seen > *rate ? seen : *rate;
+        p->rate = seen > p->rate ? seen : p->rate;
     }
     chunk->bytes = own;
 }
 
-static gp_status measure(lab *l, const gp_problem *problem, gp_bus *bus) {
+/* Threads stay awake from piece to piece, as in a staged call. */
+static void take_part(void *work, unsigned part, unsigned parts) {
+    packer *p = work;
+    (void)parts;
+    if (part == 0) {
+        lead_packing(p);
+        atomic_store_explicit(&p->over, true, memory_order_release);
+    }
+    while (!atomic_load_explicit(&p->over, memory_order_acquire))
+        if (!gp_stage_help(p->lab->gpu->stage))
+            sched_yield();
+}
+
+static double time_packing(const lab *l, const gp_problem *problem) {
+    packer p = {.lab = l, .problem = problem};
+    gp_threads_run(l->context, l->context->device.cpu_threads, take_part, &p);
+    return p.rate;
+}
+
+static gp_status measure(lab *l, const gp_problem *problem, bool packing, gp_bus *bus) {
     gp_memory memory;
     GP_TRY(gp_gpu_refuse_capture(l->gpu, "cannot measure the bus"));
     GP_TRY(gp_gpu_where(l->gpu, problem->in, &memory));
     GP_TRY(gp_stage_create(l->gpu));
     GP_TRY(make(l));
-    GP_TRY(time_copies(l, true, false, &bus->up));
-    GP_TRY(time_copies(l, false, true, &bus->down));
-    GP_TRY(time_copies(l, true, true, &bus->both));
-    if (memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED)
-        time_packing(l, problem, &bus->pack);
+    if (!(bus->call > 0)) {
+        GP_TRY(time_copies(l, true, false, &bus->up));
+        GP_TRY(time_copies(l, false, true, &bus->down));
+        GP_TRY(time_copies(l, true, true, &bus->both));
+        GP_TRY(time_calls(l, &bus->call));
+    }
+    if (packing && (memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED))
+        bus->pack = time_packing(l, problem);
     return GP_OK;
 }
 
-gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, gp_bus *bus) {
+gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, bool packing, gp_bus *bus) {
     gp_found found;
     lab l = {.context = context, .gpu = context->gpu};
-    *bus = (gp_bus){0};
     GP_TRY(gp_gpu_enter(l.gpu->ordinal, &found));
-    const gp_status status = measure(&l, problem, bus);
+    const gp_status status = measure(&l, problem, packing, bus);
     if (status != GP_OK && l.gpu->stage) {
         (void)cudaStreamSynchronize(l.gpu->side);
         (void)cudaStreamSynchronize(l.gpu->stage->down);

@@ -280,8 +280,10 @@ static gp_status lead(run *r) {
         else
             sched_yield();
     }
+    GP_TRY(gp_gpu_settle(r->gpu, r->gpu->stream));
     GP_CUDA(cudaStreamSynchronize(r->stage->down));
     GP_CUDA(cudaStreamSynchronize(r->gpu->stream));
+    GP_CUDA(cudaStreamSynchronize(r->gpu->side)); /* done long since, but what was not waited for is not settled */
     while (r->job->cut.problem->operation == GP_OPERATION_REDUCE && r->taken < r->sending.number)
         take_partial(r);
     return GP_OK;

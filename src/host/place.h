@@ -1,33 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where an AUTO context computes a call on host data: on the processor, or on the GPU over the bus. Arithmetic on
- * rates that were measured on this machine; nothing here measures. Pure.
+ * times and rates that were measured on this machine; nothing here measures. Pure.
  */
 #ifndef GP_PLACE_H
 #define GP_PLACE_H
 
 #include "problem.h"
 
-/* Calls that move less than this are computed on the processor: they are over before the GPU's first result is back.
+/*
+ * Calls that move less than this are computed on the processor, and nothing is timed: a staged call takes 20 us
+ * before its first byte counts (one H200), in which one thread moves 400 KiB.
  */
-#define GP_PLACE_LEAST ((uint64_t)4 << 20)
-
-/* Processor times from which on it is worth knowing how fast the bus is, which takes some ms, once. */
-#define GP_PLACE_OPEN_SECONDS 1e-3
+#define GP_PLACE_LEAST ((uint64_t)256 << 10)
 
 /*
- * Processor calls of a class that are timed before the GPU may have the next, and before it may if it is expected to
- * win by less than GP_PLACE_CLEAR; the fastest counts. With 2, a transpose of 4 MiB on 4 threads went to an H200 in
- * 133 us that the processor, its caches warm, does in 73; with 4, one on 16 threads in 130 that it does in 103.
+ * Once calls that the GPU might have had have taken the processor so long, the bus is measured, in about a tenth of
+ * that; how fast pageable memory is packed, on a call of GP_PLACE_PACK_SECONDS or more.
  */
-#define GP_PLACE_SAMPLES 4
+#define GP_PLACE_OPEN_SECONDS 60e-3
+#define GP_PLACE_PACK_SECONDS 1e-3
+
+/*
+ * Processor calls of a class that are timed before the GPU may have the next; the smaller number of calls that take
+ * GP_PLACE_LONG_SECONDS or more, for which caches and sleeping threads matter little. Of shorter calls the first ten
+ * may take several times what all later ones do (16 threads beside an H200, 1 MiB: 108, 104, 85, 386, 288, then 55
+ * us), and with 5 of them the GPU was given calls that the processor does in a third to two thirds of its time.
+ */
+#define GP_PLACE_SAMPLES 5
 #define GP_PLACE_SAMPLES_MOST 16
-#define GP_PLACE_CLEAR 0.5 /* of the processor's time */
+#define GP_PLACE_LONG_SECONDS 10e-3
+
+/* One in so many calls that the GPU would have is timed on the processor, if that is slower by no more than this. */
+#define GP_PLACE_RECHECK 16
+#define GP_PLACE_NEAR 1.5
+
+/* Calls on the GPU after which the time they took counts instead of what was expected. */
+#define GP_PLACE_TRIALS 3
+
+/* Rates that are remembered; the median of them counts, so that neither a slow nor a lucky call does. */
+#define GP_PACE_KEPT 5
 
 /*
- * Calls whose processor rates are taken for alike: of a kind (reduce, window, transposes by element size and by
- * whether both pitches are whole pages), with pageable arrays or without, of a size between two powers of two from
- * GP_PLACE_LEAST on, the last without end.
+ * Calls whose rates are taken for alike: of a kind (reduce, window, transposes by element size and by whether both
+ * pitches are whole pages), with pageable arrays or without, of a size between two powers of two from GP_PLACE_LEAST
+ * on, the last without end.
  */
 #define GP_PLACE_KINDS 14
 #define GP_PLACE_SIZES 16
@@ -39,36 +56,46 @@ typedef struct gp_traffic {
     uint64_t pageable; /* of these, what the processor's threads copy to or from pinned chunks */
 } gp_traffic;
 
-/* Bytes a second; 0: not known. */
+/* Bytes a second, and seconds; 0: not known. */
 typedef struct gp_bus {
     double up, down, both; /* one way alone; both ways at once, the sum */
+    double call;           /* seconds that a call takes which moves next to nothing up and down again */
     double pack;           /* the context's threads, from pageable memory to pinned */
 } gp_bus;
 
-/* How fast the processor did calls of one class. */
+/* How fast calls of one class were: bytes read and written a second, the last of `samples`. */
 typedef struct gp_pace {
-    double rate; /* bytes read and written a second, the best of `samples` */
+    float rate[GP_PACE_KEPT];
+    float median; /* of these; of an even number the higher one */
     unsigned samples;
+    unsigned calls; /* that were counted: see gp_rates_count() */
 } gp_pace;
 
 typedef struct gp_rates {
-    bool bus_tried;
+    bool bus_tried, pack_tried;
+    double waited; /* seconds of the processor's calls that the GPU might have had, had the bus been known */
     gp_bus bus;
-    gp_pace processor[GP_PLACE_CLASSES];
+    gp_pace pace[2][GP_PLACE_CLASSES]; /* by gp_space */
 } gp_rates;
 
 typedef struct gp_place {
     gp_space space;
     bool host_data;                        /* the question arose */
     bool open;                             /* the bus's rates would decide, and are not known */
-    double processor_seconds, gpu_seconds; /* expected; 0: not known */
+    bool recheck;                          /* the GPU's, but it is the processor's turn to be timed */
+    bool tried;                            /* gpu_seconds is what such calls took, not what is expected */
+    unsigned class_number;                 /* GP_PLACE_CLASSES: so little is moved that it has none */
+    double processor_seconds, gpu_seconds; /* 0: not known */
 } gp_place;
 
-/* The processor's rate for such calls is not known well yet. */
-bool gp_rates_wanted(const gp_rates *rates, const gp_problem *problem, const gp_traffic *traffic);
+/* The question arose, and how fast such calls are where this one is computed is not known well yet. */
+bool gp_rates_wanted(const gp_rates *rates, const gp_place *place);
 
-/* A call took so long on the processor. */
-void gp_rates_note(gp_rates *rates, const gp_problem *problem, const gp_traffic *traffic, double seconds);
+/* A call is about to be made where place says: counts those that are the GPU's, or would be but for a recheck. */
+void gp_rates_count(gp_rates *rates, const gp_place *place);
+
+/* The call took so long where it was computed. */
+void gp_rates_note(gp_rates *rates, const gp_place *place, const gp_problem *problem, double seconds);
 
 /* Expected time of the staged pipeline. */
 double gp_place_gpu_seconds(const gp_problem *problem, const gp_traffic *traffic, const gp_bus *bus);

@@ -68,14 +68,17 @@ static gp_space host_space(gp_context *context, const gp_problem *problem, const
     gp_rates *rates = &context->rates;
     gp_place *place = &context->place;
     *place = gp_place_choose(problem, traffic, rates);
+    if (!(place->gpu_seconds > 0))
+        rates->waited += place->processor_seconds;
     if ((place->open || place->space == GP_SPACE_GPU) && gp_gpu_is_captured(context->gpu)) {
         place->space = GP_SPACE_PROCESSOR;
     } else if (place->open) {
         rates->bus_tried = true;
-        if (gp_gpu_measure_bus(context, problem, &rates->bus) != GP_OK)
-            rates->bus = (gp_bus){0};
+        rates->pack_tried = rates->pack_tried || traffic->pageable > 0;
+        (void)gp_gpu_measure_bus(context, problem, traffic->pageable > 0, &rates->bus);
         *place = gp_place_choose(problem, traffic, rates);
     }
+    gp_rates_count(rates, place);
     return place->space;
 }
 
@@ -101,21 +104,26 @@ static long page_faults(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
 }
 
+typedef gp_status (*way)(gp_context *context, gp_problem *problem);
+
+static gp_status launch(gp_context *context, gp_problem *problem) {
+    return context->plan.row->launch(context, &context->plan, problem);
+}
+
 /*
- * Takes the processor's time of calls for which place.c asks. It does not count if threads were started for it, or
- * if more than a hundredth of its pages were touched for the first time: the next call would be faster.
+ * Takes the time of calls for which place.c asks. It does not count if more than a hundredth of the call's pages were
+ * touched for the first time, or more than one of few: the next call would be faster.
  */
-static gp_status launch_timed(gp_context *context, const gp_problem *problem, const gp_traffic *traffic) {
+static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
+    if (!gp_rates_wanted(&context->rates, &context->place))
+        return run(context, problem);
     const uint64_t moved = problem->bytes_read + problem->bytes_written;
-    const bool started = context->threads != NULL || context->plan.grid == 1;
-    if (!context->place.host_data || !started || !gp_rates_wanted(&context->rates, problem, traffic))
-        return context->plan.row->launch(context, &context->plan, problem);
     const long faults = page_faults();
     const double begin = now();
-    const gp_status status = context->plan.row->launch(context, &context->plan, problem);
+    const gp_status status = run(context, problem);
     const double seconds = now() - begin;
-    if (status == GP_OK && (uint64_t)(page_faults() - faults) < moved / PAGE_BYTES / 100)
-        gp_rates_note(&context->rates, problem, traffic, seconds);
+    if (status == GP_OK && (uint64_t)(page_faults() - faults) <= 1 + moved / PAGE_BYTES / 100)
+        gp_rates_note(&context->rates, &context->place, problem, seconds);
     return status;
 }
 
@@ -125,13 +133,16 @@ static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     context->place = (gp_place){0};
     problem->space = context->backend == GP_BACKEND_AUTO ? auto_space(context, problem, &found) : GP_SPACE_GPU;
     if (problem->space == GP_SPACE_GPU && found.host)
-        return gp_gpu_stage(context, problem);
+        return take_time(context, problem, gp_gpu_stage);
     GP_TRY(gp_run_plan(context, problem));
     if (problem->space == GP_SPACE_GPU)
         return gp_gpu_enqueue(context, &context->plan, problem);
     if (found.shared)
         GP_TRY(gp_gpu_await(context->gpu));
-    return launch_timed(context, problem, &found.traffic);
+    /* A call for which threads have to be started is no measure of others. */
+    if (context->threads == NULL && context->plan.grid > 1)
+        return launch(context, problem);
+    return take_time(context, problem, launch);
 }
 
 gp_status gp_run(gp_context *context, gp_problem *problem) {
@@ -143,5 +154,5 @@ gp_status gp_run(gp_context *context, gp_problem *problem) {
     GP_TRY(gp_run_plan(context, problem));
     if (context->backend == GP_BACKEND_MODEL)
         return GP_OK;
-    return context->plan.row->launch(context, &context->plan, problem);
+    return launch(context, problem);
 }
