@@ -20,7 +20,8 @@ if(GPUPRIM_WITH_CUDA)
     transpose_turn.cu transpose_vector.cu
     transpose_mirror.cu transpose_mirror_bytes.cu transpose_mirror_pick.cu
     transpose_pick.cu transpose_pick_flow.cu transpose_pick_long.cu transpose_pick_thin.cu
-    window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_stream.cu)
+    window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_scan_few.cu
+    window_stream.cu)
 else()
   set(device_sources none.c)
 endif()

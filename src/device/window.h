@@ -49,13 +49,18 @@
 #define GP_WINDOW_ALIGN_IN 31    /* and its pixels up to so many before the window, to load whole lines */
 #define GP_WINDOW_OUTPUT_STEP 32 /* columns: neighbouring tiles meet between two lines */
 
-/* How window_scan cuts rows: the same for all blocks. */
+#define GP_WINDOW_FEW_THREADS 512
+#define GP_WINDOW_FEW_REGS 64
+#define GP_WINDOW_FEW_HEAD (GP_WINDOW_FEW_THREADS / 32 * 52) /* bytes of shared memory before the pixels */
+
+/* How window_scan and window_scan_few cut rows: the same for all blocks. */
 typedef struct gp_window_cut {
     unsigned outputs; /* a tile's columns; a multiple of GP_WINDOW_OUTPUT_STEP */
     unsigned tiles_a_row;
     unsigned tiles_scale, tiles_shift; /* block * scale >> shift: the block's row */
     unsigned warps_scale;              /* n * scale >> 16: an n-th of a block's warps */
     unsigned span;                     /* columns a warp; a multiple of 128 */
+    unsigned wide_span;                /* the same where sums are widest */
     unsigned early_mask;               /* of how many columns early a row's first tile starts */
     bool gaps;                         /* between the columns of two rows: bytes that nobody writes */
 } gp_window_cut;
@@ -71,7 +76,9 @@ typedef struct gp_window_pieces {
 extern "C" {
 #endif
 
+bool gp_window_is_few(const gp_problem *problem); /* outputs: fewer than keep all of a device busy */
 gp_window_cut gp_window_cut_row(const gp_problem *problem, unsigned threads);
+gp_window_cut gp_window_cut_few(const gp_problem *problem, unsigned threads);
 gp_window_pieces gp_window_cut_pieces(const gp_problem *problem);
 
 #ifdef __cplusplus

@@ -191,6 +191,29 @@ __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const
     return magnitude;
 }
 
+/* All pixels of the tile. Returns the magnitudes that this thread saw, as bits. */
+__device__ __forceinline__ uint32_t load_tile(const window_arguments &a, const tile_frame &f, uint32_t warps_scale,
+                                              const int32_t *row, int32_t *pixels) {
+    if (f.row_first == 0 && f.row_end == f.needed)
+        return load_row<false>(a, f, warps_scale, row, pixels);
+    if (wraps_whole(a, f, row))
+        return load_row<true>(a, f, warps_scale, row, pixels);
+    const bool replicates = a.border == GP_BORDER_REPLICATE;
+    const int32_t left = replicates ? row[0] : 0, right = replicates ? row[a.cols - 1] : 0;
+    uint32_t magnitude = load_row<false>(a, f, warps_scale, row, pixels);
+    if (replicates || a.border == GP_BORDER_ZERO || a.border == GP_BORDER_NONE) {
+        fill_with(pixels, 0, f.row_first, left);
+        fill_with(pixels, f.row_end, f.needed, right);
+        return magnitude | magnitude_of(left) | magnitude_of(right);
+    }
+    __syncthreads();
+    if (mirrors_whole(a, f))
+        fill_mirrored(a, f, pixels);
+    else
+        magnitude |= fill_border(a, f, row, pixels);
+    return magnitude;
+}
+
 /* The bits of all magnitudes of the block. Collective; pixels in shared memory are complete after it. */
 __device__ __forceinline__ uint32_t join_magnitudes(uint32_t magnitude, uint32_t *of_warp) {
     magnitude = gp_warp_or(magnitude);

@@ -18,23 +18,6 @@
 #define SCAN_REGS GP_WINDOW_SCAN_REGS
 #endif
 
-/* The sums of `window` pixels from `start`, by the whole warp, in each lane. */
-template <typename SUMS, typename STEPS>
-__device__ __forceinline__ SUMS sum_window(const int32_t *pixels, int32_t start, int32_t window) {
-    const int32_t lane = threadIdx.x % 32, end = start + window, groups = (start + 3) & ~3, groups_end = end & ~3;
-    SUMS sums = SUMS::zero();
-    for (int32_t i = groups + 4 * lane; i < groups_end; i += 4 * 32) {
-        const int4 four = *(const int4 *)(pixels + i);
-        add_four<STEPS>(sums, four);
-    }
-    const int32_t head_end = min(groups, end), tail = max(groups_end, head_end);
-    if (lane < head_end - start)
-        sums.add(pixels[start + lane]);
-    if (lane < end - tail)
-        sums.add(pixels[tail + lane]);
-    return warp_total(sums);
-}
-
 /* Keeps nvcc from counting in a loop all that it could make of `value`: each count would take a register. */
 __device__ __forceinline__ int32_t opaque(int32_t value) {
     asm volatile("" : "+r"(value));
@@ -53,7 +36,7 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
     const int32_t whole_first = vectors ? f.first : INT32_MAX, whole_last = f.end - 4;
     if (groups <= 0)
         return;
-    SUMS first = sum_window<SUMS, STEPS>(pixels, f.skew + from, (int32_t)a.window);
+    SUMS first = warp_total(share_of_window<SUMS, STEPS>(pixels, f.skew + from, (int32_t)a.window, lane, 32));
     const int32_t end = from + 128 * groups; /* the same number of rounds for all lanes */
 #pragma unroll 1
     for (int32_t output = from + 4 * lane; output < end; output += 128) {
@@ -78,6 +61,15 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
     }
 }
 
+/* Of all the line, where the architecture has no other way: 52.2 us instead of 52.0 (4096 x 4096, windows of 15). */
+__device__ __forceinline__ void fetch_sector(const float *address) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], 32;" ::"l"((uintptr_t)address & ~(uintptr_t)31));
+#else
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+}
+
 /*
  * Where outputs start or end within a sector of memory, the second-level cache must read its other bytes before it
  * can write it back. Fetched early, these reads go along with the image's, instead of coming among the writes one by
@@ -90,30 +82,7 @@ __device__ __forceinline__ void fetch_edges(const window_arguments &a, const til
     const bool at_end = thread & 1;
     const float *const array = thread & 2 ? a.square : a.sum, *const edge = array + f.at + (at_end ? f.end : f.first);
     if (array != NULL && (uintptr_t)edge % 32 != 0)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(edge - at_end));
-}
-
-/* All pixels of the tile. Returns the magnitudes that this thread saw, as bits. */
-__device__ __forceinline__ uint32_t load_tile(const window_arguments &a, const tile_frame &f, uint32_t warps_scale,
-                                              const int32_t *row, int32_t *pixels) {
-    if (f.row_first == 0 && f.row_end == f.needed)
-        return load_row<false>(a, f, warps_scale, row, pixels);
-    if (wraps_whole(a, f, row))
-        return load_row<true>(a, f, warps_scale, row, pixels);
-    const bool replicates = a.border == GP_BORDER_REPLICATE;
-    const int32_t left = replicates ? row[0] : 0, right = replicates ? row[a.cols - 1] : 0;
-    uint32_t magnitude = load_row<false>(a, f, warps_scale, row, pixels);
-    if (replicates || a.border == GP_BORDER_ZERO || a.border == GP_BORDER_NONE) {
-        fill_with(pixels, 0, f.row_first, left);
-        fill_with(pixels, f.row_end, f.needed, right);
-        return magnitude | magnitude_of(left) | magnitude_of(right);
-    }
-    __syncthreads();
-    if (mirrors_whole(a, f))
-        fill_mirrored(a, f, pixels);
-    else
-        magnitude |= fill_border(a, f, row, pixels);
-    return magnitude;
+        fetch_sector(edge - at_end);
 }
 
 __device__ __forceinline__ void scan_block(const window_arguments &a, const gp_window_cut &cut) {
@@ -135,8 +104,8 @@ __device__ __forceinline__ void scan_block(const window_arguments &a, const gp_w
         scan_span<narrow_sums<int32_t, uint64_t>, steps_middle>(a, f, cut.span, pixels);
     else if (data == CLASS_64)
         scan_span<narrow_sums<int64_t, uint64_t>, steps_middle>(a, f, cut.span, pixels);
-    else /* first windows take long: half of the warps do all, with half as many */
-        scan_span<wide_both, wide_both>(a, f, a.window > cut.span ? 2 * cut.span : cut.span, pixels);
+    else
+        scan_span<wide_both, wide_both>(a, f, cut.wide_span, pixels);
 }
 
 __global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window_cut cut) {

@@ -185,4 +185,22 @@ template <typename STEPS> __device__ __forceinline__ void add_four(wide_both &su
     sums.square.plus({(uint32_t)high, (uint32_t)(high >> 32), 0});
 }
 
+/* Of `window` pixels from `start`, in shared memory, what the one of `sharers` with that rank adds up. */
+template <typename SUMS, typename STEPS>
+__device__ __forceinline__ SUMS share_of_window(const int32_t *pixels, int32_t start, int32_t window, int32_t rank,
+                                                int32_t sharers) {
+    const int32_t end = start + window, groups = (start + 3) & ~3, groups_end = end & ~3;
+    SUMS sums = SUMS::zero();
+    for (int32_t i = groups + 4 * rank; i < groups_end; i += 4 * sharers) {
+        const int4 four = *(const int4 *)(pixels + i);
+        add_four<STEPS>(sums, four);
+    }
+    const int32_t head_end = min(groups, end), tail = max(groups_end, head_end);
+    if (rank < head_end - start)
+        sums.add(pixels[start + rank]);
+    if (rank < end - tail)
+        sums.add(pixels[tail + rank]);
+    return sums;
+}
+
 #endif

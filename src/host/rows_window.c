@@ -12,6 +12,7 @@ GP_DECLARE_LAUNCHER(gp_launch_window_flat_wide);
 GP_DECLARE_LAUNCHER(gp_launch_window_naive);
 GP_DECLARE_LAUNCHER(gp_launch_window_rows);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan);
+GP_DECLARE_LAUNCHER(gp_launch_window_scan_few);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan_mid);
 GP_DECLARE_LAUNCHER(gp_launch_window_scan_wide);
 GP_DECLARE_LAUNCHER(gp_launch_window_stream);
@@ -25,12 +26,23 @@ GP_DECLARE_LAUNCHER(gp_launch_window_stream);
  */
 #define ROWS_COLS_MAX 640
 /*
- * One H200, rows of 131072, 8 bits and full int32, us of window_stream (window_scan_wide): one row, windows of 1449
- * 4.6 and 5.1 (4.8, 7.0), 4096: 4.8, 5.3 (5.4, 8.3); two rows, 8192, 8 bits: 7.9 (7.2); 128 rows, 8192: 101, 138 (96,
- * 183), 16384: 119, 149 (156, 323).
+ * One H200, rows of 131072, 8 bits and full int32, us of window_scan_few with 512 threads, with 256, and
+ * window_stream:
+ *
+ *   rows, window   512          256          stream
+ *   1    4096      3.86, 4.61   3.31, 3.75   4.84, 5.36
+ *   1    8192      4.12, 4.98   3.84, 4.45   5.38, 5.90
+ *   1   16384      4.70, 5.76   4.78, 5.66   6.34, 6.85
+ *   1   46341      7.46, 9.28   8.09, 10.2   9.59, 10.1
+ *   2    4096      4.07, 4.80   3.80, 4.55   6.71, 7.78
+ *   2   16384      4.99, 6.06   6.79, 8.88   10.5, 11.5
+ *   4    8192      5.70, 7.37   6.33, 8.34   10.5, 12.6
+ *
+ * window_scan_wide: 4 rows, 2048 4.78, 5.90 (256 threads 4.76, 6.11), 8192 6.43, 8.53.
  */
+#define FEW_WINDOW_256 8192 /* beyond, too few of such blocks fit an SM */
+/* 128 rows of 131072, us of window_stream (window_scan_wide): 8192 101, 138 (96, 183), 16384 119, 149 (156, 323). */
 #define WIDE_WINDOW_MAX 8192
-#define WIDE_OUTPUTS_MIN ((uint64_t)1 << 18) /* fewer: only windows that smaller blocks take as well */
 #define ROWS_WINDOW_MAX ((size_t)1 << 30)
 #define ROWS_COLS_ONE 1088  /* of which a block takes one row; */
 #define ROWS_WINDOW_ONE 128 /* with more beyond the row window_scan is as fast */
@@ -67,16 +79,20 @@ static bool scan_supports(const gp_problem *problem, const gp_device *device) {
     return problem->window <= SCAN_WINDOW_MAX;
 }
 
+/* Few outputs too, as its blocks then share a tile among more threads (window_cut.c has figures). */
 static bool mid_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
-    return problem->window <= MID_WINDOW_MAX;
+    return problem->window <= MID_WINDOW_MAX && (problem->window > SCAN_WINDOW_MAX || gp_window_is_few(problem));
 }
 
-/* With few outputs its tiles leave a part of the device without work. */
+static bool few_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return gp_window_is_few(problem);
+}
+
 static bool wide_supports(const gp_problem *problem, const gp_device *device) {
     (void)device;
-    const uint64_t outputs = problem->rows * (uint64_t)(problem->col_end - problem->col_first);
-    return problem->window <= (outputs < WIDE_OUTPUTS_MIN ? MID_WINDOW_MAX : WIDE_WINDOW_MAX);
+    return problem->window <= WIDE_WINDOW_MAX;
 }
 
 static bool stream_supports(const gp_problem *problem, const gp_device *device) {
@@ -84,16 +100,54 @@ static bool stream_supports(const gp_problem *problem, const gp_device *device) 
     return problem->window <= STREAM_WINDOW_MAX;
 }
 
+/*
+ * Launches overlap: blocks are placed where those of the call before leave room, and an SM that is done early gets
+ * more of them than its share. A grid that fills more than half of the device, but not all of it, is spread evenly by
+ * asking for so much memory that an SM holds no more than its share, and no more than that, as what is left is cache.
+ * One H200, 8 bits and full int32, us without and with: window_flat, 1024 x 1024, 15: 6.3 and 5.2, 9.6 and 7.6;
+ * window_scan, 11 x 131072, 15: 8.3 and 6.5, 11.6 and 8.6, 16 x 131072: 9.5 and 8.4, 12.4 and 10.9; window_scan_mid,
+ * 12 x 131072, 725: 8.3 and 7.0, 13.4 and 10.7 (all the memory there is: 7.3, 10.9). Just above half it costs up to 3
+ * %: window_scan_wide, 9 x 131072, 2048, 7.2 and 7.4.
+ */
+static size_t even_smem(const gp_device *device, unsigned threads, unsigned regs, size_t smem, uint64_t blocks) {
+    gp_occupancy_info held;
+    gp_occupancy_compute(device, threads, regs, smem, &held);
+    const uint64_t share = (blocks + device->multiprocessors - 1) / device->multiprocessors;
+    if (share >= held.blocks_per_sm || 2 * share <= held.blocks_per_sm)
+        return smem;
+    const size_t granted = (device->smem_per_sm / ((size_t)share + 1) / device->smem_unit + 1) * device->smem_unit;
+    const size_t least = granted - device->smem_reserved;
+    return least < device->smem_per_block_optin ? least : device->smem_per_block_optin;
+}
+
 /* Pixels of whole spans, with the halo, the alignment before, and what groups of four reach after. */
-static size_t scan_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
-    (void)device;
-    const size_t spans = (size_t)gp_window_cut_row(problem, threads).span * (threads / 32), most = SIZE_MAX / 8;
+static size_t tile_smem(const gp_problem *problem, const gp_window_cut *cut, unsigned threads) {
+    const size_t spans = (size_t)cut->span * (threads / 32), most = SIZE_MAX / 8;
     const size_t window = problem->window < most ? problem->window : most;
-    return (GP_WINDOW_SCAN_WARPS + spans + window + GP_WINDOW_ALIGN_IN + 9) * sizeof(int32_t);
+    return (spans + window + GP_WINDOW_ALIGN_IN + 9) * sizeof(int32_t);
 }
 
 static uint64_t scan_blocks(const gp_problem *problem, unsigned threads) {
     return (uint64_t)problem->rows * gp_window_cut_row(problem, threads).tiles_a_row;
+}
+
+static size_t scan_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+    const gp_window_cut cut = gp_window_cut_row(problem, threads);
+    const size_t smem = GP_WINDOW_SCAN_WARPS * sizeof(int32_t) + tile_smem(problem, &cut, threads);
+    return even_smem(device, threads, GP_WINDOW_SCAN_REGS, smem, scan_blocks(problem, threads));
+}
+
+/* Blocks of the largest size are for the widest windows, smaller ones for all others. */
+static size_t few_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+    (void)device;
+    const gp_window_cut cut = gp_window_cut_few(problem, threads);
+    const bool largest = threads == GP_WINDOW_FEW_THREADS;
+    return largest == (problem->window > FEW_WINDOW_256) ? GP_WINDOW_FEW_HEAD + tile_smem(problem, &cut, threads)
+                                                         : GP_SMEM_OTHER_THREADS;
+}
+
+static uint64_t few_blocks(const gp_problem *problem, unsigned threads) {
+    return (uint64_t)problem->rows * gp_window_cut_few(problem, threads).tiles_a_row;
 }
 
 static uint64_t stream_blocks(const gp_problem *problem, unsigned threads) {
@@ -170,25 +224,10 @@ static uint64_t flat_blocks(const gp_problem *problem, unsigned threads) {
     return (problem->rows * (uint64_t)problem->cols + early + outputs - 1) / outputs;
 }
 
-/*
- * Launches overlap: blocks are placed where those of the call before leave room, and an SM that is done early gets
- * more of them than its share. A grid that fills more than half of the device, but not all of it, is spread evenly by
- * asking for so much memory that an SM holds no more than its share. One H200, 1024 x 1024, windows of 15, 8 bits and
- * full int32: 6.3 and 9.6 us without, 5.2 and 7.6 us with.
- */
 static size_t flat_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
     const unsigned chunk = gp_window_cut_flat(problem).chunk;
     const unsigned regs = chunk == GP_WINDOW_FLAT_WIDE ? GP_WINDOW_FLAT_WIDE_REGS : GP_WINDOW_FLAT_REGS;
-    const size_t smem = GP_WINDOW_FLAT_SMEM(chunk);
-    const uint64_t blocks = flat_blocks(problem, threads);
-    gp_occupancy_info held;
-    gp_occupancy_compute(device, threads, regs, smem, &held);
-    const uint64_t share = (blocks + device->multiprocessors - 1) / device->multiprocessors;
-    if (share >= held.blocks_per_sm || 2 * share <= held.blocks_per_sm)
-        return smem;
-    const size_t granted = device->smem_per_sm / (size_t)share / device->smem_unit * device->smem_unit;
-    const size_t most = granted - device->smem_reserved;
-    return most < device->smem_per_block_optin ? most : device->smem_per_block_optin;
+    return even_smem(device, threads, regs, GP_WINDOW_FLAT_SMEM(chunk), flat_blocks(problem, threads));
 }
 
 static uint64_t naive_blocks(const gp_problem *problem, unsigned threads) {
@@ -244,6 +283,18 @@ const gp_kernel gp_window_rows[] = {
      .supports = rows_supports,
      .launch = GP_GPU(gp_launch_window_rows),
      .about = "short rows, several a block: windows as differences of prefix sums, of any width, without halo"},
+    {.name = "window_scan_mid",
+     .operation = GP_OPERATION_WINDOW,
+     .space = GP_SPACE_GPU,
+     .threads_min = 32,
+     .threads_max = GP_WINDOW_MID_THREADS,
+     .regs_per_thread = GP_WINDOW_SCAN_REGS,
+     .overlaps = true,
+     .smem = scan_smem,
+     .blocks = scan_blocks,
+     .supports = mid_supports,
+     .launch = GP_GPU(gp_launch_window_scan_mid),
+     .about = "window_scan in larger blocks, for few outputs, and as wider windows bring more halo"},
     {.name = "window_scan",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
@@ -256,18 +307,18 @@ const gp_kernel gp_window_rows[] = {
      .supports = scan_supports,
      .launch = GP_GPU(gp_launch_window_scan),
      .about = "a tile of a row in shared memory, windows by scanning differences: cost independent of the window"},
-    {.name = "window_scan_mid",
+    {.name = "window_scan_few",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
      .threads_min = 32,
-     .threads_max = GP_WINDOW_MID_THREADS,
-     .regs_per_thread = GP_WINDOW_SCAN_REGS,
+     .threads_max = GP_WINDOW_FEW_THREADS,
+     .regs_per_thread = GP_WINDOW_FEW_REGS,
      .overlaps = true,
-     .smem = scan_smem,
-     .blocks = scan_blocks,
-     .supports = mid_supports,
-     .launch = GP_GPU(gp_launch_window_scan_mid),
-     .about = "the same with larger blocks, as wider windows bring more halo"},
+     .smem = few_smem,
+     .blocks = few_blocks,
+     .supports = few_supports,
+     .launch = GP_GPU(gp_launch_window_scan_few),
+     .about = "likewise for few outputs and wider windows: a block's threads add up its first window together"},
     {.name = "window_scan_wide",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,

@@ -8,6 +8,21 @@
 #define ROWS_OFFSET_MAX ((size_t)1 << 30)    /* elements, so that offsets within a block are small */
 #define ROWS_BLOCKS_WANTED 264               /* at least, for all of a device to work */
 #define FLAT_PIXELS_MANY ((uint64_t)1 << 17) /* window_flat.h has figures */
+/*
+ * Few outputs: a block's time counts, not its work. One H200, rows of 131072, 8 bits and full int32, us of what was
+ * chosen before (window_scan, from windows of 513 on window_scan_mid with four groups a thread and half of its warps
+ * for the widest sums) and of window_scan_mid with two groups and all of its warps:
+ *
+ *   rows, window   before       after
+ *   1     15       3.36, 3.99   3.09, 3.44
+ *   1    725       3.53, 5.50   3.13, 3.62
+ *   2    725       3.84, 5.82   3.48, 4.16
+ *   4     15       4.31, 5.13   4.11, 4.96
+ *   4    725       4.47, 6.96   4.27, 5.43
+ *   8    725             7.96         9.42
+ */
+#define OUTPUTS_FEW ((uint64_t)1 << 19)
+#define GROUPS_FEW 2      /* of blocks of GP_WINDOW_MID_THREADS or less */
 #define PIECE_MIN 1024    /* outputs a block of window_stream, at least: one round of 256 threads */
 #define PIECES_WANTED 384 /* at least, nearly as many as one H200 holds at once, but none longer than the window */
 
@@ -30,10 +45,12 @@ static size_t columns_from_line(const gp_problem *problem) {
     return problem->col_end - problem->col_first + (rows_are_lines(problem) ? problem->col_first & mask : mask);
 }
 
-gp_window_cut gp_window_cut_row(const gp_problem *problem, unsigned threads) {
-    const size_t step = GP_WINDOW_OUTPUT_STEP, group = 4 * threads, most = GP_WINDOW_SCAN_GROUPS * group;
+/* In tiles of at most that many groups of four outputs a thread. */
+static gp_window_cut cut_row(const gp_problem *problem, unsigned threads, unsigned groups) {
+    const size_t step = GP_WINDOW_OUTPUT_STEP, group = 4 * threads, most = groups * group;
     const size_t columns = columns_from_line(problem), tiles = (columns + most - 1) / most;
     const size_t outputs = ((columns + tiles - 1) / tiles + step - 1) / step * step;
+    const unsigned span = (unsigned)((outputs + group - 1) / group * 4 * 32);
     unsigned shift = 31; /* blocks are fewer than 2^31 */
     while (shift < 62 && (uint64_t)1 << (shift - 31) < tiles)
         shift++;
@@ -42,9 +59,28 @@ gp_window_cut gp_window_cut_row(const gp_problem *problem, unsigned threads) {
                            .tiles_scale = (unsigned)((((uint64_t)1 << shift) + tiles - 1) / tiles),
                            .tiles_shift = shift,
                            .warps_scale = (65536 + threads / 32 - 1) / (threads / 32),
-                           .span = (unsigned)((outputs + group - 1) / group * 4 * 32),
+                           .span = span,
+                           .wide_span = span,
                            .early_mask = early_mask(problem),
                            .gaps = problem->col_end - problem->col_first < problem->out_pitch};
+}
+
+bool gp_window_is_few(const gp_problem *problem) {
+    return problem->rows * (uint64_t)(problem->col_end - problem->col_first) <= OUTPUTS_FEW;
+}
+
+/* Of the widest sums first windows take long: half of the warps do all, with half as many, where others fill in. */
+gp_window_cut gp_window_cut_row(const gp_problem *problem, unsigned threads) {
+    const bool few = gp_window_is_few(problem);
+    gp_window_cut cut =
+        cut_row(problem, threads, few && threads <= GP_WINDOW_MID_THREADS ? GROUPS_FEW : GP_WINDOW_SCAN_GROUPS);
+    if (problem->window > cut.span && !few)
+        cut.wide_span = 2 * cut.span;
+    return cut;
+}
+
+gp_window_cut gp_window_cut_few(const gp_problem *problem, unsigned threads) {
+    return cut_row(problem, threads, 1);
 }
 
 gp_window_pieces gp_window_cut_pieces(const gp_problem *problem) {
