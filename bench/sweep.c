@@ -125,6 +125,19 @@ static void sweep_thin(session *s, size_t elem_bytes, bool tall) {
     find_cliffs(s, &points);
 }
 
+/* Columns whole eights, rows one more; the largest has more than 2^31 bytes. */
+static void sweep_eights(session *s, size_t elem_bytes) {
+    series points = {0};
+    size_t side;
+    snprintf(points.what, sizeof points.what, "transpose of %zu-byte elements, eights of columns, a row more",
+             elem_bytes);
+    for (unsigned i = 0; (side = sweep_point(32, i)) <= 46341; i++) {
+        const size_t cols = (side + 7) / 8 * 8;
+        add(s, &points, side, transpose_of(elem_bytes, cols + 1, cols));
+    }
+    find_cliffs(s, &points);
+}
+
 static void sweep_window(session *s, data_kind data) {
     series squares = {0}, narrow = {0}, widths = {0}, wide = {0};
     size_t x;
@@ -161,6 +174,8 @@ void bench_sweep_transpose(session *s) {
         sweep_squares(s, elems[e], true);
         sweep_thin(s, elems[e], true);
         sweep_thin(s, elems[e], false);
+        if (elems[e] <= 2)
+            sweep_eights(s, elems[e]);
     }
     report_cliffs(s);
 }

@@ -16,12 +16,12 @@ if(GPUPRIM_WITH_CUDA)
   set(device_sources
     driver.c launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c stage_rates.c stage_run.c
     reduce.cu reduce_ladder.cu reduce_ladder_smem.cu reduce_ladder_sum.c
-    transpose.cu transpose_any.cu transpose_quad.cu transpose_rows.cu transpose_skew.cu transpose_strip.cu
-    transpose_turn.cu transpose_vector.cu
+    transpose.cu transpose_any.cu transpose_bulk.cu transpose_quad.cu transpose_rows.cu transpose_skew.cu
+    transpose_strip.cu transpose_vector.cu
     transpose_mirror.cu transpose_mirror_bytes.cu transpose_mirror_pick.cu
-    transpose_pick.cu transpose_pick_flow.cu transpose_pick_long.cu transpose_pick_thin.cu
-    window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_scan_few.cu
-    window_stream.cu)
+    transpose_pick.cu transpose_pick_any.cu transpose_pick_flow.cu transpose_pick_long.cu transpose_pick_thin.cu
+    transpose_pick_whole.cu
+    window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_scan_few.cu window_stream.cu)
 else()
   set(device_sources none.c)
 endif()

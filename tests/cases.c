@@ -257,11 +257,13 @@ static void transpose_visit_even(uint64_t *state, void (*visit)(const transpose_
     }
 }
 
-/* Few rows, more than 1 MiB, no padding in the output: blocks that take tile after tile, also off alignment. */
+/* Few rows, more than 1 MiB, no padding in the output: blocks that take tile after tile, or all of a multiprocessor's
+ * columns at once, also off alignment. */
 static void transpose_visit_flat(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
     static const struct {
         size_t elem, rows, cols;
-    } flat[] = {{1, 23, 46001}, {1, 40, 27004}, {1, 91, 12001}, {1, 181, 5901}, {2, 45, 12003}};
+    } flat[] = {{1, 23, 46001}, {1, 40, 27004},  {1, 91, 12001},  {1, 181, 5901},
+                {2, 45, 12003}, {1, 363, 20010}, {2, 110, 31001}, {2, 130, 31001}};
     for (size_t i = 0; i < COUNT(flat); i++) {
         transpose_case c = {
             .elem_bytes = flat[i].elem, .rows = flat[i].rows, .cols = flat[i].cols, .seed = cases_random(state)};
@@ -304,8 +306,8 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     /* Without padding or offset, which chance seldom gives: whole 16-byte vectors; one side short; many tiles. */
     static const struct {
         size_t rows, cols, elem_max;
-    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},   {32, 640, 16}, {1031, 35, 16},
-                 {35, 1031, 16},   {519, 257, 16}, {401, 40013, 1}, {30001, 41, 4}};
+    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},   {32, 640, 16},  {1031, 35, 16},
+                 {35, 1031, 16},   {519, 257, 16}, {401, 40013, 1}, {30001, 41, 4}, {1301, 301, 2}};
     for (size_t elem = 1; elem <= 16; elem *= 2)
         for (size_t i = 0; i < COUNT(dense); i++) {
             transpose_case c = {

@@ -202,8 +202,9 @@ static void transposes(void **state) {
     (void)state;
     static const struct {
         size_t elem, rows, cols;
-    } shapes[] = {{1, 46400, 46411},  {1, 65600, 65700},  {4, 46400, 46411},
-                  {1, 3, 1431655800}, {2, 1500000001, 3}, {3, 30011, 80021}};
+    } shapes[] = {{1, 46400, 46411}, {1, 65600, 65700},  {1, 46401, 46408},  {1, 65601, 65664},
+                  {2, 46403, 46409}, {2, 46401, 46408},  {4, 46400, 46411},  {1, 3, 1431655800},
+                  {1, 500, 8640000}, {1, 300007, 14408}, {2, 1500000001, 3}, {3, 30011, 80021}};
     for (size_t i = 0; i < COUNT(shapes); i++) {
         const size_t elem = shapes[i].elem, rows = shapes[i].rows, cols = shapes[i].cols, bytes = rows * cols * elem;
         void *in = need(bytes), *out = need(bytes);

@@ -16,7 +16,6 @@
 #define GP_TRANSPOSE_PACK_REGS 128
 #define GP_TRANSPOSE_SWAP_REGS 128
 #define GP_TRANSPOSE_SKEW_REGS 80
-#define GP_TRANSPOSE_TURN_REGS 80
 #define GP_TRANSPOSE_QUAD_REGS 64
 #define GP_TRANSPOSE_PICK_REGS 64
 #define GP_TRANSPOSE_PICK_FLOW_REGS 80
@@ -41,6 +40,15 @@
 
 /* transpose_vector, _pack, _swap: squares of one vector's elements that a thread moves. */
 #define GP_TRANSPOSE_SQUARES(elem_bytes) ((elem_bytes) == 16 ? 4u : 1u)
+
+/* transpose_bulk: most threads; vectors beside and below each other in a tile, and one more for each column of them.
+ */
+#define GP_TRANSPOSE_BULK_REGS 64
+#define GP_TRANSPOSE_BULK_THREADS 512
+#define GP_TRANSPOSE_BULK_ACROSS 16u
+#define GP_TRANSPOSE_BULK_DOWN(elem_bytes, threads) ((threads) / ((elem_bytes) == 16 ? 8u : 16u))
+#define GP_TRANSPOSE_BULK_SMEM(elem_bytes, threads) \
+    ((size_t)16 * GP_TRANSPOSE_BULK_ACROSS * (16 / (elem_bytes)*GP_TRANSPOSE_BULK_DOWN(elem_bytes, threads) + 1))
 
 /* transpose_quad: 4 x 128 vectors a block; words of room after each vector's columns, of `across` vectors in a tile.
  */
@@ -72,6 +80,10 @@
 #define GP_TRANSPOSE_PICK_FLAT_BYTES ((size_t)54 << 10)
 #define GP_TRANSPOSE_PICK_FLAT_SHARE 4
 
+/* transpose_pick_whole: a warp for each column of a sector; 2 bytes: blocks that a multiprocessor has at least. */
+#define GP_TRANSPOSE_PICK_WHOLE_THREADS(elem_bytes) ((elem_bytes) == 1 ? 1024u : 512u)
+#define GP_TRANSPOSE_PICK_WHOLE_SHARE 4
+
 /*
  * transpose_pick_flow: threads; tiles that a block has room for; bytes of a row's piece where a thread has so many
  * places in a period. H200, us, 1 byte: 23 x 729444 in tiles of 192, 256, 384 bytes 11.4, 10.7, 10.8; 91 x 184365 of
@@ -92,11 +104,6 @@
 #define GP_TRANSPOSE_PICK_BYTES 64
 #define GP_TRANSPOSE_PICK_COLS_THREADS 128
 #define GP_TRANSPOSE_PICK_PITCH(row_bytes) (16 * ((((row_bytes) + 15) / 16 + 1) | 1))
-
-/* transpose_turn: rows of a tile, and bytes from row to row in shared memory: room for all sectors of a row's piece.
- */
-#define GP_TRANSPOSE_TURN_ROWS(threads) ((threads) < 128 ? 64u : 128u)
-#define GP_TRANSPOSE_TURN_PITCH(row_bytes) ((row_bytes) + GP_TRANSPOSE_SECTOR)
 
 /*
  * transpose_rows: bytes of a tile, and the least bytes of a column that a block writes. H200, share of a copy's
@@ -153,7 +160,9 @@ typedef struct gp_transpose_cut {
     uint32_t apart; /* two columns so many tiles from each other are walked down together; a power of two, or 0 */
     bool outlives;  /* what is read is to stay in L2 longer than what is written */
     uint32_t halo;  /* rows above the tile that its skewed output segments may start in */
-    uint32_t pitch; /* transpose_pick, _wide, _few: bytes from row to row in shared memory */
+    bool far;       /* transpose_pick, _wide, _few, _any: offsets need 64 bits */
+    bool tight;     /* transpose_pick_any: a block has little shared memory */
+    uint32_t pitch; /* transpose_pick, _wide, _few, _any, _whole: bytes from row to row in shared memory */
     uint32_t lanes; /* transpose_pick_flat: vectors of shared memory that a row has */
     uint32_t room, slot; /* likewise: `slot` bytes are left after every 2^room rows */
     uint32_t turns;      /* transpose_pick_flat: threads that share the words that start at one place; _flow: the
@@ -169,8 +178,8 @@ extern "C" {
 
 gp_transpose_cut gp_transpose_cut_tile(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_vector(const gp_problem *problem, unsigned threads); /* _pack and _swap too */
+gp_transpose_cut gp_transpose_cut_bulk(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_skew(const gp_problem *problem, unsigned threads);
-gp_transpose_cut gp_transpose_cut_turn(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_strip(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_rows(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_any(const gp_problem *problem, unsigned threads);
@@ -178,8 +187,10 @@ gp_transpose_cut gp_transpose_cut_quad(const gp_problem *problem, unsigned threa
 gp_transpose_cut gp_transpose_cut_pick(const gp_problem *problem, const gp_device *device, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_wide(const gp_problem *problem, const gp_device *device, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_few(const gp_problem *problem, const gp_device *device, unsigned threads);
-gp_transpose_cut gp_transpose_cut_pick_tall(const gp_problem *problem, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_any(const gp_problem *problem, const gp_device *device, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_tall(const gp_problem *problem, const gp_device *device, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_flat(const gp_problem *problem, const gp_device *device, unsigned threads);
+gp_transpose_cut gp_transpose_cut_pick_whole(const gp_problem *problem, const gp_device *device, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_flow(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_flow_wide(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_pick_rows(const gp_problem *problem, unsigned threads);

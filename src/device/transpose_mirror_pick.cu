@@ -71,7 +71,11 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(threads, bytes == 2 ? BLOCKS(th
     tile_index at;
     if (!tile_of_cluster(a, &at))
         return;
-    const tile mine = {a, 0, at.row, at.col, threadIdx.x};
+    tile mine = {a, 0, at.row, at.col, threadIdx.x};
+    if constexpr (tile::keeps) {
+        mine.read = policy_last();
+        mine.written = policy_normal();
+    }
     mine.load();
     await_cluster();
     mine.store();

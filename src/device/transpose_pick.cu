@@ -22,8 +22,9 @@ typedef piece_shape<GP_TRANSPOSE_PICK_THREADS, GP_TRANSPOSE_PICK_LANES, GP_TRANS
     wide_shape;
 typedef piece_shape<GP_TRANSPOSE_THREADS, GP_TRANSPOSE_PICK_FEW_LANES, GP_TRANSPOSE_PICK_FEW_HIGH, 4, 4> few_shape;
 
-template <int bytes, typename shape, bool turned>
-__device__ inline void pick_tile(const piece_arguments &a, const piece_tile &tile, const piece_copy &copy) {
+template <int bytes, typename shape, bool turned, typename offset>
+__device__ inline void pick_tile(const piece_arguments<offset> &a, const piece_tile<offset> &tile,
+                                 const piece_copy<offset> &copy) {
     if (!tile.inside)
         return;
     copy_pieces<bytes, shape>(a, tile, copy);
@@ -31,32 +32,33 @@ __device__ inline void pick_tile(const piece_arguments &a, const piece_tile &til
 }
 
 template <int bytes, bool turned>
-__global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_pick(piece_arguments a) {
-    const piece_tile tile = piece_tile_of_block<bytes, pick_shape>(a);
-    const piece_copy copy = piece_copy_of_thread<bytes, pick_shape>(a, tile);
+__global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_pick(piece_arguments<uint32_t> a) {
+    const piece_tile<uint32_t> tile = piece_tile_of_block<bytes, pick_shape>(a);
+    const piece_copy<uint32_t> copy = piece_copy_of_thread<bytes, pick_shape>(a, tile);
     gp_await_earlier_kernels(copy.at + copy.to);
     pick_tile<bytes, pick_shape, turned>(a, tile, copy);
 }
 
-template <int bytes, bool turned>
-__global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_pick_wide(piece_arguments a) {
-    const piece_tile tile = piece_tile_of_block<bytes, wide_shape>(a);
-    const piece_copy copy = piece_copy_of_thread<bytes, wide_shape>(a, tile);
-    gp_await_earlier_kernels(copy.at + copy.to);
+template <int bytes, bool turned, typename offset>
+__global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_pick_wide(piece_arguments<offset> a) {
+    const piece_tile<offset> tile = piece_tile_of_block<bytes, wide_shape>(a);
+    const piece_copy<offset> copy = piece_copy_of_thread<bytes, wide_shape>(a, tile);
+    gp_await_earlier_kernels((uint32_t)copy.at + copy.to);
     pick_tile<bytes, wide_shape, turned>(a, tile, copy);
 }
 
 template <int bytes>
-__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_few(piece_arguments a) {
-    const piece_tile tile = piece_tile_of_block<bytes, few_shape>(a);
-    const piece_copy copy = piece_copy_of_thread<bytes, few_shape>(a, tile);
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_few(piece_arguments<uint32_t> a) {
+    const piece_tile<uint32_t> tile = piece_tile_of_block<bytes, few_shape>(a);
+    const piece_copy<uint32_t> copy = piece_copy_of_thread<bytes, few_shape>(a, tile);
     gp_await_earlier_kernels(copy.at + copy.to);
     pick_tile<bytes, few_shape, true>(a, tile, copy);
 }
 
+template <typename offset = uint32_t>
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                         const gp_transpose_cut &cut, const void *kernel) {
-    piece_arguments arguments = piece_arguments_of(problem, cut);
+    piece_arguments<offset> arguments = piece_arguments_of<offset>(problem, cut);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }
@@ -75,11 +77,16 @@ extern "C" gp_status gp_launch_transpose_pick(gp_context *context, const gp_plan
 
 extern "C" gp_status gp_launch_transpose_pick_wide(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    return launch(
-        context, plan, problem, gp_transpose_cut_pick_wide(problem, &context->planned_on, plan->threads),
-        kernel_of(problem,
-                  {(const void *)transpose_pick_wide<1, false>, (const void *)transpose_pick_wide<1, true>,
-                   (const void *)transpose_pick_wide<2, false>, (const void *)transpose_pick_wide<2, true>}));
+    const gp_transpose_cut cut = gp_transpose_cut_pick_wide(problem, &context->planned_on, plan->threads);
+    if (cut.far)
+        return launch<uint64_t>(context, plan, problem, cut,
+                                problem->elem_bytes == 2 ? (const void *)transpose_pick_wide<2, true, uint64_t>
+                                                         : (const void *)transpose_pick_wide<1, true, uint64_t>);
+    return launch(context, plan, problem, cut,
+                  kernel_of(problem, {(const void *)transpose_pick_wide<1, false, uint32_t>,
+                                      (const void *)transpose_pick_wide<1, true, uint32_t>,
+                                      (const void *)transpose_pick_wide<2, false, uint32_t>,
+                                      (const void *)transpose_pick_wide<2, true, uint32_t>}));
 }
 
 extern "C" gp_status gp_launch_transpose_pick_few(gp_context *context, const gp_plan *plan,

@@ -15,6 +15,26 @@
 #define GP_TRANSPOSE_PICK_LONG_BLOCKS 2
 #endif
 
+__device__ inline void commit_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* All but what was asked for by the last `left` groups. */
+template <int left> __device__ inline void await_tile() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+#endif
+}
+
+/* One instruction: a branch would keep the words after it from being loaded beside it. */
+__device__ __forceinline__ void store_if(bool wanted, void *to, uint32_t word) {
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(to), "r"(word),
+                 "r"((uint32_t)wanted)
+                 : "memory");
+}
+
 /*
  * Where rows lie in shared memory: `pitch` bytes apart, and room of `slot` bytes after every 2^room rows. A row
  * begins as far past a sector's start as in global memory, for which copies are faster. See make_room in

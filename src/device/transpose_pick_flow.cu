@@ -12,19 +12,6 @@
 #include "gpu.h"
 #include "transpose_pick.cuh"
 
-__device__ inline void commit_copies() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-/* All but the tiles that were asked for last. */
-template <int left> __device__ inline void await_tile() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
-#endif
-}
-
 /* A block's share of the columns: whole sectors of a row but at the matrix' end. */
 struct flow_share {
     uint64_t col;

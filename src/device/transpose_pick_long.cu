@@ -24,18 +24,18 @@ __device__ inline void copy_piece(const transpose_arguments &a, const skewed_til
     }
 }
 
-template <int bytes>
+template <int bytes, int high>
 __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_TALL_THREADS, GP_TRANSPOSE_PICK_LONG_BLOCKS)
     transpose_pick_tall(transpose_arguments a) {
-    const skewed_tile tile = skewed_tile_of_block(a);
+    const skewed_tile tile = skewed_tile_at(a, {blockIdx.x, 0});
     const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch;
     const uint32_t past = (uint32_t)(uintptr_t)base & (GP_TRANSPOSE_SECTOR - 1), pitch = (uint32_t)a.in_pitch;
     gp_await_earlier_kernels();
     copy_piece<GP_TRANSPOSE_PICK_TALL_THREADS>(a, tile, base);
     await_copies();
     __syncthreads();
-    store_tile<bytes, GP_TRANSPOSE_PICK_TALL_THREADS, GP_TRANSPOSE_PICK_HIGH>(
-        a, tile, 128 / bytes * pitch, [=](uint32_t r) { return past + r * pitch; });
+    store_tile<bytes, GP_TRANSPOSE_PICK_TALL_THREADS, high>(a, tile, 128 / bytes * pitch,
+                                                            [=](uint32_t r) { return past + r * pitch; });
 }
 
 /* Few rows: a piece of each, `cols` elements from `base` on. */
@@ -109,12 +109,15 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_flat(t
 
 extern "C" gp_status gp_launch_transpose_pick_tall(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    transpose_arguments arguments =
-        transpose_arguments_of(problem, gp_transpose_cut_pick_tall(problem, plan->threads));
+    const gp_transpose_cut cut = gp_transpose_cut_pick_tall(problem, &context->planned_on, plan->threads);
+    transpose_arguments arguments = transpose_arguments_of(problem, cut);
     void *list[] = {&arguments};
-    return gp_gpu_launch(
-        context, plan,
-        problem->elem_bytes == 2 ? (const void *)transpose_pick_tall<2> : (const void *)transpose_pick_tall<1>, list);
+    const bool high = cut.tile_rows * problem->elem_bytes == GP_TRANSPOSE_PICK_WIDE_HIGH;
+    return gp_gpu_launch(context, plan,
+                         problem->elem_bytes == 1 ? (const void *)transpose_pick_tall<1, GP_TRANSPOSE_PICK_HIGH>
+                         : high                   ? (const void *)transpose_pick_tall<2, GP_TRANSPOSE_PICK_WIDE_HIGH>
+                                                  : (const void *)transpose_pick_tall<2, GP_TRANSPOSE_PICK_HIGH>,
+                         list);
 }
 
 extern "C" gp_status gp_launch_transpose_pick_flat(gp_context *context, const gp_plan *plan,

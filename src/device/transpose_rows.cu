@@ -11,7 +11,7 @@ template <int bytes, bool hinted>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_rows(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
-    const skewed_tile tile = skewed_tile_of_block(a);
+    const skewed_tile tile = skewed_tile_at(a, {blockIdx.x, 0});
     const uint32_t height = a.cut.tile_rows + a.cut.halo, pitch = (uint32_t)a.in_pitch;
     const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch, *end = a.in + a.rows * a.in_pitch;
     const uint32_t past = (uint32_t)(uintptr_t)base & 15, inside = past + height * pitch;
@@ -42,11 +42,15 @@ template <int bytes> static const void *rows_of(bool hinted) {
     return hinted ? (const void *)transpose_rows<bytes, true> : (const void *)transpose_rows<bytes, false>;
 }
 
+/*
+ * A policy where there is much. H200, us, 4 bytes, tiles found by dividing and loads by policy, or neither: 2396745 x
+ * 7 39.5 and 36.4, 372827 x 45 37.7 and 36.3.
+ */
 extern "C" gp_status gp_launch_transpose_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_rows(problem, plan->threads));
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
-    const bool hinted = context->gpu->passing.bytes == 0;
+    const bool hinted = arguments.cut.outlives && context->gpu->passing.bytes == 0;
     const void *kernel = bytes == 16 ? rows_of<16>(hinted) : bytes == 8 ? rows_of<8>(hinted) : rows_of<4>(hinted);
     return gp_gpu_launch(context, plan, kernel, list);
 }

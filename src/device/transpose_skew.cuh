@@ -14,8 +14,7 @@ struct skewed_tile {
     bool whole;    /* every row of it and of its halo is in the matrix */
 };
 
-template <bool pairs = true> __device__ inline skewed_tile skewed_tile_of_block(const transpose_arguments &a) {
-    const tile_index at = tile_of_block<pairs>(a.cut);
+__device__ inline skewed_tile skewed_tile_at(const transpose_arguments &a, tile_index at) {
     const uint32_t halo = a.cut.halo, loaded = a.cut.tile_rows + halo;
     const int64_t row = (int64_t)at.row * a.cut.tile_rows - halo;
     const int64_t left = (int64_t)a.rows - row;
@@ -26,6 +25,10 @@ template <bool pairs = true> __device__ inline skewed_tile skewed_tile_of_block(
             left < loaded ? (uint32_t)left : loaded,
             left_of(a.cols, col, a.cut.tile_cols),
             row >= 0 && left >= loaded};
+}
+
+template <bool pairs = true> __device__ inline skewed_tile skewed_tile_of_block(const transpose_arguments &a) {
+    return skewed_tile_at(a, tile_of_block<pairs>(a.cut));
 }
 
 /* Elements that output row `col` lies past a sector's start, which is how much earlier its segments begin. */

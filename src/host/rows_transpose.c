@@ -15,6 +15,7 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_bytes_mid);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick_quads);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_bulk);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pack);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_rows);
@@ -22,15 +23,16 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_quad);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_few);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_any);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_tall);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flat);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_whole);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flow);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_flow_wide);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_rows);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_pick_cols);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_narrow);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_skew);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_turn);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_any);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_naive);
@@ -47,14 +49,13 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_naive);
 
 SIZES_OF(tile)
 SIZES_OF(vector)
+SIZES_OF(bulk)
 SIZES_OF(skew)
-SIZES_OF(turn)
 SIZES_OF(strip)
 SIZES_OF(quad)
 SIZES_OF(rows)
 SIZES_OF(pick_rows)
 SIZES_OF(pick_cols)
-SIZES_OF(pick_tall)
 SIZES_OF(pick_flow)
 SIZES_OF(pick_flow_wide)
 SIZES_OF(mirror)
@@ -77,7 +78,10 @@ SIZES_OF(any)
 SIZES_ON(pick)
 SIZES_ON(pick_wide)
 SIZES_ON(pick_few)
+SIZES_ON(pick_any)
+SIZES_ON(pick_tall)
 SIZES_ON(pick_flat)
+SIZES_ON(pick_whole)
 
 static uint64_t naive_blocks(const gp_problem *problem, unsigned threads) {
     const uint64_t words = problem->elem_bytes / gp_transpose_piece(problem);
@@ -105,13 +109,14 @@ static bool neon_supports(const gp_problem *problem, const gp_device *device) {
         .launch = GP_GPU(gp_launch_##row), .about = text                                                  \
     }
 
-/* The kernels that pick elements: one number of threads each. */
-#define PICK(row, pick, threads, how_many, text)                                                            \
+/* The kernels that pick elements, each of one number of threads, or of as many for each size of element. */
+#define PICK_OF(row, pick, least, most, how_many, text)                                                     \
     {                                                                                                       \
-        .name = #row, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU, .threads_min = threads,   \
-        .threads_max = threads, .regs_per_thread = GP_TRANSPOSE_PICK_REGS, .smem = pick##_smem, how_many,   \
+        .name = #row, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU, .threads_min = least,     \
+        .threads_max = most, .regs_per_thread = GP_TRANSPOSE_PICK_REGS, .smem = pick##_smem, how_many,      \
         .supports = gp_##row##_supports, .overlaps = true, .launch = GP_GPU(gp_launch_##row), .about = text \
     }
+#define PICK(row, pick, threads, how_many, text) PICK_OF(row, pick, threads, threads, how_many, text)
 
 const gp_kernel gp_transpose_rows[] = {
     {.name = "transpose_rows",
@@ -274,17 +279,22 @@ const gp_kernel gp_transpose_rows[] = {
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_pick_cols),
      .about = "1, 2, 4 bytes, very few rows, no padding in the output: likewise, the output as one piece of memory"},
-    PICK(transpose_pick_tall, pick_tall, GP_TRANSPOSE_PICK_TALL_THREADS, .blocks = pick_tall_blocks,
+    PICK_OF(transpose_pick_whole, pick_whole, GP_TRANSPOSE_PICK_WHOLE_THREADS(2), GP_TRANSPOSE_PICK_WHOLE_THREADS(1),
+            .blocks_on = pick_whole_blocks_on,
+            "1 and 2 bytes, few rows, no padding in the output: likewise, all of an SM's columns at once"),
+    PICK(transpose_pick_tall, pick_tall, GP_TRANSPOSE_PICK_TALL_THREADS, .blocks_on = pick_tall_blocks_on,
          "1 and 2 bytes, short rows without padding: likewise, lanes below each other"),
     PICK(transpose_pick_flat, pick_flat, GP_TRANSPOSE_THREADS, .blocks_on = pick_flat_blocks_on,
          "1 and 2 bytes, few rows, no padding in the output: likewise, larger tiles, shared out evenly"),
     PICK(transpose_pick_few, pick_few, GP_TRANSPOSE_THREADS, .blocks_on = pick_few_blocks_on,
          "1 and 2 bytes, any pitch, few: likewise, from small tiles, so that there are tiles for all SMs"),
     PICK(transpose_pick_wide, pick_wide, GP_TRANSPOSE_PICK_THREADS, .blocks_on = pick_wide_blocks_on,
-         "1 and 2 bytes, pitches not a multiple of 4 (8) elements, more: likewise, from larger tiles"),
+         "1 and 2 bytes, pitches not a multiple of 8 elements, more: likewise, from larger tiles"),
     PICK(transpose_pick, pick, GP_TRANSPOSE_PICK_THREADS, .blocks_on = pick_blocks_on,
-         "1 and 2 bytes, pitches not a multiple of 4 (8) elements: likewise, from tiles as wide as gives all SMs "
+         "1 and 2 bytes, pitches not a multiple of 8 elements: likewise, from tiles as wide as gives all SMs "
          "equally much"),
+    PICK(transpose_pick_any, pick_any, GP_TRANSPOSE_THREADS, .blocks_on = pick_any_blocks_on,
+         "1 and 2 bytes, any pitch: likewise, a thread a vector of the output, 8 threads below each other"),
     {.name = "transpose_narrow",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
@@ -321,19 +331,18 @@ const gp_kernel gp_transpose_rows[] = {
      .overlaps = true,
      .launch = GP_GPU(gp_launch_transpose_skew),
      .about = "4, 8, 16 bytes, any pitch: tiles are skewed where rows are not aligned, so that stores fill sectors"},
-    {.name = "transpose_turn",
+    {.name = "transpose_bulk",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,
      .threads_min = GP_TRANSPOSE_THREADS_MIN,
-     .threads_max = GP_TRANSPOSE_THREADS,
-     .regs_per_thread = GP_TRANSPOSE_TURN_REGS,
-     .smem = turn_smem,
-     .blocks = turn_blocks,
-     .supports = gp_transpose_turn_supports,
+     .threads_max = GP_TRANSPOSE_BULK_THREADS,
+     .regs_per_thread = GP_TRANSPOSE_BULK_REGS,
+     .smem = bulk_smem,
+     .blocks = bulk_blocks,
+     .supports = gp_transpose_bulk_supports,
      .overlaps = true,
-     .launch = GP_GPU(gp_launch_transpose_turn),
-     .about =
-         "1 and 2 bytes, any pitch: skewed likewise, raw rows in shared memory, words cut out of them on both sides"},
+     .launch = GP_GPU(gp_launch_transpose_bulk),
+     .about = "4, 8, 16 bytes, 16-byte aligned, large: as transpose_vector, a tile's columns written by bulk copies"},
     {.name = "transpose_tile",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,

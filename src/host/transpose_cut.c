@@ -69,6 +69,16 @@ gp_transpose_cut gp_transpose_cut_vector(const gp_problem *problem, unsigned thr
     return problem->in_place ? cut : order_much(cut, problem);
 }
 
+/* In pairs even where single columns do as well: H200, us, 32768^2 of 8 and 16 bytes 4070 and 8156 in pairs, 4061 and
+ * 8122 without in one run, but 4099 of 8 bytes without in another. */
+gp_transpose_cut gp_transpose_cut_bulk(const gp_problem *problem, unsigned threads) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes, elems = GP_TRANSPOSE_VECTOR / bytes;
+    gp_transpose_cut cut = {.tile_rows = GP_TRANSPOSE_BULK_DOWN(bytes, threads) * elems,
+                            .tile_cols = GP_TRANSPOSE_BULK_ACROSS * elems};
+    cut.smem = GP_TRANSPOSE_BULK_SMEM(bytes, threads);
+    return order_much(finish(cut, problem, problem->rows), problem);
+}
+
 /* Elements in a sector, or 0 if every row of the output starts at a sector's start, so that nothing is skewed. */
 static uint32_t halo_of(const gp_problem *problem) {
     const bool aligned = problem->out_align >= GP_TRANSPOSE_SECTOR || problem->elem_bytes >= GP_TRANSPOSE_SECTOR;
@@ -89,35 +99,6 @@ gp_transpose_cut gp_transpose_cut_skew(const gp_problem *problem, unsigned threa
     gp_transpose_cut cut = {.tile_rows = threads / 32 * GP_TRANSPOSE_SKEW_ROWS, .tile_cols = cols, .halo = halo};
     cut.smem = (size_t)(cut.tile_rows + halo) * (cols + 1) * problem->elem_bytes;
     return order_much(finish(cut, problem, problem->rows + (halo > 0 ? halo - 1 : 0)), problem);
-}
-
-/*
- * Two pieces of 128 bytes side by side read less twice, but make fewer tiles. H200, share of a copy's speed, two
- * against one: 10007 x 9973 of 1 and 2 bytes 0.88 and 0.93 against 0.86 and 0.91; 4097 x 4095 of 1 and 2 bytes 0.91
- * and 0.91 against 0.88 and 0.93.
- */
-#define WIDE_FROM(elem_bytes) ((elem_bytes) == 1 ? (uint64_t)16000000 : (uint64_t)64000000)
-
-/*
- * Raw rows of the tile and its halo; the same memory then holds the tile's columns. Few columns of tiles are taken
- * row by row: 46217 x 363 of 1 byte 0.975 against 0.934. Of many, two together read fewer sectors twice: 10007 x 9973
- * of 1 and 2 bytes 0.886 and 0.932 against 0.879 and 0.929. (Aligned tiles lose by it: 8192 x 8192 of 4 bytes 0.96
- * against 0.98.)
- */
-gp_transpose_cut gp_transpose_cut_turn(const gp_problem *problem, unsigned threads) {
-    const uint32_t bytes = (uint32_t)problem->elem_bytes;
-    const bool wide = threads == GP_TRANSPOSE_THREADS && problem->cols >= 2048 &&
-                      problem->rows * problem->cols * bytes >= WIDE_FROM(bytes);
-    gp_transpose_cut cut = {.tile_rows = GP_TRANSPOSE_TURN_ROWS(threads),
-                            .tile_cols = (wide ? 256 : 128) / bytes,
-                            .halo = halo_of(problem)};
-    cut.smem = (size_t)(cut.tile_rows + GP_TRANSPOSE_SECTOR / bytes) * GP_TRANSPOSE_TURN_PITCH(cut.tile_cols * bytes);
-    cut = finish(cut, problem, problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0));
-    if (cut.across <= FEW_COLUMNS)
-        cut.band = 1;
-    else
-        cut.apart = 1;
-    return cut;
 }
 
 /* Whole rows, a power of two of them, a thread's each at most. */

@@ -113,6 +113,26 @@ bool gp_transpose_swap_supports(const gp_problem *problem, const gp_device *devi
     return problem->in_place && gp_transpose_is_vectors(problem);
 }
 
+/* Bulk copies from shared memory came with compute capability 9.0. */
+bool gp_transpose_bulk_supports(const gp_problem *problem, const gp_device *device) {
+    return !problem->in_place && gp_transpose_is_vectors(problem) && problem->elem_bytes >= 4 &&
+           device->compute_major >= 9;
+}
+
+/*
+ * What is left to transpose_bulk. H200, its time over that of transpose_vector (4 and 8 bytes) and transpose_skew
+ * (16): 4 bytes, 4096^2 1.018, 8192^2 1.001, 16384^2 0.994; 8 bytes, 262144 x 64 1.005, 4096^2 1.000, 8192^2 0.996;
+ * 16 bytes, 1024^2 1.03, 4096^2 0.991, 16384^2 0.989; off lines, 11585^2 1.012; 91 x 184365 1.06.
+ */
+#define BULK_LEAST ((uint64_t)2 << 30) /* over the bytes of an element */
+#define BULK_SIDE 1024
+
+static bool is_bulk(const gp_problem *problem, const gp_device *device) {
+    return gp_transpose_bulk_supports(problem, device) && problem->out_align >= GP_TRANSPOSE_LINE &&
+           problem->rows >= BULK_SIDE && problem->cols >= BULK_SIDE &&
+           problem->rows * problem->cols * problem->elem_bytes >= BULK_LEAST / problem->elem_bytes;
+}
+
 /*
  * 8 bytes between these sizes, and 16 bytes, are left to transpose_skew. H200, share of a copy's speed, vectors
  * against it: 8 bytes, 1024 x 1024 1.05 against 0.94, 4096 x 4096 1.006 against 1.002, 16384 x 16384 0.983 against
@@ -122,9 +142,8 @@ bool gp_transpose_swap_supports(const gp_problem *problem, const gp_device *devi
 #define VECTOR_LEAST_OF_8 ((uint64_t)128 << 20)
 
 bool gp_transpose_vector_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
     const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
-    return !problem->in_place && gp_transpose_is_vectors(problem) &&
+    return !problem->in_place && gp_transpose_is_vectors(problem) && !is_bulk(problem, device) &&
            (problem->elem_bytes == 4 ||
             (problem->elem_bytes == 8 && (bytes <= VECTOR_MOST_OF_8 || bytes >= VECTOR_LEAST_OF_8)));
 }
@@ -174,13 +193,8 @@ bool gp_transpose_any_supports(const gp_problem *problem, const gp_device *devic
 }
 
 bool gp_transpose_skew_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && gp_transpose_is_plain(problem) && problem->elem_bytes >= 4;
-}
-
-bool gp_transpose_turn_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return !problem->in_place && gp_transpose_is_plain(problem) && problem->elem_bytes <= 2;
+    return !problem->in_place && gp_transpose_is_plain(problem) && problem->elem_bytes >= 4 &&
+           !is_bulk(problem, device);
 }
 
 bool gp_transpose_tile_supports(const gp_problem *problem, const gp_device *device) {
