@@ -48,7 +48,7 @@ static const request requests[] = {
     {511, 511, 0, 4, true, false},    {1201, 1201, 0, 4, true, false},    {1101, 1101, 0, 8, true, false},
     {511, 511, 0, 12, true, false},   {1101, 1101, 0, 16, true, false},   {2001, 2001, 0, 4, true, false},
     {2001, 2001, 0, 2, true, false},  {100, 725, 15, 0, false, false},    {300, 725, 15, 0, false, false},
-    {100, 1025, 31, 0, false, false},
+    {100, 1025, 31, 0, false, false}, {363, 14001, 0, 1, false, false},   {110, 14001, 0, 2, false, false},
 };
 
 static gp_status ask(const request *r, gp_operation operation) {
