@@ -317,11 +317,58 @@ static void a_forked_child_is_told(void **state) {
     assert_int_equal(fake.live, 0);
 }
 
+static gp_context *context_on(gp_backend backend, int32_t device) {
+    gp_options options = {
+        .struct_size = sizeof options, .backend = (int32_t)backend, .device = device, .cpu_threads = 1};
+    gp_context *context = NULL;
+    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    return context;
+}
+
+static void check_names(gp_status status, const char *name) {
+    assert_int_equal(status, GP_ERR_ARGUMENT);
+    assert_ptr_equal(strstr(gp_last_error(), name), gp_last_error());
+    assert_non_null(strstr(gp_last_error(), "memory of device 0"));
+}
+
+static void memory_of_another_device_is_named(void **state) {
+    (void)state;
+    fake_cuda_arm(0, cudaSuccess, false);
+    gp_context *other = context_on(GP_BACKEND_CUDA, 0);
+    void *memory = NULL;
+    int64_t sum = 5;
+    assert_int_equal(gp_alloc(other, N * 4, &memory), GP_OK);
+    for (size_t i = 0; i < COUNT(backends); i++) {
+        gp_context *context = context_on(backends[i], 1);
+        check_names(gp_reduce_int(context, GP_REDUCE_SUM, memory, N, &sum), "in: ");
+        check_names(gp_reduce_int(context, GP_REDUCE_SUM, numbers, N, memory), "out: ");
+        check_names(gp_sum_and_square_window(context, memory, ROWS, COLS, COLS, 15, GP_BORDER_ZERO, results[0],
+                                             results[1], COLS),
+                    "image: ");
+        check_names(gp_sum_and_square_window(context, numbers, ROWS, COLS, COLS, 15, GP_BORDER_ZERO, memory,
+                                             results[1], COLS),
+                    "sum: ");
+        check_names(gp_sum_and_square_window(context, numbers, ROWS, COLS, COLS, 15, GP_BORDER_ZERO, results[0],
+                                             memory, COLS),
+                    "square: ");
+        check_names(gp_transpose(context, 4, numbers, ROWS, COLS, COLS, memory, ROWS), "out: ");
+        check_names(gp_copy(context, memory, numbers, 4), "to: ");
+        check_names(gp_copy(context, results, memory, 4), "from: ");
+        assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, memory, 0, &sum), GP_OK);
+        assert_int_equal(sum, 0);
+        sum = 5;
+        gp_context_destroy(context);
+    }
+    assert_int_equal(gp_free(other, memory), GP_OK);
+    gp_context_destroy(other);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(why_no_gpu_is_usable), /* first: before this process has its answer */
-        cmocka_unit_test(lives_without_faults),     cmocka_unit_test(each_call_fails_in_turn),
-        cmocka_unit_test(all_later_calls_fail_too), cmocka_unit_test(a_forked_child_is_told),
+        cmocka_unit_test(lives_without_faults),    cmocka_unit_test(memory_of_another_device_is_named),
+        cmocka_unit_test(each_call_fails_in_turn), cmocka_unit_test(all_later_calls_fail_too),
+        cmocka_unit_test(a_forked_child_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

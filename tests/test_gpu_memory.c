@@ -231,7 +231,7 @@ static void *look_at_all(void *arrays) {
     array *a = arrays;
     for (int place = 0; place < PLACES; place++) {
         gp_memory memory;
-        if (gp_gpu_where(contexts[1]->gpu, data(&a[place]), &memory) != GP_OK || memory != kinds[place])
+        if (gp_gpu_where(contexts[1]->gpu, "in", data(&a[place]), &memory) != GP_OK || memory != kinds[place])
             return &a[place];
     }
     return NULL;

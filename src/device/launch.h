@@ -33,7 +33,7 @@ gp_status gp_gpu_await(gp_gpu *gpu); /* for what is on the stream; an overflow i
 gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out);
 gp_status gp_gpu_free(gp_gpu *gpu, void *memory);
 gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes);
-gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory);
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory); /* name: for errors */
 
 /* True if the stream is being captured, or cannot be asked because another capture forbids it. */
 bool gp_gpu_is_captured(gp_gpu *gpu);

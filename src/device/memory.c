@@ -211,7 +211,7 @@ static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cud
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaPointerGetAttributes");
 }
 
-static gp_status where(const gp_gpu *gpu, const void *pointer, gp_memory *memory) {
+static gp_status where(const gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory) {
     struct cudaPointerAttributes attributes;
     if (!gp_driver_ask(&gpu->driver, pointer, &attributes) ||
         (attributes.type == cudaMemoryTypeHost && !attributes.devicePointer))
@@ -220,7 +220,7 @@ static gp_status where(const gp_gpu *gpu, const void *pointer, gp_memory *memory
     switch (attributes.type) {
     case cudaMemoryTypeDevice:
         if (attributes.device != gpu->ordinal)
-            return gp_fail(GP_ERR_ARGUMENT, "%p is memory of device %d, the context uses device %d", pointer,
+            return gp_fail(GP_ERR_ARGUMENT, "%s: memory of device %d, the context uses device %d", name,
                            attributes.device, gpu->ordinal);
         *memory = GP_MEMORY_DEVICE;
         break;
@@ -239,7 +239,7 @@ static gp_status where(const gp_gpu *gpu, const void *pointer, gp_memory *memory
 
 static gp_status free_memory(gp_gpu *gpu, void *memory) {
     gp_memory place;
-    GP_TRY(where(gpu, memory, &place));
+    GP_TRY(where(gpu, "memory", memory, &place));
     if (place != GP_MEMORY_DEVICE)
         return gp_fail(GP_ERR_ARGUMENT, "memory: not memory of device %d", gpu->ordinal);
     if (!gp_stream_is_captured(gpu->stream))
@@ -258,9 +258,9 @@ gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
     return status;
 }
 
-gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory) {
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory) {
     *memory = GP_MEMORY_HOST;
-    return pointer ? where(gpu, pointer, memory) : GP_OK;
+    return pointer ? where(gpu, name, pointer, memory) : GP_OK;
 }
 
 static bool on_host(gp_memory memory) {
@@ -269,8 +269,8 @@ static bool on_host(gp_memory memory) {
 
 static gp_status copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
     gp_memory source = GP_MEMORY_HOST, target = GP_MEMORY_HOST;
-    GP_TRY(where(gpu, from, &source));
-    GP_TRY(where(gpu, to, &target));
+    GP_TRY(where(gpu, "from", from, &source));
+    GP_TRY(where(gpu, "to", to, &target));
     if (!on_host(source) && !on_host(target)) {
         GP_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu->stream));
         return GP_OK;

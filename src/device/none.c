@@ -64,8 +64,8 @@ gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
     return built_without();
 }
 
-gp_status gp_gpu_where(gp_gpu *gpu, const void *pointer, gp_memory *memory) {
-    (void)gpu, (void)pointer, (void)memory;
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory) {
+    (void)gpu, (void)name, (void)pointer, (void)memory;
     return built_without();
 }
 

@@ -116,10 +116,10 @@ static gp_status stage(gp_context *context, const gp_problem *problem) {
     const void *const outputs[2] = {problem->operation == GP_OPERATION_WINDOW ? problem->sum : problem->out,
                                     problem->square};
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
-    GP_TRY(gp_gpu_where(gpu, problem->in, &j.in));
-    GP_TRY(gp_gpu_where(gpu, outputs[0], &j.out[0]));
-    GP_TRY(gp_gpu_where(gpu, outputs[1], &j.out[1]));
-    GP_TRY(gp_gpu_where(gpu, problem->result, &j.result));
+    GP_TRY(gp_gpu_where(gpu, gp_problem_in_name(problem), problem->bytes_read > 0 ? problem->in : NULL, &j.in));
+    GP_TRY(gp_gpu_where(gpu, problem->operation == GP_OPERATION_WINDOW ? "sum" : "out", outputs[0], &j.out[0]));
+    GP_TRY(gp_gpu_where(gpu, "square", outputs[1], &j.out[1]));
+    GP_TRY(gp_gpu_where(gpu, "out", problem->result, &j.result));
     const gp_staged staged = {is_moved(problem->in, j.in),
                               {is_moved(outputs[0], j.out[0]), is_moved(outputs[1], j.out[1])},
                               j.in == GP_MEMORY_PINNED || j.out[0] == GP_MEMORY_PINNED ||

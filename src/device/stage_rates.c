@@ -145,7 +145,7 @@ static double time_packing(const lab *l, const gp_problem *problem) {
 static gp_status measure(lab *l, const gp_problem *problem, bool packing, gp_bus *bus) {
     gp_memory memory;
     GP_TRY(gp_gpu_refuse_capture(l->gpu, "cannot measure the bus"));
-    GP_TRY(gp_gpu_where(l->gpu, problem->in, &memory));
+    GP_TRY(gp_gpu_where(l->gpu, gp_problem_in_name(problem), problem->in, &memory));
     GP_TRY(gp_stage_create(l->gpu));
     GP_TRY(make(l));
     if (!(bus->call > 0)) {

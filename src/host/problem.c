@@ -207,3 +207,7 @@ gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const voi
     gp_problem_derive(problem);
     return GP_OK;
 }
+
+const char *gp_problem_in_name(const gp_problem *problem) {
+    return problem->operation == GP_OPERATION_WINDOW ? "image" : "in";
+}

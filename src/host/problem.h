@@ -59,6 +59,9 @@ bool gp_problem_is_empty(const gp_problem *problem);
 /* Recomputes in_align, out_align and the bytes after a caller changed pointers or sizes (staging in pieces). */
 void gp_problem_derive(gp_problem *problem);
 
+/* What the public call's parameter for `in` is called. */
+const char *gp_problem_in_name(const gp_problem *problem);
+
 /* One line in words, as snprintf. */
 int gp_problem_describe(const gp_problem *problem, char *text, size_t size);
 

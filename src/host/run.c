@@ -32,11 +32,12 @@ typedef struct places {
     gp_traffic traffic;
 } places;
 
-static gp_status look_at(gp_context *context, const void *pointer, uint64_t bytes, bool outward, places *found) {
+static gp_status look_at(gp_context *context, const char *name, const void *pointer, uint64_t bytes, bool outward,
+                         places *found) {
     if (pointer == NULL)
         return GP_OK;
     gp_memory memory = GP_MEMORY_HOST;
-    GP_TRY(gp_gpu_where(context->gpu, pointer, &memory));
+    GP_TRY(gp_gpu_where(context->gpu, name, pointer, &memory));
     const bool array = bytes > 0, host = memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED;
     found->host = found->host || (host && (array || memory == GP_MEMORY_HOST));
     found->device = found->device || memory == GP_MEMORY_DEVICE;
@@ -52,11 +53,11 @@ static gp_status find_places(gp_context *context, const gp_problem *problem, pla
     const uint64_t written = problem->bytes_written / (problem->sum != NULL && problem->square != NULL ? 2 : 1);
     *found = (places){0};
     if (problem->operation != GP_OPERATION_REDUCE || problem->n > 0)
-        GP_TRY(look_at(context, problem->in, problem->bytes_read, false, found));
-    GP_TRY(look_at(context, problem->out, written, true, found));
-    GP_TRY(look_at(context, problem->sum, written, true, found));
-    GP_TRY(look_at(context, problem->square, written, true, found));
-    return look_at(context, problem->result, 0, true, found);
+        GP_TRY(look_at(context, gp_problem_in_name(problem), problem->in, problem->bytes_read, false, found));
+    GP_TRY(look_at(context, "out", problem->out, written, true, found));
+    GP_TRY(look_at(context, "sum", problem->sum, written, true, found));
+    GP_TRY(look_at(context, "square", problem->square, written, true, found));
+    return look_at(context, "out", problem->result, 0, true, found);
 }
 
 /*
@@ -99,9 +100,10 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* Of this thread, which has its share of the call: what the program's other threads touch is not the call's. */
 static long page_faults(void) {
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
 }
 
 typedef gp_status (*way)(gp_context *context, gp_problem *problem);
@@ -111,18 +113,18 @@ static gp_status launch(gp_context *context, gp_problem *problem) {
 }
 
 /*
- * Takes the time of calls for which place.c asks. It does not count if more than a hundredth of the call's pages were
- * touched for the first time, or more than one of few: the next call would be faster.
+ * Takes the time of calls for which place.c asks. It does not count if more than a hundredth of this thread's pages
+ * were touched for the first time, or more than one of few: the next call would be faster.
  */
 static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
     if (!gp_rates_wanted(&context->rates, &context->place))
         return run(context, problem);
-    const uint64_t moved = problem->bytes_read + problem->bytes_written;
+    const uint64_t pages = (problem->bytes_read + problem->bytes_written) / PAGE_BYTES / context->device.cpu_threads;
     const long faults = page_faults();
     const double begin = now();
     const gp_status status = run(context, problem);
     const double seconds = now() - begin;
-    if (status == GP_OK && (uint64_t)(page_faults() - faults) <= 1 + moved / PAGE_BYTES / 100)
+    if (status == GP_OK && (uint64_t)(page_faults() - faults) <= 1 + pages / 100)
         gp_rates_note(&context->rates, &context->place, problem, seconds);
     return status;
 }
