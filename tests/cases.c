@@ -326,8 +326,9 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
     static const struct {
         size_t elem, side, pad;
-    } squares[] = {{1, 733, 0}, {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0}, {2, 611, 3},  {2, 1499, 0}, {2, 3607, 0},
-                   {4, 611, 1}, {4, 1201, 0}, {4, 2053, 0}, {8, 611, 0},  {8, 1201, 2}, {12, 611, 1}, {16, 1101, 0}};
+    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0}, {2, 611, 3},
+                   {2, 1499, 0}, {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},
+                   {4, 2053, 0}, {8, 611, 0},  {8, 1201, 2}, {12, 611, 1}, {16, 1101, 0}};
     for (size_t i = 0; i < COUNT(squares); i++) {
         transpose_case c = {.elem_bytes = squares[i].elem,
                             .rows = squares[i].side,

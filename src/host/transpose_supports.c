@@ -108,9 +108,20 @@ bool gp_transpose_pick_cols_supports(const gp_problem *problem, const gp_device 
            problem->rows * problem->elem_bytes <= (problem->elem_bytes == 4 ? PICK_COLS_BYTES_OF_4 : PICK_COLS_BYTES);
 }
 
+/*
+ * 4 bytes, fewer pairs of tiles than multiprocessors: left to the smaller tiles of transpose_mirror. H200, us: 256 x
+ * 256 and 512 x 512 2.8 and 3.1, where that takes 2.3, 2.3 and 2.8 for 181 x 181, 363 x 363 and 725 x 725.
+ */
+#define SWAP_TILE_OF_4 64
+
+static bool has_few_pairs(const gp_problem *problem, const gp_device *device) {
+    const uint64_t tiles = problem->rows / SWAP_TILE_OF_4 + 1;
+    return problem->elem_bytes == 4 && tiles < device->multiprocessors &&
+           tiles * (tiles + 1) / 2 <= device->multiprocessors;
+}
+
 bool gp_transpose_swap_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return problem->in_place && gp_transpose_is_vectors(problem);
+    return problem->in_place && gp_transpose_is_vectors(problem) && !has_few_pairs(problem, device);
 }
 
 /* Bulk copies from shared memory came with compute capability 9.0. */
