@@ -75,7 +75,7 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
     if (context == NULL || !context->has_problem)
         return 0;
     char line[512];
-    (void)gp_problem_describe(&context->problem, line, sizeof line - 1);
+    (void)gp_problem_describe(&context->problem, line, sizeof line);
     append(&w, line);
     append(&w, "\n");
     append_device(&w, &context->planned_on);
