@@ -42,11 +42,7 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
     for (int32_t output = from + 4 * lane; output < end; output += 128) {
         const four_pixels out = read_four(pixels, (f.skew & ~3) + output, f.skew & 3);
         const four_pixels in = read_four(pixels, (enters & ~3) + output, enters & 3);
-        STEPS own = STEPS::zero();
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            own.slide(in.pixel[i], out.pixel[i]);
-        const steps_scan<STEPS> steps = scan_steps(own);
+        const steps_scan<STEPS> steps = scan_steps(slide_of<STEPS>(in, out));
         SUMS sums = first;
         sums.plus(steps.before);
         first.plus(steps.all);

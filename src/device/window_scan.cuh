@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What window_scan and window_stream share besides sums: four neighbouring outputs a lane, read and stored at once.
+/* What window_scan, _few and window_stream share besides sums: four neighbouring outputs a lane, read, stored at once
  */
 #ifndef GP_WINDOW_SCAN_CUH
 #define GP_WINDOW_SCAN_CUH
@@ -29,6 +29,15 @@ __device__ __forceinline__ four_pixels read_four(const int32_t *pixels, int32_t 
         d = e;
     }
     return {{a, b, c, d}};
+}
+
+/* By how much the window changes over the four outputs, in all. */
+template <typename SUMS> __device__ __forceinline__ SUMS slide_of(const four_pixels &in, const four_pixels &out) {
+    SUMS own = SUMS::zero();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        own.slide(in.pixel[i], out.pixel[i]);
+    return own;
 }
 
 /* Four outputs, of which those from `first` to `end` - 1 are to be stored. */

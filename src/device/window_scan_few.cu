@@ -35,11 +35,7 @@ __device__ __forceinline__ void few_outputs(const window_arguments &a, const til
     const int32_t output = 4 * (int32_t)threadIdx.x, enters = f.skew + (int32_t)a.window;
     const four_pixels out = read_four(pixels, (f.skew & ~3) + output, f.skew & 3);
     const four_pixels in = read_four(pixels, (enters & ~3) + output, enters & 3);
-    STEPS own = STEPS::zero();
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        own.slide(in.pixel[i], out.pixel[i]);
-    const steps_scan<STEPS> steps = scan_steps(own);
+    const steps_scan<STEPS> steps = scan_steps(slide_of<STEPS>(in, out));
     SUMS sums =
         warp_total(share_of_window<SUMS, STEPS>(pixels, f.skew, (int32_t)a.window, (int32_t)threadIdx.x, threads));
     warp_part<SUMS, STEPS> *const parts = shared.parts_of<SUMS, STEPS>();

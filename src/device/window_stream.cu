@@ -144,10 +144,7 @@ template <typename SUMS>
 __device__ __forceinline__ SUMS stream_round(const window_arguments &a, int64_t at, int32_t begin, int32_t end,
                                              SUMS first, const four_steps &steps, SUMS *totals) {
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    SUMS own = SUMS::zero();
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        own.slide(steps.in.pixel[i], steps.out.pixel[i]);
+    const SUMS own = slide_of<SUMS>(steps.in, steps.out);
     SUMS sums = warp_inclusive(own);
     if (lane == 31)
         totals[warp] = sums;
