@@ -239,12 +239,84 @@ static void squares_near_the_middle(void **state) {
     }
 }
 
+/* 4 MiB of outputs, and rows 8 KiB apart in all three arrays. */
+#define LARGE_ROWS ((size_t)260)
+#define LARGE_COLS ((size_t)2048)
+
+static bool rows_repeat(const float *got, const float *two_rows) {
+    size_t wrong = 0;
+    for (size_t y = 0; y < LARGE_ROWS; y++)
+        wrong += memcmp(got + y * LARGE_COLS, two_rows + y % 2 * LARGE_COLS, LARGE_COLS * sizeof *got) != 0;
+    return wrong == 0;
+}
+
+/* Every row of the catalogue that is exact, on rows that have two contents in turns. */
+static void large_outputs_right(const window_case *c, int32_t *image, float *sum, float *square) {
+    static float sums[2 * LARGE_COLS], squares[2 * LARGE_COLS];
+    char label[240];
+    cases_window_label(c, label, sizeof label);
+    cases_fill(image, 2 * c->cols, c->data, c->seed);
+    for (size_t y = 2; y < c->rows; y++)
+        memcpy(image + y * c->cols, image + y % 2 * c->cols, c->cols * sizeof *image);
+    oracle_window(image, 2, c->cols, c->cols, c->window, c->border, sums, squares, c->cols);
+    for (size_t i = 0; i < h.n_subjects; i++)
+        for (size_t k = 0; k < h.n_rows; k++) {
+            const subject *s = &h.subjects[i];
+            row *r = &h.rows[k];
+            if ((r->info.flags & GP_KERNEL_FLOAT) || !harness_pin(&h, s, r, 0))
+                continue;
+            memset(sum, 0, c->rows * c->cols * sizeof *sum);
+            memset(square, 0, c->rows * c->cols * sizeof *square);
+            gp_status status = gp_sum_and_square_window(s->context, image, c->rows, c->cols, c->cols, c->window,
+                                                        c->border, sum, square, c->cols);
+            if (!harness_ran(&h, s, r, status, GP_OK, label))
+                continue;
+            if (!rows_repeat(sum, sums) || !rows_repeat(square, squares))
+                harness_fail(&h, s, r, label, "large outputs differ");
+        }
+}
+
+/*
+ * Outputs that processor rows write past the caches, both at once and lines at the same places, as those of the case
+ * list never have them; windows for which what is read and what is written lie 4 KiB apart, near and far.
+ */
+static void large_outputs(void **state) {
+    (void)state;
+    static const size_t windows[] = {3, 31, 65, 101, 131, 157, 1001};
+    static const data_kind kinds[] = {DATA_8_BIT, DATA_16_BIT, DATA_24_BIT, DATA_RANDOM, DATA_RUNS};
+    const size_t bytes = LARGE_ROWS * LARGE_COLS * sizeof(float);
+    int32_t *image = aligned_alloc(4096, bytes);
+    float *sum = aligned_alloc(4096, bytes), *square = aligned_alloc(4096, bytes);
+    assert_true(image && sum && square);
+    harness_open(&h, GP_OPERATION_WINDOW);
+    uint64_t seed = cases_seed();
+    for (size_t i = 0; i < COUNT(windows) * COUNT(kinds); i++) {
+        const window_case c = {.rows = LARGE_ROWS,
+                               .cols = LARGE_COLS,
+                               .window = windows[i / COUNT(kinds)],
+                               .border = (gp_border)(GP_BORDER_ZERO + (int)(i + i / COUNT(kinds)) % 5),
+                               .want_sum = true,
+                               .want_square = true,
+                               .data = kinds[i % COUNT(kinds)],
+                               .seed = cases_random(&seed)};
+        if (!cases_reduced() || i % 4 == 0)
+            large_outputs_right(&c, image, sum, square);
+    }
+    for (size_t i = 0; i < h.n_subjects; i++)
+        gp_context_destroy(h.subjects[i].context);
+    free(image);
+    free(sum);
+    free(square);
+    assert_int_equal(h.failures, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_over_the_case_list),
         cmocka_unit_test(windows_far_beyond_the_row),
         cmocka_unit_test(squares_are_rounded_once),
         cmocka_unit_test(squares_near_the_middle),
+        cmocka_unit_test(large_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 /* How wide a step computes; a constant wherever it is tested. From HIGH on squares are asked for. */
 typedef enum {
     SMALL,  /* gp_window_block.small: in 32-bit lanes, which stand where others have the even columns */
+    MEDIUM, /* gp_window_block.narrow and sum_in_32: of sums the upper halves are anything */
     NARROW, /* gp_window_block.narrow */
     WIDE,   /* any elements; gp_window_block.below_2_64 */
     HIGH,   /* any elements; squares in units, as scaled() tells, of which upper halves are rounded */
@@ -81,6 +82,11 @@ INLINE __m512 interleave(__m256 even, __m256 odd) {
 
 INLINE __m512 round_pairs(pairs p) {
     return interleave(_mm512_cvtepi64_ps(p.even), _mm512_cvtepi64_ps(p.odd));
+}
+
+/* The signed lower halves: three instructions less than 64 bits take. */
+INLINE __m512 round_lower(pairs p) {
+    return _mm512_cvtepi32_ps(_mm512_mask_shuffle_epi32(p.even, 0xaaaa, p.odd, _MM_PERM_CDAB));
 }
 
 INLINE __m512 round_unsigned(pairs p) {
@@ -171,11 +177,13 @@ INLINE two_pairs differences(width w, bool sum, bool square, __m512i enters, __m
         sums.even = sum ? d : sums.even;
         if (square)
             squares.even = _mm512_madd_epi16(d, _mm512_and_si512(s, _mm512_set1_epi32(0xffff)));
-    } else if (w == NARROW) { /* a^2 - b^2 = (a - b) (a + b), and neither factor passes 32 bits */
+    } else if (w == MEDIUM || w == NARROW) { /* a^2 - b^2 = (a - b) (a + b), and neither factor passes 32 bits */
         __m512i d = _mm512_sub_epi32(enters, leaves), s = _mm512_add_epi32(enters, leaves);
-        sums = sum ? halves(d) : sums;
+        pairs lower = {d, _mm512_srli_epi64(d, 32)};
+        if (sum)
+            sums = w == MEDIUM ? lower : halves(d);
         if (square)
-            squares = multiply((pairs){d, _mm512_srli_epi64(d, 32)}, (pairs){s, _mm512_srli_epi64(s, 32)});
+            squares = multiply(lower, (pairs){s, _mm512_srli_epi64(s, 32)});
     } else {
         pairs in = halves(enters), out = halves(leaves);
         sums = sum ? subtract(in, out) : sums;
@@ -192,22 +200,25 @@ INLINE __m512 round_square(width w, pairs p, carries *c) {
     return w == WIDE ? round_unsigned(p) : round_pairs(p);
 }
 
+/* Totals of all kinds but EXACT, for round_totals(). */
+INLINE two_pairs totals_of(width w, two_pairs d, carries *c) {
+    if (w == SMALL)
+        return (two_pairs){{scan_32(d.first.even, &c->totals), d.first.odd},
+                           {scan_32(d.second.even, &c->halves), d.second.odd}};
+    return scan(d.first, w == HIGH || w == SCALED ? scaled(d.second, c) : d.second, &c->totals);
+}
+
+INLINE results round_totals(width w, two_pairs t, carries *c) {
+    if (w == SMALL)
+        return (results){_mm512_cvtepi32_ps(t.first.even), _mm512_cvtepi32_ps(t.second.even)};
+    return (results){w == MEDIUM ? round_lower(t.first) : round_pairs(t.first), round_square(w, t.second, c)};
+}
+
 INLINE results step(width w, two_pairs d, carries *c) {
-    results r;
-    if (w == SMALL) {
-        r.sum = _mm512_cvtepi32_ps(scan_32(d.first.even, &c->totals));
-        r.square = _mm512_cvtepi32_ps(scan_32(d.second.even, &c->halves));
-        return r;
-    }
-    if (w == EXACT) {
-        r.square = exact_square(d.second, c);
-        d.second = nothing();
-    }
-    two_pairs t = scan(d.first, w == HIGH || w == SCALED ? scaled(d.second, c) : d.second, &c->totals);
-    r.sum = round_pairs(t.first);
     if (w != EXACT)
-        r.square = round_square(w, t.second, c);
-    return r;
+        return round_totals(w, totals_of(w, d, c), c);
+    __m512 square = exact_square(d.second, c);
+    return (results){round_pairs(scan(d.first, nothing(), &c->totals).first), square};
 }
 
 #endif

@@ -25,7 +25,7 @@
 typedef struct gp_window_totals {
     gp_i128 sum;
     gp_u128 square;
-    uint32_t magnitude; /* the largest absolute value among the elements added */
+    uint32_t magnitude; /* a bound on the absolute values of the elements added */
 } gp_window_totals;
 
 typedef struct gp_window_block {
@@ -44,7 +44,10 @@ typedef struct gp_window_block {
 } gp_window_block;
 
 typedef struct gp_window_kernels {
-    /* Largest absolute value, 2^31 for the lowest int32; any bound on it if it is GP_WINDOW_LARGE or more. */
+    /*
+     * A bound on the absolute values, 2^31 for the lowest int32, with no more bits than the largest; any bound if
+     * that is GP_WINDOW_LARGE or more.
+     */
     uint32_t (*magnitude)(const int32_t *in, size_t n);
     void (*accumulate)(const int32_t *in, size_t n, gp_window_totals *to);
     void (*reverse)(const int32_t *in, size_t n, int32_t *out); /* out[i] = in[n - 1 - i]; unused with extend */
