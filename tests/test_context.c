@@ -27,8 +27,23 @@ static bool sums_right(gp_context *context) {
     return gp_reduce_int(context, GP_REDUCE_SUM, numbers, N, &sum) == GP_OK && sum == numbers_sum;
 }
 
+/* 4 MiB, and lines of the output begin anywhere: rows that go past the caches then keep some in the context. */
+#define TALL ((size_t)1027)
+#define WIDE ((size_t)1025)
+static int32_t tall[TALL * WIDE], wide[WIDE * TALL];
+
+static bool turns_right(gp_context *context) {
+    size_t wrong = 0;
+    if (gp_transpose(context, sizeof *tall, tall, TALL, WIDE, WIDE, wide, TALL) != GP_OK)
+        return false;
+    for (size_t i = 0; i < TALL * WIDE; i++)
+        wrong += wide[i % WIDE * TALL + i / WIDE] != tall[i];
+    return wrong == 0;
+}
+
 static int fill_numbers(void **state) {
     (void)state;
+    cases_fill(tall, TALL * WIDE, DATA_RANDOM, cases_seed());
     cases_fill(numbers, N, DATA_RANDOM, cases_seed());
     for (size_t i = 0; i < N; i++)
         numbers_sum += numbers[i];
@@ -54,7 +69,7 @@ static void made_and_destroyed_ten_thousand_times(void **state) {
     for (int i = 0; i < 10000; i++) {
         gp_context *context = open_cpu(1 + (unsigned)i / 100 % 5);
         if (i % 100 == 0)
-            assert_true(sums_right(context));
+            assert_true(sums_right(context) && turns_right(context));
         gp_context_destroy(context);
         if (i == 2000) {
             before = status_kib("VmRSS:");

@@ -136,6 +136,7 @@ void gp_context_destroy(gp_context *context) {
     else
         gp_gpu_close(context->gpu);
     gp_threads_destroy(context);
+    free(context->lines);
     free(context);
 }
 

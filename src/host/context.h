@@ -28,6 +28,8 @@ struct gp_context {
     gp_rates rates; /* AUTO on a GPU: what was measured, and what the last call was decided by */
     gp_place place;
     gp_threads *threads;
+    void *lines; /* what processor transposes work in, kept from call to call */
+    size_t lines_bytes;
     gp_gpu *gpu;        /* NULL: processor or model */
     gp_bracket bracket; /* NULL: nobody measures */
     void *bracket_user;

@@ -62,7 +62,7 @@ typedef struct {
     void (*square)(const gp_transpose_square *square); /* NULL: none; else in_pairs */
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
     size_t kept_lines;
-    char *kept; /* so many lines a part */
+    char *kept; /* so many lines a part; the context's */
     gp_shares *shares;
 } job;
 
@@ -332,14 +332,24 @@ static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
     j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
 }
 
+/* Stays with the context: new memory at every call would be faulted in at every call. NULL: there is none. */
+static char *lines_of(gp_context *context, size_t bytes) {
+    if (context->lines_bytes < bytes) {
+        free(context->lines);
+        context->lines = aligned_alloc(GP_LINE, bytes);
+        context->lines_bytes = context->lines ? bytes : 0;
+    }
+    return context->lines;
+}
+
 /* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */
-static void prepare_skew(job *j, const gp_transpose_kernels *kernels, unsigned parts) {
+static void prepare_skew(job *j, gp_context *context, const gp_transpose_kernels *kernels, unsigned parts) {
     gp_transpose_skew skew = kernels->skew[__builtin_ctzll(j->elem_bytes)];
     if (!skew || (uintptr_t)j->whole.out % 4 != 0 || j->whole.out_pitch % 4 != 0)
         return;
     size_t strips = (j->cols + KEPT_LINES_MAX - 1) / KEPT_LINES_MAX, length = j->cols / strips + 1;
     j->kept_lines = (length + j->tile_cols - 1) / j->tile_cols * j->tile_cols;
-    j->kept = aligned_alloc(GP_LINE, parts * j->kept_lines * GP_LINE);
+    j->kept = lines_of(context, parts * j->kept_lines * GP_LINE);
     j->skew = j->kept ? skew : NULL;
 }
 
@@ -369,11 +379,10 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
         choose_pairs(&j, kernels);
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
     if (!aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN && !problem->in_place)
-        prepare_skew(&j, kernels, parts);
+        prepare_skew(&j, context, kernels, parts);
     gp_shares shares;
     gp_shares_begin(&shares, j.skew ? 0 : problem->bytes_read + problem->bytes_written, parts);
     j.shares = &shares;
     gp_threads_run(context, parts, problem->in_place ? swap_part : do_part, &j);
-    free(j.kept);
     return GP_OK;
 }
