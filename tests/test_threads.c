@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processor contexts with every number of threads from 1 to 64, and in a process that has hardly any memory left. */
+/* The threads of processor contexts: every number of them from 1 to 64, their parts, hardly any memory left. */
+#include "../src/host/cpu/threads.h"
 #include "cases.h"
 #include "check.h"
 #include "oracle.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,10 +158,48 @@ static void little_address_space(void **state) {
     }
 }
 
+#define JOBS 30000u
+
+typedef struct counts {
+    pthread_t caller;
+    unsigned parts;
+    bool strange;
+    atomic_uint runs[THREADS];
+} counts;
+
+static void count_part(void *work, unsigned part, unsigned parts) {
+    counts *c = work;
+    if (part >= c->parts || parts != c->parts || (part == 0 && !pthread_equal(pthread_self(), c->caller)))
+        c->strange = true;
+    else
+        atomic_fetch_add(&c->runs[part], 1);
+    for (unsigned i = 0; i < part * 16; i++) /* some are late for the next job, which may have more parts or fewer */
+        atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Each part of each job runs once, and is done when the job is. */
+static void every_part_runs_once(void **state) {
+    (void)state;
+    static counts c;
+    uint64_t seed = cases_seed();
+    gp_context *context = NULL;
+    assert_int_equal(open_cpu(THREADS, &context), GP_OK);
+    c.caller = pthread_self();
+    for (unsigned job = 0; job < JOBS; job++) {
+        c.parts = 1 + (unsigned)(cases_random(&seed) % (job % 64 == 0 ? THREADS : 4));
+        gp_threads_run(context, c.parts, count_part, &c);
+        for (unsigned part = 0; part < THREADS; part++)
+            assert_int_equal(atomic_exchange(&c.runs[part], 0), part < c.parts);
+        assert_false(c.strange);
+    }
+    gp_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(little_address_space),
         cmocka_unit_test(every_number_of_threads),
+        cmocka_unit_test(every_part_runs_once),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }
