@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define REPEATS_MAX 60
 #define REPEATS_FEW 20 /* up to so many calls, one a turn */
@@ -90,6 +91,12 @@ static unsigned repeats(size_t bytes) {
     return most < 5 ? 5 : most > REPEATS_MAX ? REPEATS_MAX : (unsigned)most;
 }
 
+/* Threads stay awake for some 0.1 ms after a call, in the way of another context's. */
+static void let_threads_sleep(void) {
+    const struct timespec while_they_do = {.tv_nsec = 500000};
+    (void)nanosleep(&while_they_do, NULL);
+}
+
 /*
  * A way's calls follow each other, as a program's do: who comes after another's threads finds its own asleep and its
  * caches cold. The ways take turns all the same, so that a machine that gets slower does so for all.
@@ -105,6 +112,7 @@ static void time_ways(const rivalry *r, host_job job, const host_arrays *a, size
     for (unsigned done = 0; done + row <= n; done += row)
         for (unsigned i = 0; i < WAYS; i++) {
             const unsigned way = (i + done / row) % WAYS;
+            let_threads_sleep();
             for (unsigned k = 0; k < unseen; k++)
                 (void)host_job_run(r->context[way], job, a, bytes, &result);
             for (unsigned k = 0; k < row; k++)

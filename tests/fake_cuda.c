@@ -282,12 +282,15 @@ cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCap
     return cudaSuccess;
 }
 
+enum cudaStreamCaptureMode fake_cuda_exchange_mode(enum cudaStreamCaptureMode mode) {
+    const enum cudaStreamCaptureMode before = fake.mode;
+    fake.mode = mode;
+    return before;
+}
+
 cudaError_t __wrap_cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
-    static enum cudaStreamCaptureMode now = cudaStreamCaptureModeGlobal;
-    enum cudaStreamCaptureMode before = now;
     FAIL_OR("cudaThreadExchangeStreamCaptureMode");
-    now = *mode;
-    *mode = before;
+    *mode = fake_cuda_exchange_mode(*mode);
     return cudaSuccess;
 }
 

@@ -27,6 +27,7 @@ typedef struct fake_cuda {
     bool busy;              /* streams have work left, until one is waited for */
     bool contextless;       /* a thread that has made no CUDA call: pinned memory has no address on the device */
     unsigned waits;         /* for streams */
+    enum cudaStreamCaptureMode mode; /* of the thread */
 } fake_cuda;
 
 extern fake_cuda fake;
@@ -36,6 +37,9 @@ void fake_cuda_arm(unsigned k, cudaError_t code, bool for_good);
 /* Pinned memory of the program's own, which counts as no call. */
 void *fake_cuda_pin(size_t bytes);
 void fake_cuda_unpin(void *memory);
+
+/* Sets the thread's capture mode and returns the one before. */
+enum cudaStreamCaptureMode fake_cuda_exchange_mode(enum cudaStreamCaptureMode mode);
 
 /* What a call of this name is to return; counted, and failing when its turn is. */
 cudaError_t fake_cuda_outcome(const char *name);

@@ -38,6 +38,8 @@ static CUresult pointer_attributes(unsigned count, CUpointer_attribute *attribut
 static CUresult stream_wait(CUstream stream) {
     (void)stream;
     const CUresult result = outcome("cuStreamSynchronize");
+    if (fake.mode != cudaStreamCaptureModeRelaxed || fake.capturing)
+        fail_msg("a wait that would spoil a capture");
     if (result == CUDA_SUCCESS) {
         fake.waits++;
         fake.busy = false;
@@ -54,10 +56,17 @@ static CUresult stream_capture(CUstream stream, CUstreamCaptureStatus *status) {
 }
 
 static CUresult current_context(CUcontext *current) {
-    static int made;
+    static int made[2]; /* one for each device */
     const CUresult result = outcome("cuCtxGetCurrent");
     if (result == CUDA_SUCCESS)
-        *current = fake.contextless ? NULL : (CUcontext)(void *)&made;
+        *current = fake.contextless ? NULL : (CUcontext)(void *)&made[fake.current];
+    return result;
+}
+
+static CUresult exchange_capture_mode(CUstreamCaptureMode *mode) {
+    const CUresult result = outcome("cuThreadExchangeStreamCaptureMode");
+    if (result == CUDA_SUCCESS)
+        *mode = (CUstreamCaptureMode)fake_cuda_exchange_mode((enum cudaStreamCaptureMode) * mode);
     return result;
 }
 
@@ -68,7 +77,8 @@ bool fake_driver_find(const char *name, void **function) {
     } functions[] = {{"cuPointerGetAttributes", (void (*)(void))pointer_attributes},
                      {"cuStreamSynchronize", (void (*)(void))stream_wait},
                      {"cuStreamIsCapturing", (void (*)(void))stream_capture},
-                     {"cuCtxGetCurrent", (void (*)(void))current_context}};
+                     {"cuCtxGetCurrent", (void (*)(void))current_context},
+                     {"cuThreadExchangeStreamCaptureMode", (void (*)(void))exchange_capture_mode}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(name, functions[i].name) == 0) {
             memcpy(function, &functions[i].function, sizeof *function);

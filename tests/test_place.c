@@ -111,10 +111,67 @@ static void a_gpu_slower_than_expected_loses_its_calls(void **state) {
         assert_int_equal(place.space, slow ? GP_SPACE_PROCESSOR : GP_SPACE_GPU);
         assert_true(fabs(place.gpu_seconds / gpu - (slow ? 2 : 1)) < 1e-6);
     }
-    teach(&rates, &p, &t, GP_SPACE_GPU, 2 * GP_PLACE_SAMPLES_MOST, 100 * gpu); /* no more than that is noted */
-    assert_int_equal(gp_place_choose(&p, &t, &rates).space, GP_SPACE_PROCESSOR);
-    teach(&rates, &p, &t, GP_SPACE_GPU, 2 * GP_PLACE_SAMPLES_MOST, gpu);
-    assert_int_equal(gp_place_choose(&p, &t, &rates).space, GP_SPACE_PROCESSOR);
+}
+
+/* A class's first calls make its pace; long calls all count, so that a machine that grows busy shows. */
+static void long_calls_are_always_timed(void **state) {
+    (void)state;
+    static gp_rates rates;
+    const gp_problem p = transpose_of(64 * MIB, 4096);
+    const gp_traffic t = traffic_of(&p, false);
+    for (int lengthy = 0; lengthy < 2; lengthy++) {
+        const double before = (lengthy ? 1.1 : 0.9) * GP_PLACE_TIMED_SECONDS;
+        rates = (gp_rates){0};
+        teach(&rates, &p, &t, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES_MOST, before);
+        teach(&rates, &p, &t, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES, 2 * before);
+        const double known = gp_place_choose(&p, &t, &rates).processor_seconds;
+        assert_true(fabs(known / before - 1 - lengthy) < 1e-6);
+    }
+}
+
+/* A call that touches new memory is left out, unless all do. */
+static void new_memory_is_left_out_at_first(void **state) {
+    (void)state;
+    static gp_rates rates;
+    for (int i = 0; i < 4 * GP_PLACE_TOUCHING_MOST; i++) {
+        const int in_a_row = i % (2 * GP_PLACE_TOUCHING_MOST);
+        assert_int_equal(gp_rates_believed(&rates, in_a_row > 0), in_a_row == 0 || in_a_row > GP_PLACE_TOUCHING_MOST);
+    }
+}
+
+/* What the processor does sooner than a call reaches the GPU is not compared, and no reason to measure the bus. */
+static void the_shortest_calls_stay(void **state) {
+    (void)state;
+    static gp_rates rates;
+    const gp_bus instant = {1e15, 1e15, 1e15, 1e-9, 1e15};
+    const gp_problem p = transpose_of(MIB, 4096);
+    const gp_traffic t = traffic_of(&p, false);
+    for (int longer = 0; longer < 2; longer++) {
+        rates = (gp_rates){.bus = instant};
+        teach(&rates, &p, &t, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES_MOST,
+              (0.9 + 0.2 * longer) * GP_PLACE_LEAST_SECONDS);
+        assert_int_equal(gp_place_choose(&p, &t, &rates).space, longer ? GP_SPACE_GPU : GP_SPACE_PROCESSOR);
+        rates.bus = (gp_bus){0};
+        rates.waited = GP_PLACE_OPEN_SECONDS;
+        assert_int_equal(gp_place_choose(&p, &t, &rates).open, longer);
+    }
+}
+
+/* What is expected of the GPU may be off by some: it is tried before it is believed to lose, and then has to win. */
+static void near_a_tie_the_gpu_is_tried(void **state) {
+    (void)state;
+    static gp_rates rates;
+    const gp_problem p = transpose_of(16 * MIB, 4096);
+    const gp_traffic t = traffic_of(&p, false);
+    const double gpu = gp_place_gpu_seconds(&p, &t, &h200);
+    static const double expected[] = {1.2, 1.05, 1.05}, measured[] = {0.8, 0.9, 0.97}; /* in the processor's time */
+    for (int i = 0; i < 3; i++) {
+        rates = (gp_rates){.bus = h200};
+        teach(&rates, &p, &t, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES_MOST, gpu / expected[i]);
+        assert_int_equal(gp_place_choose(&p, &t, &rates).space, i == 0 ? GP_SPACE_PROCESSOR : GP_SPACE_GPU);
+        teach(&rates, &p, &t, GP_SPACE_GPU, GP_PLACE_TRIALS, measured[i] * gpu / expected[i]);
+        assert_int_equal(gp_place_choose(&p, &t, &rates).space, i == 2 ? GP_SPACE_PROCESSOR : GP_SPACE_GPU);
+    }
 }
 
 /* What was slow when it was timed may be fast now: one call in some, if there is not much to lose by it. */
@@ -182,7 +239,7 @@ static void the_bus_is_asked_for_once(void **state) {
 }
 
 /* Staged times measured on the machine of `h200`, in us: expected within 1.25 of them, small pageable ones
- * within 1.8. */
+ * within 1.4. */
 static void expectations_are_near_what_was_measured(void **state) {
     (void)state;
     static const struct {
@@ -190,13 +247,13 @@ static void expectations_are_near_what_was_measured(void **state) {
         uint64_t kib;
         double pinned, pageable;
     } seen[] = {
-        {GP_OPERATION_REDUCE, 1024, 35.8, 91.0},       {GP_OPERATION_REDUCE, 4096, 103.3, 233.2},
-        {GP_OPERATION_REDUCE, 16384, 339.7, 670.5},    {GP_OPERATION_REDUCE, 65536, 1249, 1531},
-        {GP_OPERATION_WINDOW, 256, 44.5, 91.4},        {GP_OPERATION_WINDOW, 1024, 83.8, 253.1},
-        {GP_OPERATION_WINDOW, 4096, 215.3, 440.0},     {GP_OPERATION_WINDOW, 16384, 732.7, 1364},
-        {GP_OPERATION_WINDOW, 65536, 2745, 3345},      {GP_OPERATION_TRANSPOSE, 256, 37.8, 77.7},
-        {GP_OPERATION_TRANSPOSE, 1024, 62.4, 154.2},   {GP_OPERATION_TRANSPOSE, 4096, 134.9, 328.6},
-        {GP_OPERATION_TRANSPOSE, 16384, 421.0, 870.9}, {GP_OPERATION_TRANSPOSE, 65536, 1534, 1897},
+        {GP_OPERATION_REDUCE, 1024, 37.8, 57.4},       {GP_OPERATION_REDUCE, 4096, 103.6, 136.8},
+        {GP_OPERATION_REDUCE, 16384, 343.8, 429.3},    {GP_OPERATION_REDUCE, 65536, 1249, 1504},
+        {GP_OPERATION_WINDOW, 256, 45.1, 69.5},        {GP_OPERATION_WINDOW, 1024, 85.1, 126.6},
+        {GP_OPERATION_WINDOW, 4096, 222.9, 290.6},     {GP_OPERATION_WINDOW, 16384, 748.5, 838.8},
+        {GP_OPERATION_WINDOW, 65536, 2745, 3142},      {GP_OPERATION_TRANSPOSE, 256, 38.9, 64.2},
+        {GP_OPERATION_TRANSPOSE, 1024, 63.4, 111.8},   {GP_OPERATION_TRANSPOSE, 4096, 143.4, 194.7},
+        {GP_OPERATION_TRANSPOSE, 16384, 437.7, 558.9}, {GP_OPERATION_TRANSPOSE, 65536, 1534, 1869},
     };
     for (size_t i = 0; i < COUNT(seen); i++)
         for (int pageable = 0; pageable < 2; pageable++) {
@@ -208,7 +265,7 @@ static void expectations_are_near_what_was_measured(void **state) {
             const gp_traffic t = traffic_of(&p, pageable);
             const double expected = gp_place_gpu_seconds(&p, &t, &h200) * 1e6;
             const double ratio = expected / (pageable ? seen[i].pageable : seen[i].pinned);
-            const double off = pageable && seen[i].kib < 4096 ? 1.8 : 1.25;
+            const double off = pageable && seen[i].kib < 4096 ? 1.4 : 1.25;
             if (ratio > off || ratio < 1 / off)
                 fail_msg("line %zu, pageable %d: %.1f us expected", i, pageable, expected);
         }
@@ -220,11 +277,8 @@ static void every_rate_is_needed(void **state) {
     const gp_problem p = transpose_of(GIB, 16384);
     for (int i = 0; i < 10; i++) {
         gp_bus bus = h200;
-        *(i / 2 == 0   ? &bus.up
-          : i / 2 == 1 ? &bus.down
-          : i / 2 == 2 ? &bus.both
-          : i / 2 == 3 ? &bus.call
-                       : &bus.pack) = 0;
+        double *const rates[] = {&bus.up, &bus.down, &bus.both, &bus.call, &bus.pack};
+        *rates[i / 2] = 0;
         const gp_place place = place_of(&p, i % 2, 1e9, &bus);
         assert_int_equal(place.space, i == 8 ? GP_SPACE_GPU : GP_SPACE_PROCESSOR);
         assert_int_equal(place.gpu_seconds > 0, i == 8);
@@ -245,11 +299,12 @@ static void better_rates_never_lose_a_call(void **state) {
     (void)state;
     uint64_t seed = cases_seed();
     unsigned on_gpu = 0;
+    const double fastest = 200e9;
     for (int i = 0; i < 20000; i++) {
-        const uint64_t bytes = (uint64_t)drawn(&seed, 1.3 * GP_PLACE_LEAST, 8e9);
+        const uint64_t bytes = (uint64_t)drawn(&seed, fastest * GP_PLACE_LEAST_SECONDS, 8e9);
         const gp_problem p = i % 2 ? reduce_of(bytes) : transpose_of(bytes, (size_t)drawn(&seed, 1000, 9000));
         const bool pageable = i % 4 / 2;
-        const double processor = drawn(&seed, 1e9, 200e9), less = drawn(&seed, 0.1, 1);
+        const double processor = drawn(&seed, 1e9, fastest), less = drawn(&seed, 0.1, 1);
         const gp_bus bus = {.up = drawn(&seed, 1e9, 120e9),
                             .down = drawn(&seed, 1e9, 120e9),
                             .both = drawn(&seed, 2e9, 240e9),
@@ -260,7 +315,7 @@ static void better_rates_never_lose_a_call(void **state) {
         assert_true(place.processor_seconds > 0 && place.gpu_seconds > 0);
         on_gpu += place.space == GP_SPACE_GPU;
         if (place.space == GP_SPACE_GPU) {
-            assert_true(place.gpu_seconds < place.processor_seconds);
+            assert_true(place.gpu_seconds < 1.1 * place.processor_seconds);
             assert_int_equal(place_of(&p, pageable, processor * less, &bus).space, GP_SPACE_GPU);
         } else {
             assert_int_equal(place_of(&p, pageable, processor, &slower).space, GP_SPACE_PROCESSOR);
@@ -290,12 +345,8 @@ static void classes_are_apart(void **state) {
     }
     const gp_traffic pinned = traffic_of(&known, false);
     assert_true(!(gp_place_choose(&known, &pinned, &rates).processor_seconds > 0));
-}
-
-static void the_largest_sizes_have_a_class(void **state) {
-    (void)state;
-    const gp_problem p = transpose_of((uint64_t)1 << 62, 4096);
-    assert_int_equal(place_of(&p, true, 1e9, &h200).space, GP_SPACE_GPU);
+    const gp_problem largest = transpose_of((uint64_t)1 << 62, 4096); /* has one too */
+    assert_int_equal(place_of(&largest, true, 1e9, &h200).space, GP_SPACE_GPU);
 }
 
 static void words_say_which_times(void **state) {
@@ -314,6 +365,9 @@ static void words_say_which_times(void **state) {
     place = place_of(&p, false, 81.4e9, &unknown);
     (void)gp_place_describe(&place, &unknown, text, sizeof text);
     assert_non_null(strstr(text, "not measured"));
+    place.processor_seconds = 0.5 * GP_PLACE_LEAST_SECONDS;
+    (void)gp_place_describe(&place, &unknown, text, sizeof text);
+    assert_non_null(strstr(text, "too short for the GPU"));
     place = (gp_place){.host_data = true};
     (void)gp_place_describe(&place, &unknown, text, sizeof text);
     assert_non_null(strstr(text, "not known yet"));
@@ -327,6 +381,10 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_stays_on_the_processor),
         cmocka_unit_test(short_calls_wait_for_more_samples),
         cmocka_unit_test(a_gpu_slower_than_expected_loses_its_calls),
+        cmocka_unit_test(long_calls_are_always_timed),
+        cmocka_unit_test(the_shortest_calls_stay),
+        cmocka_unit_test(new_memory_is_left_out_at_first),
+        cmocka_unit_test(near_a_tie_the_gpu_is_tried),
         cmocka_unit_test(the_processor_is_timed_again),
         cmocka_unit_test(the_median_counts),
         cmocka_unit_test(the_bus_is_asked_for_once),
@@ -334,7 +392,6 @@ int main(void) {
         cmocka_unit_test(every_rate_is_needed),
         cmocka_unit_test(better_rates_never_lose_a_call),
         cmocka_unit_test(classes_are_apart),
-        cmocka_unit_test(the_largest_sizes_have_a_class),
         cmocka_unit_test(words_say_which_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

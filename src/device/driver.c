@@ -19,12 +19,20 @@ static void find(const char *name, void *function) {
         memcpy(function, &entry, sizeof entry);
 }
 
-void gp_driver_find(gp_driver *driver) {
+static CUcontext current_of(const gp_driver *driver) {
+    CUcontext current = NULL;
+    return driver->current_context && driver->current_context(&current) == CUDA_SUCCESS ? current : NULL;
+}
+
+void gp_driver_find(gp_driver *driver, gp_waiting *waiting) {
     *driver = (gp_driver){0};
+    *waiting = (gp_waiting){0};
     find("cuPointerGetAttributes", &driver->pointer_attributes);
     find("cuStreamSynchronize", &driver->stream_wait);
     find("cuStreamIsCapturing", &driver->stream_capture);
     find("cuCtxGetCurrent", &driver->current_context);
+    find("cuThreadExchangeStreamCaptureMode", &waiting->exchange_capture_mode);
+    waiting->own = current_of(driver);
 }
 
 /*
@@ -50,8 +58,7 @@ bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPoin
 }
 
 bool gp_driver_has_context(const gp_driver *driver) {
-    CUcontext current = NULL;
-    return driver->current_context && driver->current_context(&current) == CUDA_SUCCESS && current;
+    return current_of(driver) != NULL;
 }
 
 bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *captured) {
@@ -63,6 +70,15 @@ bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *c
     return result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-bool gp_driver_await(const gp_driver *driver, cudaStream_t stream) {
-    return driver->stream_wait && driver->stream_wait(stream) == CUDA_SUCCESS;
+/* Relaxed: a thread that captures another stream may not wait otherwise, and would spoil that capture. */
+bool gp_driver_await(const gp_driver *driver, const gp_waiting *waiting, cudaStream_t stream) {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    bool captured = true;
+    if (!driver->stream_wait || !waiting->exchange_capture_mode || !waiting->own ||
+        current_of(driver) != waiting->own || waiting->exchange_capture_mode(&mode) != CUDA_SUCCESS)
+        return false;
+    const bool done =
+        gp_driver_ask_capture(driver, stream, &captured) && !captured && driver->stream_wait(stream) == CUDA_SUCCESS;
+    (void)waiting->exchange_capture_mode(&mode);
+    return done;
 }

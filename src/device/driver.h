@@ -18,12 +18,18 @@ typedef struct gp_driver {
     CUresult(CUDAAPI *current_context)(CUcontext *);
 } gp_driver;
 
+/* What waiting takes besides. */
+typedef struct gp_waiting {
+    CUresult(CUDAAPI *exchange_capture_mode)(CUstreamCaptureMode *);
+    CUcontext own; /* that the stream belongs to, current where it was found; NULL: not known */
+} gp_waiting;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Of a process in which the run time works. */
-void gp_driver_find(gp_driver *driver);
+/* Of a process in which the run time works, in a thread in which the device is current and has a context. */
+void gp_driver_find(gp_driver *driver, gp_waiting *waiting);
 
 /*
  * As cudaPointerGetAttributes, without the host's pointer; a devicePointer of NULL may mean that the thread has no
@@ -37,8 +43,11 @@ bool gp_driver_has_context(const gp_driver *driver);
 /* Whether the stream is being captured, or cannot be asked because another is. False: no answer. */
 bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *captured);
 
-/* Waits for all work on the stream. False: it could not, or failed. Not while the stream is being captured. */
-bool gp_driver_await(const gp_driver *driver, cudaStream_t stream);
+/*
+ * Waits for all work on the stream. False: it failed, or was not tried, as the stream is being captured or another
+ * context is the thread's.
+ */
+bool gp_driver_await(const gp_driver *driver, const gp_waiting *waiting, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -47,6 +47,7 @@ struct gp_gpu {
     unsigned raised_count;
     const void *raised[GP_RAISED_MAX];
     gp_stage *stage; /* NULL until host data is first staged */
+    gp_waiting waiting;
 };
 
 /* What gp_gpu_enter() found and gp_gpu_leave() puts back. */

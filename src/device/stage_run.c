@@ -238,6 +238,8 @@ static gp_status receive(run *r) {
         } else {
             GP_CUDA(cudaEventRecord(slot->downloaded, r->stage->down));
             leave(r, w);
+            if (w->over) /* all kernels are enqueued */
+                GP_TRY(gp_gpu_settle(r->gpu, r->gpu->stream));
         }
         r->progress = true;
     }
@@ -280,7 +282,6 @@ static gp_status lead(run *r) {
         else
             sched_yield();
     }
-    GP_TRY(gp_gpu_settle(r->gpu, r->gpu->stream));
     GP_CUDA(cudaStreamSynchronize(r->stage->down));
     GP_CUDA(cudaStreamSynchronize(r->gpu->stream));
     GP_CUDA(cudaStreamSynchronize(r->gpu->side)); /* done long since, but what was not waited for is not settled */

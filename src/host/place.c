@@ -15,15 +15,18 @@
 #define PIECE_SHARE 0.125
 
 /*
- * Pageable memory: waking the threads takes a call as long again, and while pieces are small, packing does not get
- * ahead of the bus (one H200, 16 threads, transposes of 1, 4, 16 MiB: 92, 194, 450 us longer than pinned, where
- * packing alone takes 26, 105, 419; of 64 MiB, pieces of 8, 363 of 1678).
+ * Pageable memory: waking the threads and packing for the first piece takes a call as long again (one H200, 16
+ * threads, transposes of 256 KiB, 1, 4, 16 MiB: 25, 48, 51, 121 us longer than pinned, where the threads' copying for
+ * one piece takes 6, 24, 25, 49).
  */
 #define PACKED_CALLS 2
-#define PACKED_PIECE ((double)((size_t)4 << 20))
 
-/* The GPU must win by this, so that near a tie a call does not leave the processor. */
+/*
+ * The GPU must win by this, so that near a tie a call does not leave the processor; but what is only expected may be
+ * off by as much, and is tried.
+ */
 #define MARGIN 0.95
+#define MARGIN_UNTRIED 1.1
 
 #define PAGE ((size_t)4096)
 
@@ -59,12 +62,22 @@ static unsigned class_of(const gp_problem *problem, const gp_traffic *traffic) {
 bool gp_rates_wanted(const gp_rates *rates, const gp_place *place) {
     if (!place->host_data || place->class_number == GP_PLACE_CLASSES)
         return false;
-    return place->recheck || rates->pace[place->space][place->class_number].samples < GP_PLACE_SAMPLES_MOST;
+    const double seconds = place->space == GP_SPACE_GPU ? place->gpu_seconds : place->processor_seconds;
+    return place->recheck || seconds >= GP_PLACE_TIMED_SECONDS ||
+           rates->pace[place->space][place->class_number].samples < GP_PLACE_SAMPLES_MOST;
 }
 
 void gp_rates_count(gp_rates *rates, const gp_place *place) {
     if (place->space == GP_SPACE_GPU || place->recheck)
         rates->pace[GP_SPACE_GPU][place->class_number].calls++;
+}
+
+bool gp_rates_believed(gp_rates *rates, bool touched) {
+    if (!touched)
+        rates->touching = 0;
+    else if (rates->touching < GP_PLACE_TOUCHING_MOST)
+        return rates->touching++, false;
+    return true;
 }
 
 static float median_of(const gp_pace *pace) {
@@ -105,7 +118,7 @@ double gp_place_gpu_seconds(const gp_problem *problem, const gp_traffic *traffic
     double alone = (up / bus->up + down / bus->down) / pieces, call = bus->call;
     if (traffic->pageable > 0) {
         const double packing = (double)traffic->pageable / bus->pack;
-        alone += piece < PACKED_PIECE ? packing : packing / pieces;
+        alone += packing / pieces;
         together = larger(together, packing * between);
         call *= PACKED_CALLS;
     }
@@ -128,6 +141,8 @@ gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, c
     place.processor_seconds = seconds_at(processor, problem);
     if (processor->samples < GP_PLACE_SAMPLES_MOST && place.processor_seconds < GP_PLACE_LONG_SECONDS)
         return place;
+    if (place.processor_seconds < GP_PLACE_LEAST_SECONDS)
+        return place;
     if (!is_known(&rates->bus, traffic)) {
         const bool tried = traffic->pageable > 0 ? rates->pack_tried : rates->bus_tried;
         const bool fit = traffic->pageable == 0 || place.processor_seconds >= GP_PLACE_PACK_SECONDS;
@@ -136,7 +151,7 @@ gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, c
     }
     place.tried = gpu->samples >= GP_PLACE_TRIALS;
     place.gpu_seconds = place.tried ? seconds_at(gpu, problem) : gp_place_gpu_seconds(problem, traffic, &rates->bus);
-    if (place.gpu_seconds >= MARGIN * place.processor_seconds)
+    if (place.gpu_seconds >= (place.tried ? MARGIN : MARGIN_UNTRIED) * place.processor_seconds)
         return place;
     place.recheck = gpu->calls % GP_PLACE_RECHECK == GP_PLACE_RECHECK - 1 &&
                     place.processor_seconds <= GP_PLACE_NEAR * place.gpu_seconds;
@@ -152,6 +167,9 @@ int gp_place_describe(const gp_place *place, const gp_bus *bus, char *text, size
     if (!(processor > 0))
         return snprintf(text, size, "host data: on the processor, whose time for such a call is %s\n",
                         "not known yet, or too short to ask");
+    if (!(gpu > 0) && place->processor_seconds < GP_PLACE_LEAST_SECONDS)
+        return snprintf(text, size, "host data: on the processor, %.4f ms as measured, too short for the GPU\n",
+                        processor);
     if (!(gpu > 0))
         return snprintf(text, size, "host data: on the processor, %.3f ms as measured; the bus was not measured\n",
                         processor);

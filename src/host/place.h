@@ -9,10 +9,12 @@
 #include "problem.h"
 
 /*
- * Calls that move less than this are computed on the processor, and nothing is timed: a staged call takes 20 us
- * before its first byte counts (one H200), in which one thread moves 400 KiB.
+ * Calls that move less, or take the processor less time than this once they are known, are computed there and not
+ * compared: a staged call takes 15 to 25 us before its first byte counts (one H200), in which one thread moves 400
+ * KiB, or computes a window on 100.
  */
-#define GP_PLACE_LEAST ((uint64_t)256 << 10)
+#define GP_PLACE_LEAST ((uint64_t)64 << 10)
+#define GP_PLACE_LEAST_SECONDS 10e-6
 
 /*
  * Once calls that the GPU might have had have taken the processor so long, the bus is measured, in about a tenth of
@@ -30,6 +32,12 @@
 #define GP_PLACE_SAMPLES 5
 #define GP_PLACE_SAMPLES_MOST 16
 #define GP_PLACE_LONG_SECONDS 10e-3
+
+/* Calls that take so long are timed all: it takes a microsecond, and the machine may be busier than it was. */
+#define GP_PLACE_TIMED_SECONDS 0.5e-3
+
+/* Calls in a row that may be left out because they touched memory for the first time; then all calls do so. */
+#define GP_PLACE_TOUCHING_MOST 4
 
 /* One in so many calls that the GPU would have is timed on the processor, if that is slower by no more than this. */
 #define GP_PLACE_RECHECK 16
@@ -73,7 +81,8 @@ typedef struct gp_pace {
 
 typedef struct gp_rates {
     bool bus_tried, pack_tried;
-    double waited; /* seconds of the processor's calls that the GPU might have had, had the bus been known */
+    uint8_t touching; /* calls in a row that were left out */
+    double waited;    /* seconds of the processor's calls that the GPU might have had, had the bus been known */
     gp_bus bus;
     gp_pace pace[2][GP_PLACE_CLASSES]; /* by gp_space */
 } gp_rates;
@@ -93,6 +102,12 @@ bool gp_rates_wanted(const gp_rates *rates, const gp_place *place);
 
 /* A call is about to be made where place says: counts those that are the GPU's, or would be but for a recheck. */
 void gp_rates_count(gp_rates *rates, const gp_place *place);
+
+/*
+ * Whether the time of a call counts, of which is known whether it touched memory for the first time: the next is then
+ * faster, unless it does so too.
+ */
+bool gp_rates_believed(gp_rates *rates, bool touched);
 
 /* The call took so long where it was computed. */
 void gp_rates_note(gp_rates *rates, const gp_place *place, const gp_problem *problem, double seconds);

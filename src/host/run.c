@@ -69,7 +69,7 @@ static gp_space host_space(gp_context *context, const gp_problem *problem, const
     gp_rates *rates = &context->rates;
     gp_place *place = &context->place;
     *place = gp_place_choose(problem, traffic, rates);
-    if (!(place->gpu_seconds > 0))
+    if (!(place->gpu_seconds > 0) && place->processor_seconds >= GP_PLACE_LEAST_SECONDS)
         rates->waited += place->processor_seconds;
     if ((place->open || place->space == GP_SPACE_GPU) && gp_gpu_is_captured(context->gpu)) {
         place->space = GP_SPACE_PROCESSOR;
@@ -113,8 +113,8 @@ static gp_status launch(gp_context *context, gp_problem *problem) {
 }
 
 /*
- * Takes the time of calls for which place.c asks. It does not count if more than a hundredth of this thread's pages
- * were touched for the first time, or more than one of few: the next call would be faster.
+ * Takes the time of calls for which place.c asks. A call has touched memory for the first time if more than a
+ * hundredth of this thread's pages were, or more than one of few.
  */
 static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
     if (!gp_rates_wanted(&context->rates, &context->place))
@@ -124,7 +124,8 @@ static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
     const double begin = now();
     const gp_status status = run(context, problem);
     const double seconds = now() - begin;
-    if (status == GP_OK && (uint64_t)(page_faults() - faults) <= 1 + pages / 100)
+    const bool touched = (uint64_t)(page_faults() - faults) > 1 + pages / 100;
+    if (status == GP_OK && gp_rates_believed(&context->rates, touched))
         gp_rates_note(&context->rates, &context->place, problem, seconds);
     return status;
 }
