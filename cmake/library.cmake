@@ -18,7 +18,7 @@ if(GPUPRIM_WITH_CUDA)
     reduce.cu reduce_ladder.cu reduce_ladder_smem.cu reduce_ladder_sum.c
     transpose.cu transpose_any.cu transpose_bulk.cu transpose_quad.cu transpose_rows.cu transpose_skew.cu
     transpose_strip.cu transpose_vector.cu
-    transpose_mirror.cu transpose_mirror_bytes.cu transpose_mirror_pick.cu
+    transpose_mirror.cu transpose_mirror_bytes.cu transpose_mirror_pick.cu transpose_mirror_quads.cu
     transpose_pick.cu transpose_pick_any.cu transpose_pick_flow.cu transpose_pick_long.cu transpose_pick_thin.cu
     transpose_pick_whole.cu
     window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_scan_few.cu window_stream.cu)

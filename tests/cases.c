@@ -194,7 +194,8 @@ static const struct {
 } transpose_shapes[] = {{1, 100003}, {100003, 1}, {2, 65537},   {65537, 3}, {1023, 1025},
                         {2049, 511}, {4099, 33},  {1024, 1024}, {640, 480}};
 
-#define TRANSPOSE_BYTES ((size_t)20 << 20) /* largest matrix, so that the list stays short in time */
+#define TRANSPOSE_BYTES ((size_t)20 << 20)      /* largest matrix, so that the list stays short in time */
+#define REDUCED_SQUARE_BYTES ((size_t)16 << 20) /* in place, reduced: the least that transpose_mirror_wide takes */
 
 static void transpose_visit(size_t elem, size_t rows, size_t cols, uint64_t *state,
                             void (*visit)(const transpose_case *, void *), void *user) {
@@ -258,12 +259,12 @@ static void transpose_visit_even(uint64_t *state, void (*visit)(const transpose_
 }
 
 /* Few rows, more than 1 MiB, no padding in the output: blocks that take tile after tile, or all of a multiprocessor's
- * columns at once, also off alignment. */
+ * columns at once, also off alignment; of the last, 132 multiprocessors leave 3 columns to the last block. */
 static void transpose_visit_flat(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
     static const struct {
         size_t elem, rows, cols;
-    } flat[] = {{1, 23, 46001}, {1, 40, 27004},  {1, 91, 12001},  {1, 181, 5901},
-                {2, 45, 12003}, {1, 363, 20010}, {2, 110, 31001}, {2, 130, 31001}};
+    } flat[] = {{1, 23, 46001},  {1, 40, 27004},  {1, 91, 12001},  {1, 181, 5901}, {2, 45, 12003},
+                {1, 363, 20010}, {2, 110, 31001}, {2, 130, 31001}, {1, 301, 5112}};
     for (size_t i = 0; i < COUNT(flat); i++) {
         transpose_case c = {
             .elem_bytes = flat[i].elem, .rows = flat[i].rows, .cols = flat[i].cols, .seed = cases_random(state)};
@@ -290,11 +291,12 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             if (transpose_shapes[s].rows * transpose_shapes[s].cols * elems[e] <= TRANSPOSE_BYTES)
                 transpose_visit(elems[e], transpose_shapes[s].rows, transpose_shapes[s].cols, &state, visit, user);
     }
-    /* Past 4 MiB, with lines of the output that begin anywhere at multiples of 4 bytes, and edges on both sides. */
+    /* Past 4 MiB, with lines of the output that begin anywhere at multiples of 4 bytes, and edges on both sides; the
+     * last two in tiles of fewer rows on 132 multiprocessors. */
     static const struct {
         size_t elem, rows, cols;
-    } skewed[] = {{1, 2100, 2207}, {1, 2050, 2104}, {1, 2053, 2112}, {2, 1502, 1603},
-                  {2, 1501, 1608}, {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503}};
+    } skewed[] = {{1, 2100, 2207}, {1, 2050, 2104}, {1, 2053, 2112}, {2, 1502, 1603}, {2, 1501, 1608},
+                  {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503},  {1, 4601, 1401}, {2, 2401, 802}};
     for (size_t i = 0; i < COUNT(skewed); i++) {
         transpose_case c = {.elem_bytes = skewed[i].elem,
                             .rows = skewed[i].rows,
@@ -326,9 +328,9 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
     static const struct {
         size_t elem, side, pad;
-    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0}, {2, 611, 3},
-                   {2, 1499, 0}, {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},
-                   {4, 2053, 0}, {8, 611, 0},  {8, 1201, 2}, {12, 611, 1}, {16, 1101, 0}};
+    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0},  {1, 1144, 0}, {2, 611, 3}, {2, 1499, 0},
+                   {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},  {4, 2053, 0}, {8, 611, 0}, {8, 1360, 0},
+                   {8, 1201, 2}, {8, 1931, 2}, {12, 611, 1}, {16, 1001, 0}, {16, 1101, 0}};
     for (size_t i = 0; i < COUNT(squares); i++) {
         transpose_case c = {.elem_bytes = squares[i].elem,
                             .rows = squares[i].side,
@@ -337,7 +339,7 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
                             .out_pad = squares[i].pad,
                             .in_place = true,
                             .seed = cases_random(&state)};
-        if (reduced && c.rows * c.cols * c.elem_bytes >= TRANSPOSE_BYTES / 2)
+        if (reduced && c.rows * c.cols * c.elem_bytes >= REDUCED_SQUARE_BYTES)
             continue;
         visit(&c, user);
     }

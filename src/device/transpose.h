@@ -126,7 +126,7 @@
 
 /* transpose_mirror: blocks an SM that its registers leave room for; threads of the large tiles. */
 #define GP_TRANSPOSE_MIRROR_BLOCKS(elem_bytes, side) \
-    ((side) == 32 ? 4 : (side) == 128 || (elem_bytes) == 16 ? 1 : 16 / (elem_bytes))
+    ((side) == 32 ? ((elem_bytes) == 4 ? 8 : 4) : (elem_bytes) == 16 ? 1 : (elem_bytes) == 8 ? 2 : 3)
 #define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512
 
 /* transpose_mirror_bytes, _mid: 8 and 16 lanes along a row; half of the threads for each tile of a pair. */
@@ -150,6 +150,8 @@
 #define GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(elem_bytes) ((elem_bytes) == 2 ? 512 : 256)
 #define GP_TRANSPOSE_MIRROR_QUADS_VECTORS 16
 #define GP_TRANSPOSE_MIRROR_QUADS_THREADS 384
+#define GP_TRANSPOSE_MIRROR_QUADS_SMEM \
+    (GP_TRANSPOSE_MIRROR_PICK_SMEM(GP_TRANSPOSE_MIRROR_QUADS_VECTORS, 1) + GP_TRANSPOSE_SECTOR)
 
 /* How the matrix is cut into tiles, a block each, and in which order blocks take them: bands of tiles, in them one or
  * two columns after another. */
@@ -167,6 +169,7 @@ typedef struct gp_transpose_cut {
     uint32_t room, slot; /* likewise: `slot` bytes are left after every 2^room rows */
     uint32_t turns;      /* transpose_pick_flat: threads that share the words that start at one place; _flow: the
                             places of a thread */
+    uint32_t whole;      /* transpose_mirror_pick_quads: pairs before the first that is cut into quarters */
     uint32_t slice;      /* transpose_pick_flow: bytes of shared memory that a tile has */
     size_t smem;
     uint64_t blocks;

@@ -84,7 +84,8 @@ template <int bytes, int side, int threads> struct mirror_tile {
 };
 
 /* All loads of both tiles are under way before the first is waited for. */
-template <typename tile> __device__ inline void swap_together(const tile &upper, const tile &lower, bool mirrored) {
+template <bool late, typename tile>
+__device__ inline void swap_together(const tile &upper, const tile &lower, bool mirrored) {
     typename tile::held above, below;
     upper.load(above);
     if (mirrored)
@@ -93,6 +94,8 @@ template <typename tile> __device__ inline void swap_together(const tile &upper,
     if (mirrored)
         lower.keep(below);
     __syncthreads();
+    if (late)
+        gp_admit_later_kernels();
     upper.store();
     if (mirrored)
         lower.store();
@@ -106,18 +109,53 @@ template <typename tile> __device__ inline void swap_by_halves(const tile &mine,
         mine.keep(kept);
     }
     __syncthreads();
+    gp_admit_later_kernels();
     if (works)
         mine.store();
 }
 
-/* H200, 725 x 725 of 12 bytes: 5.9 us by halves without shift, 6.4 together with it; larger ones are as fast. */
+/*
+ * Before it waits for the kernel before it, a block asks for the lines in which pieces of its tiles' rows begin, a
+ * thread a line: they are in L2, or on their way there, when waiting ends. No value is read that early. H200, us,
+ * with and without: 12 bytes 512 x 512 3.2 and 3.8, 2897 x 2897 57.0 and 60.1; 4 bytes 1449 x 1449 6.5 and 7.3; 16
+ * bytes 1024 x 1024 10.6 and 9.5, so not there.
+ */
+template <int bytes, int side, int threads>
+__device__ inline void fetch_early(const transpose_arguments &a, const tile_index &at) {
+#if __CUDA_ARCH__ >= 900
+    constexpr uint32_t lines = side * bytes / GP_TRANSPOSE_LINE;
+    static_assert(2 * side * lines <= threads, "a thread has one line at most");
+    const uint32_t piece = threadIdx.x % lines * GP_TRANSPOSE_LINE, y = threadIdx.x / lines;
+    const bool second = y >= side;
+    if (y >= 2 * side || (second && at.row == at.col))
+        return;
+    const uint64_t row = (uint64_t)(second ? at.col : at.row) * side + y % side;
+    const uint64_t past = (uint64_t)(second ? at.row : at.col) * side * bytes + piece;
+    if (row < a.rows && past < a.cols * bytes)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.in + row * a.in_pitch + past));
+#endif
+}
+
+/*
+ * 12 bytes by halves, others together. The next call's blocks: of two calls that share the SMs, blocks come by 5 to
+ * some and by 2 to others, so of 12 and 16 bytes they come when all loads are under way. H200, us: 12 bytes 725 x 725
+ * together, with the shift 6.4, by halves 6.0, with late blocks 5.3; 850 x 850 8.5 and 6.3; 16 bytes 725 x 725 7.3
+ * and 6.1; 4 bytes 1449 x 1449 6.4 and 7.2.
+ */
 template <int bytes, int side, int threads>
 __global__ void __launch_bounds__(threads, GP_TRANSPOSE_MIRROR_BLOCKS(bytes, side))
     transpose_mirror(transpose_arguments a) {
     typedef mirror_tile<bytes, side, bytes == 12 ? threads / 2 : threads> tile;
-    gp_await_earlier_kernels();
+    constexpr bool late = bytes >= 12 && side == 32;
     tile_index at;
-    if (!pair_of_block(a, blockIdx.x, &at))
+    const bool works = pair_of_block(a, blockIdx.x, &at);
+    if constexpr (bytes <= 12 && side == 32)
+        if (works)
+            fetch_early<bytes, side, threads>(a, at);
+    gp_await_earlier_kernels(gp_admission::later);
+    if (!late)
+        gp_admit_later_kernels();
+    if (!works)
         return;
     const bool mirrored = at.row != at.col;
     if constexpr (bytes == 12) {
@@ -128,7 +166,7 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_MIRROR_BLOCKS(bytes, sid
     } else {
         const tile upper = {a, transpose_shared, at.row, at.col},
                    lower = {a, transpose_shared + tile::smem, at.col, at.row};
-        swap_together(upper, lower, mirrored);
+        swap_together<late>(upper, lower, mirrored);
     }
 }
 
@@ -156,6 +194,5 @@ extern "C" gp_status gp_launch_transpose_mirror_wide(gp_context *context, const 
                                                      const gp_problem *problem) {
     constexpr int threads = GP_TRANSPOSE_MIRROR_WIDE_THREADS;
     return launch(context, plan, problem, gp_transpose_cut_mirror_wide(problem, plan->threads),
-                  problem->elem_bytes == 16 ? (const void *)transpose_mirror<16, 64, threads>
-                                            : (const void *)transpose_mirror<4, 128, threads>);
+                  (const void *)transpose_mirror<16, 64, threads>);
 }

@@ -10,6 +10,25 @@
 
 #include "transpose_mirror.cuh"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define CLUSTER_OF_TWO __cluster_dims__(2, 1, 1)
+#else
+#define CLUSTER_OF_TWO
+#endif
+
+/*
+ * All threads of both blocks have read what either block will write. Nothing passes between the blocks, so the
+ * barrier need not order their memory: relaxed, 11585 x 11585 of 1 byte takes 88.8 us for 93.2 (H200).
+ * __syncthreads() is for the block's own shared memory.
+ */
+__device__ inline void await_cluster() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    __syncthreads();
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+#endif
+}
+
 __device__ inline l2_policy policy_last() {
     uint64_t bits = 0;
 #if __CUDA_ARCH__ >= 800
@@ -35,7 +54,10 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
     static constexpr size_t smem = GP_TRANSPOSE_MIRROR_PICK_SMEM(vectors, bytes);
     static constexpr uint32_t lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32; /* that copy a row */
     static constexpr uint32_t times = (words + 31) / 32, warps = threads / 32, full = (1u << elems) - 1;
-    static_assert(threads % lanes == 0 && warps % elems == 0, "a thread's rows and columns are skewed alike");
+    static constexpr bool of_quads =
+        bytes == 1 && vectors == GP_TRANSPOSE_MIRROR_QUADS_VECTORS; /* even pitches only */
+    static_assert(threads % lanes == 0 && warps % (of_quads ? 2 : elems) == 0,
+                  "a thread's rows and columns are skewed alike");
 
     static constexpr bool keeps = bytes == 2 && vectors == GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(2);
 

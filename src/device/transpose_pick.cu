@@ -20,6 +20,9 @@ typedef piece_shape<GP_TRANSPOSE_PICK_THREADS, GP_TRANSPOSE_PICK_LANES, GP_TRANS
 typedef piece_shape<GP_TRANSPOSE_PICK_THREADS, GP_TRANSPOSE_PICK_LANES, GP_TRANSPOSE_PICK_WIDE_HIGH,
                     GP_TRANSPOSE_SECTOR, 1>
     wide_shape;
+typedef piece_shape<GP_TRANSPOSE_PICK_THREADS, GP_TRANSPOSE_PICK_LANES, GP_TRANSPOSE_PICK_WIDE_HIGH,
+                    GP_TRANSPOSE_SECTOR, 1, true>
+    lower_shape;
 typedef piece_shape<GP_TRANSPOSE_THREADS, GP_TRANSPOSE_PICK_FEW_LANES, GP_TRANSPOSE_PICK_FEW_HIGH, 4, 4> few_shape;
 
 template <int bytes, typename shape, bool turned, typename offset>
@@ -39,12 +42,13 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_p
     pick_tile<bytes, pick_shape, turned>(a, tile, copy);
 }
 
-template <int bytes, bool turned, typename offset>
+template <int bytes, bool turned, typename offset, typename shape = wide_shape>
 __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_pick_wide(piece_arguments<offset> a) {
-    const piece_tile<offset> tile = piece_tile_of_block<bytes, wide_shape>(a);
-    const piece_copy<offset> copy = piece_copy_of_thread<bytes, wide_shape>(a, tile);
+    const piece_tile<offset> tile = piece_tile_of_block<bytes, shape>(a);
+    prefetch_rows(a, tile);
+    const piece_copy<offset> copy = piece_copy_of_thread<bytes, shape>(a, tile);
     gp_await_earlier_kernels((uint32_t)copy.at + copy.to);
-    pick_tile<bytes, wide_shape, turned>(a, tile, copy);
+    pick_tile<bytes, shape, turned>(a, tile, copy);
 }
 
 template <int bytes>
@@ -82,6 +86,12 @@ extern "C" gp_status gp_launch_transpose_pick_wide(gp_context *context, const gp
         return launch<uint64_t>(context, plan, problem, cut,
                                 problem->elem_bytes == 2 ? (const void *)transpose_pick_wide<2, true, uint64_t>
                                                          : (const void *)transpose_pick_wide<1, true, uint64_t>);
+    if (cut.tile_rows * problem->elem_bytes < GP_TRANSPOSE_PICK_WIDE_HIGH)
+        return launch(context, plan, problem, cut,
+                      kernel_of(problem, {(const void *)transpose_pick_wide<1, false, uint32_t, lower_shape>,
+                                          (const void *)transpose_pick_wide<1, true, uint32_t, lower_shape>,
+                                          (const void *)transpose_pick_wide<2, false, uint32_t, lower_shape>,
+                                          (const void *)transpose_pick_wide<2, true, uint32_t, lower_shape>}));
     return launch(context, plan, problem, cut,
                   kernel_of(problem, {(const void *)transpose_pick_wide<1, false, uint32_t>,
                                       (const void *)transpose_pick_wide<1, true, uint32_t>,

@@ -72,7 +72,7 @@ __device__ inline void store_vectors(const any_arguments<offset> &any, const pie
     uint32_t c = warp / groups * period + group / elems * 4 * elems + group % elems + threadIdx.x % 32 / 8 * elems;
     const offset at = (tile.col + c) * a.out_pitch;
     const uint64_t next = (uint64_t)a.out_pitch * step;
-    const uint32_t row = a.halo - skew_of_column<bytes>(a, at) + thread * rows;
+    const uint32_t row = a.halo - skew_at<bytes>(a, at) + thread * rows;
     unsigned char *to = a.out + signed_of(at + (tile.row + row) * bytes);
     const unsigned char *from[rows];
 #pragma unroll

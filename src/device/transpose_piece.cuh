@@ -23,6 +23,7 @@ template <typename offset> struct piece_arguments {
     uint32_t halo, skews;               /* rows above a tile; halo - 1, or 0 without one */
     uint32_t pitch;                     /* from row to row in shared memory, bytes */
     uint32_t turn, turn_lanes; /* 2^turn_lanes lanes take the rows of a word in the same order: see store_set */
+    uint32_t tile_rows;        /* where they are lower: see piece_shape */
 };
 
 template <typename offset>
@@ -38,6 +39,7 @@ piece_arguments<offset> piece_arguments_of(const gp_problem *problem, const gp_t
     a.cols = (offset)problem->cols;
     a.in_pitch = (offset)problem->in_pitch * bytes;
     a.out_pitch = (offset)problem->out_pitch * bytes;
+    a.tile_rows = cut.tile_rows;
     a.tile_cols = cut.tile_cols;
     a.down = cut.down;
     a.across = cut.across;
@@ -73,14 +75,21 @@ __device__ __forceinline__ void keep(uint64_t &value) {
     asm volatile("" : "+l"(value));
 }
 
-template <int threads_, int lanes_, int high_, int unit_, int batch_> struct piece_shape {
+/* lower: tiles have cut.tile_rows rows, fewer than `high` bytes. */
+template <int threads_, int lanes_, int high_, int unit_, int batch_, bool lower_ = false> struct piece_shape {
     static constexpr uint32_t threads = threads_, lanes = lanes_; /* lanes: vectors of a row's piece copied at once */
     static constexpr uint32_t high = high_, unit = unit_; /* bytes of a column in a tile; alignment of segments */
     static constexpr uint32_t batch = batch_;             /* columns whose elements a thread loads at once */
+    static constexpr bool lower = lower_;
     static constexpr uint32_t below = high / 4 < 32 ? high / 4 : 32, beside = 32 / below; /* lanes of a warp */
     static constexpr uint32_t times = high / (below * 4); /* words of a column a lane */
     static constexpr uint32_t across = threads / 32 * beside;
 };
+
+template <int bytes, typename shape, typename offset>
+__device__ inline uint32_t rows_of_tile(const piece_arguments<offset> &a) {
+    return shape::lower ? a.tile_rows : shape::high / bytes;
+}
 
 /* Local row 0 is the halo's first; local rows lowest .. end - 1 are in the matrix. */
 template <typename offset> struct piece_tile {
@@ -97,14 +106,14 @@ template <typename offset> struct piece_tile {
 template <int bytes, typename shape, typename offset>
 __device__ inline piece_tile<offset> piece_tile_of_block(const piece_arguments<offset> &a) {
     constexpr bool few = sizeof(offset) == 4;
-    const uint32_t height = shape::high / bytes + a.halo;
+    const uint32_t high = rows_of_tile<bytes, shape>(a), height = high + a.halo;
     const uint32_t above = few ? __umulhi(blockIdx.x, a.inverse_of_bands) : blockIdx.x / (a.band * a.across);
     const uint32_t index = blockIdx.x - above * a.band * a.across;
     const uint32_t col = !few ? index / a.band : a.band == 1 ? index : __umulhi(index, a.inverse);
     const uint32_t row = above * a.band + index - col * a.band;
     piece_tile<offset> tile;
     tile.inside = row < a.down;
-    tile.row = (offset)row * (shape::high / bytes) - a.halo;
+    tile.row = (offset)row * high - a.halo;
     tile.col = (offset)col * a.tile_cols;
     tile.cols = (uint32_t)min((offset)a.tile_cols, a.cols - tile.col);
     tile.lowest = row == 0 ? a.halo : 0;
@@ -147,6 +156,30 @@ __device__ inline void copy_async_to(uint32_t to, const void *from) {
 #else
     *(uint4 *)__cvta_shared_to_generic(to) = load_once(from);
 #endif
+}
+
+/*
+ * A sector that a block will load, for L2 to fetch while earlier kernels end. Nothing is read, so what they still
+ * write is seen later, and it may stand before gp_await_earlier_kernels(). Few of them: more get into those kernels'
+ * way. Where launches do not overlap there is nothing to gain.
+ */
+__device__ __forceinline__ void prefetch(const void *from) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#else
+    (void)from;
+#endif
+}
+
+/*
+ * One of every third row. H200, us, 1 byte, none, every row, 2nd, 3rd, 4th, 8th: 725 x 23140 11.3, 11.8, 11.1, 11.0,
+ * 11.0, 11.1; 2897 x 2897 6.71, 6.22, 6.25, 6.32, 6.43, 6.59; 23140 x 725 10.8, 11.0, 10.3, 10.3, 10.4, 10.6.
+ */
+template <typename offset>
+__device__ inline void prefetch_rows(const piece_arguments<offset> &a, const piece_tile<offset> &tile) {
+    const uint32_t r = threadIdx.x * 3;
+    if (tile.inside && r >= tile.lowest && r < tile.end)
+        prefetch(a.in + (tile.begin + r * a.in_pitch));
 }
 
 /* Where a thread copies from and to: as far as possible computed before earlier kernels are waited for. */
@@ -205,10 +238,27 @@ __device__ inline void copy_pieces(const piece_arguments<offset> &a, const piece
     copy_edges<bytes, shape>(a, tile, edge);
 }
 
-/* Elements that a column of the output, which begins at offset `at`, lies past a unit's start. */
+/* Elements that a place in the output, at this offset, lies past a unit's start. */
 template <int bytes, typename offset>
-__device__ inline uint32_t skew_of_column(const piece_arguments<offset> &a, offset at) {
+__device__ inline uint32_t skew_at(const piece_arguments<offset> &a, offset at) {
     return ((uint32_t)(uintptr_t)a.out + (uint32_t)at) / bytes & a.skews;
+}
+
+/* Likewise a tile in the column of the output that begins at this offset: tiles that are not lower are whole units.
+ */
+template <int bytes, typename shape, typename offset>
+__device__ inline uint32_t skew_of_column(const piece_arguments<offset> &a, const piece_tile<offset> &tile,
+                                          offset at) {
+    return skew_at<bytes>(a, shape::lower ? at + tile.row * bytes : at);
+}
+
+/* Where what the next tile below has of such a column begins, or the matrix ends. */
+template <int bytes, typename shape, typename offset>
+__device__ inline uint32_t end_of_column(const piece_arguments<offset> &a, const piece_tile<offset> &tile,
+                                         offset at) {
+    if (!shape::lower)
+        return tile.end;
+    return min(tile.end, a.halo + a.tile_rows - skew_at<bytes>(a, at + (tile.row + a.tile_rows) * bytes));
 }
 
 /* A word of elements whose rows were taken in the order k ^ turn, from the low bits on. */
@@ -233,7 +283,8 @@ __device__ inline void store_set(const piece_arguments<offset> &a, const piece_t
     constexpr uint32_t elems = 4 / bytes, times = shape::times, batch = shape::batch;
     const uint32_t lane = threadIdx.x % shape::below, turn = turned ? (lane >> a.turn_lanes) * a.turn : 0;
     const offset at = (tile.col + c) * a.out_pitch;
-    const uint32_t row = a.halo - skew_of_column<bytes>(a, at) + lane * elems;
+    const uint32_t row = a.halo - skew_of_column<bytes, shape>(a, tile, at) + lane * elems;
+    const uint32_t end = end_of_column<bytes, shape>(a, tile, at);
     unsigned char *to = a.out + signed_of(at + (tile.row + row) * bytes);
     const unsigned char *from[elems];
     bool full[times];
@@ -244,7 +295,7 @@ __device__ inline void store_set(const piece_arguments<offset> &a, const piece_t
                                          (row + (k ^ turn)) * a.pitch + c * bytes;
 #pragma unroll
     for (uint32_t i = 0; i < times; i++)
-        full[i] = row + i * (128 / bytes) >= tile.lowest && row + i * (128 / bytes) + elems <= tile.end;
+        full[i] = row + i * (128 / bytes) >= tile.lowest && row + i * (128 / bytes) + elems <= end;
     const auto load = [&](uint32_t(*e)[elems], uint32_t column) {
 #pragma unroll
         for (uint32_t i = 0; i < times; i++)
@@ -289,12 +340,12 @@ template <int bytes, typename shape, typename offset>
 __device__ inline void store_ends(const piece_arguments<offset> &a, const piece_tile<offset> &tile) {
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t elems = 4 / bytes;
-    const bool last = tile.end < shape::high / bytes + a.halo;
+    const bool last = tile.end < rows_of_tile<bytes, shape>(a) + a.halo;
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; i < tile.cols * elems; i += shape::threads) {
         const uint32_t c = i / elems, k = i % elems; /* lanes beside each other have what lies in one sector */
         const offset at = (tile.col + c) * a.out_pitch;
-        const uint32_t first = a.halo - skew_of_column<bytes>(a, at);
+        const uint32_t first = a.halo - skew_of_column<bytes, shape>(a, tile, at);
         const unsigned char *from = transpose_shared + (uint32_t)tile.begin % GP_TRANSPOSE_SECTOR + c * bytes;
         unsigned char *to = a.out + signed_of(at + tile.row * bytes);
         uint32_t top = tile.lowest, below = tile.end;
@@ -321,7 +372,7 @@ __device__ inline void store_pieces(const piece_arguments<offset> &a, const piec
 #pragma unroll 1
     for (uint32_t set = 0; set < stride && c + set < tile.cols; set += shape::across)
         store_set<bytes, shape, turned>(a, tile, c + set, stride, next, below);
-    if (tile.lowest > 0 || tile.end < shape::high / bytes + a.halo)
+    if (tile.lowest > 0 || tile.end < rows_of_tile<bytes, shape>(a) + a.halo)
         store_ends<bytes, shape>(a, tile);
 }
 

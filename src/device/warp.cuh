@@ -21,6 +21,24 @@ __device__ __forceinline__ void gp_await_earlier_kernels() {
 }
 
 /*
+ * The same in two steps: the next kernel's blocks take no room on an SM before every block has called the second. An
+ * SM that is done early would else be given more of them than others.
+ */
+enum class gp_admission { later };
+
+__device__ __forceinline__ void gp_await_earlier_kernels(gp_admission) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void gp_admit_later_kernels() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/*
  * The same, but after `value` has been computed, so that addresses are there when waiting ends: the assembler would
  * else wait first, and compute then. It does not know that both branches do one thing.
  */

@@ -148,7 +148,7 @@ const gp_kernel gp_transpose_rows[] = {
     IN_PLACE(transpose_mirror_bytes_mid, GP_TRANSPOSE_MIRROR_THREADS(16), BYTES_REGS, mirror_bytes,
              "1 and 2 bytes in place, any pitch: as transpose_mirror_bytes, larger tiles"),
     IN_PLACE(transpose_mirror_wide, GP_TRANSPOSE_MIRROR_WIDE_THREADS, REGS, mirror_wide,
-             "4 and 16 bytes in place, off alignment, large: as transpose_mirror, longer pieces of rows"),
+             "16 bytes in place, off alignment, large: as transpose_mirror, longer pieces of rows"),
     {.name = "transpose_swap",
      .operation = GP_OPERATION_TRANSPOSE,
      .space = GP_SPACE_GPU,

@@ -96,29 +96,50 @@ static bool is_far(const gp_problem *problem, const gp_transpose_cut *cut) {
 }
 
 typedef struct tile_form {
-    uint32_t high, wide; /* bytes of a column, and at most of a row's piece */
+    uint32_t high, wide; /* bytes of a column, at most where tiles may be lower, and at most of a row's piece */
     uint32_t past;       /* which begins up to so many bytes past a sector's start; 0: and ends at one */
     uint32_t unit;       /* output segments are aligned to so many bytes */
     uint64_t share;      /* least tiles a multiprocessor */
     uint64_t whole;      /* columns of tiles of so many bytes make one band */
+    bool lower;          /* tiles may have fewer rows */
 } tile_form;
+
+/*
+ * Lower tiles, where multiprocessors that all have room for theirs at once would not all have as many, by more than
+ * 1 / LOWER_LEAST. H200, us, 1 byte: 23140 x 725 in 364 tiles of 256 rows 11.3, in 396 of 235 10.8; 11578 x 1449 in
+ * 368 11.1, in 392 10.8; but 2897 x 2897 in 264 of 256 6.69, in 264 of 244 6.74; one tile each, 4701 x 1001 in 114
+ * 4.8, in 132 5.1.
+ */
+#define LOWER_LEAST 20
+
+static void lower_tiles(gp_transpose_cut *cut, const gp_problem *problem, const gp_device *device) {
+    const uint64_t sms = device->multiprocessors > 0 ? device->multiprocessors : 1, now = cut->down;
+    const uint64_t share = gp_divide_up(now * cut->across, sms), down = share * sms / cut->across;
+    const uint64_t rows = problem->rows + cut->halo - 1;
+    if (cut->halo == 0 || share < 2 || share > GP_TRANSPOSE_PICK_SHARE || (down - now) * LOWER_LEAST < now)
+        return;
+    cut->tile_rows = (uint32_t)gp_divide_up(rows, down);
+    cut->down = (uint32_t)gp_divide_up(rows, cut->tile_rows);
+}
 
 static gp_transpose_cut cut_tiles(const gp_problem *problem, const gp_device *device, const tile_form *form) {
     gp_transpose_cut cut = tiles_of(problem, form->high, form->unit);
     const uint32_t bytes = (uint32_t)problem->elem_bytes, sector = GP_TRANSPOSE_SECTOR / bytes;
-    const uint64_t down = cut.blocks, widest = form->wide / bytes;
-    const uint64_t even = even_width(problem->cols, widest, down, sector, form->share, device);
+    const uint64_t widest = form->wide / bytes;
+    const uint64_t even = even_width(problem->cols, widest, cut.down, sector, form->share, device);
     const uint64_t width = form->past > 0 ? even : least(gp_divide_up(even, sector) * sector, widest);
     const uint64_t sms = device->multiprocessors > 0 ? device->multiprocessors : 1;
     cut.tile_cols = (uint32_t)(width > sector ? width : sector);
     const uint64_t across = gp_divide_up(problem->cols, cut.tile_cols);
     cut.across = (uint32_t)across;
-    const uint64_t column = down * cut.tile_rows * cut.tile_cols * bytes;
+    if (form->lower)
+        lower_tiles(&cut, problem, device);
+    const uint64_t down = cut.down, column = down * cut.tile_rows * cut.tile_cols * bytes;
     const uint64_t bands = column <= form->whole ? 1 : gp_divide_up(column, GP_TRANSPOSE_BAND_BYTES);
     cut.band = (uint32_t)gp_divide_up(down, least(bands, down));
     cut.blocks = gp_divide_up(down, cut.band) * cut.band * across;
     cut.pitch = piece_pitch(problem, cut.tile_cols, form->past);
-    cut.smem = (size_t)(cut.tile_rows + cut.halo) * cut.pitch + GP_TRANSPOSE_SECTOR;
+    cut.smem = (size_t)(form->high / bytes + cut.halo) * cut.pitch + GP_TRANSPOSE_SECTOR;
     cut.smem = smem_for_share(cut.smem, gp_divide_up(down * cut.across, sms), device);
     cut.far = is_far(problem, &cut);
     return cut;
@@ -130,21 +151,21 @@ gp_transpose_cut gp_transpose_cut_pick(const gp_problem *problem, const gp_devic
     (void)threads;
     return cut_tiles(problem, device,
                      &(tile_form){GP_TRANSPOSE_PICK_HIGH, GP_TRANSPOSE_PICK_LANES * GP_TRANSPOSE_VECTOR - PAST, PAST,
-                                  GP_TRANSPOSE_SECTOR, 1, 0});
+                                  GP_TRANSPOSE_SECTOR, 1, 0, false});
 }
 
 gp_transpose_cut gp_transpose_cut_pick_wide(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)threads;
     return cut_tiles(problem, device,
                      &(tile_form){GP_TRANSPOSE_PICK_WIDE_HIGH, GP_TRANSPOSE_PICK_LANES * GP_TRANSPOSE_VECTOR - PAST,
-                                  PAST, GP_TRANSPOSE_SECTOR, 1, 0});
+                                  PAST, GP_TRANSPOSE_SECTOR, 1, 0, true});
 }
 
 gp_transpose_cut gp_transpose_cut_pick_few(const gp_problem *problem, const gp_device *device, unsigned threads) {
     (void)threads;
     return cut_tiles(problem, device,
                      &(tile_form){GP_TRANSPOSE_PICK_FEW_HIGH,
-                                  GP_TRANSPOSE_PICK_FEW_LANES * GP_TRANSPOSE_VECTOR - PAST, PAST, 4, 1, 0});
+                                  GP_TRANSPOSE_PICK_FEW_LANES * GP_TRANSPOSE_VECTOR - PAST, PAST, 4, 1, 0, false});
 }
 
 /* Tiles of transpose_pick_few, narrower if a block has no room for them. */
@@ -154,7 +175,7 @@ static gp_transpose_cut cut_tight(const gp_problem *problem, const gp_device *de
     const uint32_t most = GP_TRANSPOSE_PICK_FEW_LANES * GP_TRANSPOSE_VECTOR - PAST;
     const size_t wide = room > beside + GP_TRANSPOSE_SECTOR ? room - beside : GP_TRANSPOSE_SECTOR;
     gp_transpose_cut cut = cut_tiles(
-        problem, device, &(tile_form){GP_TRANSPOSE_PICK_FEW_HIGH, (uint32_t)least(wide, most), PAST, 4, 1, 0});
+        problem, device, &(tile_form){GP_TRANSPOSE_PICK_FEW_HIGH, (uint32_t)least(wide, most), PAST, 4, 1, 0, false});
     cut.tight = true;
     return cut;
 }
@@ -179,7 +200,7 @@ gp_transpose_cut gp_transpose_cut_pick_any(const gp_problem *problem, const gp_d
     const gp_transpose_cut cut =
         cut_tiles(problem, device,
                   &(tile_form){GP_TRANSPOSE_PICK_HIGH, GP_TRANSPOSE_PICK_LANES * GP_TRANSPOSE_VECTOR - past, past,
-                               GP_TRANSPOSE_SECTOR, ANY_SHARE, ANY_WHOLE});
+                               GP_TRANSPOSE_SECTOR, ANY_SHARE, ANY_WHOLE, false});
     return cut.smem > device->smem_per_block_optin ? cut_tight(problem, device) : cut;
 }
 
@@ -327,37 +348,6 @@ bool gp_transpose_pick_whole_supports(const gp_problem *problem, const gp_device
            problem->rows * problem->elem_bytes >= PICK_WHOLE_BYTES_LEAST(problem->elem_bytes);
 }
 
-/*
- * H200, us, against transpose_pick_cols and _flat: 1 byte, 23 x 729444 10.8 and 13.6, 11.8; 45 x 372827 11.6 and
- * 13.3, 14.7; 91 x 184365 11.6 and 12.1 (_flat); 181 x 92691 (_wide) 11.6 and 12.5 (_flat), but 17 x 986895 14.0 and
- * 13.5; 2 bytes, 45 x 372827 20.8 and 22.0 (_flat), but 23 x 729444 22.5 and 20.4. Larger: 23 x 2917777 41.4 and
- * 39.9, 91 x 737460 44.2 and 38.7 (_flat), 181 x 370767 43.1 and 40.4 (_flat).
- */
-#define PICK_FLOW_ROWS_LEAST(elem_bytes) ((elem_bytes) == 1 ? 20u : 25u)
-#define PICK_FLOW_ROWS(elem_bytes) ((elem_bytes) == 1 ? 96u : 48u)
-#define PICK_FLOW_WIDE_ROWS 192
-#define PICK_FLOW_BYTES ((uint64_t)1 << 20)
-#define PICK_FLOW_BYTES_MOST ((uint64_t)32 << 20)
-
-static bool is_flow(const gp_problem *problem) {
-    return gp_transpose_is_small(problem) && problem->out_pitch == problem->rows &&
-           problem->cols / problem->rows >= GP_TRANSPOSE_ROWS_FOR_COLS &&
-           problem->rows * problem->cols * problem->elem_bytes >= PICK_FLOW_BYTES &&
-           problem->rows * problem->cols * problem->elem_bytes <= PICK_FLOW_BYTES_MOST;
-}
-
-bool gp_transpose_pick_flow_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return is_flow(problem) && problem->rows >= PICK_FLOW_ROWS_LEAST(problem->elem_bytes) &&
-           problem->rows <= PICK_FLOW_ROWS(problem->elem_bytes);
-}
-
-bool gp_transpose_pick_flow_wide_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return is_flow(problem) && problem->elem_bytes == 1 && problem->rows > PICK_FLOW_ROWS(1) &&
-           problem->rows <= PICK_FLOW_WIDE_ROWS;
-}
-
 /* H200, us, against transpose_pick: 1449 x 1449 of 1 byte 3.3 and 3.5. */
 #define PICK_FEW_BYTES ((uint64_t)3 << 20)
 
@@ -380,7 +370,8 @@ bool gp_transpose_pick_wide_supports(const gp_problem *problem, const gp_device 
     if (!is_spread(problem))
         return false;
     const gp_transpose_cut cut = gp_transpose_cut_pick_wide(problem, device, 0);
-    const size_t tile = (size_t)(cut.tile_rows + cut.halo) * cut.pitch + device->smem_reserved;
+    const size_t rows = GP_TRANSPOSE_PICK_WIDE_HIGH / problem->elem_bytes + cut.halo;
+    const size_t tile = rows * cut.pitch + device->smem_reserved;
     return tile * GP_TRANSPOSE_PICK_SHARE <= device->smem_per_sm || gp_transpose_cut_pick(problem, device, 0).far;
 }
 

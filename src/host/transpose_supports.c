@@ -109,19 +109,56 @@ bool gp_transpose_pick_cols_supports(const gp_problem *problem, const gp_device 
 }
 
 /*
- * 4 bytes, fewer pairs of tiles than multiprocessors: left to the smaller tiles of transpose_mirror. H200, us: 256 x
- * 256 and 512 x 512 2.8 and 3.1, where that takes 2.3, 2.3 and 2.8 for 181 x 181, 363 x 363 and 725 x 725.
+ * H200, us, against transpose_pick_cols and _flat: 1 byte, 23 x 729444 10.8 and 13.6, 11.8; 45 x 372827 11.6 and
+ * 13.3, 14.7; 91 x 184365 11.6 and 12.1 (_flat); 181 x 92691 (_wide) 11.6 and 12.5 (_flat), but 17 x 986895 14.0 and
+ * 13.5; 2 bytes, 45 x 372827 20.8 and 22.0 (_flat), but 23 x 729444 22.5 and 20.4. Larger: 23 x 2917777 41.4 and
+ * 39.9, 91 x 737460 44.2 and 38.7 (_flat), 181 x 370767 43.1 and 40.4 (_flat).
  */
-#define SWAP_TILE_OF_4 64
+#define PICK_FLOW_ROWS_LEAST(elem_bytes) ((elem_bytes) == 1 ? 20u : 25u)
+#define PICK_FLOW_ROWS(elem_bytes) ((elem_bytes) == 1 ? 96u : 48u)
+#define PICK_FLOW_WIDE_ROWS 192
+#define PICK_FLOW_BYTES ((uint64_t)1 << 20)
+#define PICK_FLOW_BYTES_MOST ((uint64_t)32 << 20)
 
-static bool has_few_pairs(const gp_problem *problem, const gp_device *device) {
-    const uint64_t tiles = problem->rows / SWAP_TILE_OF_4 + 1;
-    return problem->elem_bytes == 4 && tiles < device->multiprocessors &&
-           tiles * (tiles + 1) / 2 <= device->multiprocessors;
+static bool is_flow(const gp_problem *problem) {
+    return gp_transpose_is_small(problem) && problem->out_pitch == problem->rows &&
+           problem->cols / problem->rows >= GP_TRANSPOSE_ROWS_FOR_COLS &&
+           problem->rows * problem->cols * problem->elem_bytes >= PICK_FLOW_BYTES &&
+           problem->rows * problem->cols * problem->elem_bytes <= PICK_FLOW_BYTES_MOST;
+}
+
+bool gp_transpose_pick_flow_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return is_flow(problem) && problem->rows >= PICK_FLOW_ROWS_LEAST(problem->elem_bytes) &&
+           problem->rows <= PICK_FLOW_ROWS(problem->elem_bytes);
+}
+
+bool gp_transpose_pick_flow_wide_supports(const gp_problem *problem, const gp_device *device) {
+    (void)device;
+    return is_flow(problem) && problem->elem_bytes == 1 && problem->rows > PICK_FLOW_ROWS(1) &&
+           problem->rows <= PICK_FLOW_WIDE_ROWS;
+}
+
+/*
+ * Small: left to transpose_mirror, which has blocks for all multiprocessors. H200, us, against it: 4 bytes 256 x 256
+ * and 512 x 512 2.8 and 3.1, where that takes 2.3, 2.3 and 2.8 for 181 x 181, 363 x 363 and 725 x 725; 8 bytes 600 x
+ * 600 4.0 and 3.0, 850 x 850 5.2 and 4.3, 1280 x 1280 8.5 and 8.3; 16 bytes 512 x 512 4.8 and 4.3, 725 x 725 6.9 and
+ * 6.2, 840 x 840 8.3 and 7.0.
+ */
+#define SWAP_FROM_OF_4 ((uint64_t)27 << 10) /* bytes a multiprocessor */
+#define SWAP_FROM_OF_8 ((uint64_t)104 << 10)
+#define SWAP_FROM_OF_16 ((uint64_t)112 << 10)
+
+static bool is_small_in_place(const gp_problem *problem, const gp_device *device) {
+    const uint64_t from = problem->elem_bytes == 4   ? SWAP_FROM_OF_4
+                          : problem->elem_bytes == 8 ? SWAP_FROM_OF_8
+                                                     : SWAP_FROM_OF_16;
+    return problem->elem_bytes >= 4 &&
+           problem->rows * problem->cols * problem->elem_bytes < from * device->multiprocessors;
 }
 
 bool gp_transpose_swap_supports(const gp_problem *problem, const gp_device *device) {
-    return problem->in_place && gp_transpose_is_vectors(problem) && !has_few_pairs(problem, device);
+    return problem->in_place && gp_transpose_is_vectors(problem) && !is_small_in_place(problem, device);
 }
 
 /* Bulk copies from shared memory came with compute capability 9.0. */
