@@ -124,10 +124,7 @@
 
 #define GP_TRANSPOSE_LINE 128 /* bytes that one instruction stores best */
 
-/* transpose_mirror: blocks an SM that its registers leave room for; threads of the large tiles. */
-#define GP_TRANSPOSE_MIRROR_BLOCKS(elem_bytes, side) \
-    ((side) == 32 ? ((elem_bytes) == 4 ? 8 : 4) : (elem_bytes) == 16 ? 1 : (elem_bytes) == 8 ? 2 : 3)
-#define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512
+#define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512 /* transpose_mirror: of the large tiles */
 
 /* transpose_mirror_bytes, _mid: 8 and 16 lanes along a row; half of the threads for each tile of a pair. */
 #define GP_TRANSPOSE_MIRROR_THREADS(lanes) ((lanes)*16)

@@ -9,6 +9,17 @@
 #include "transpose_mirror.cuh"
 #include "warp.cuh"
 
+/* Architectures 8.0, 9.0 and 10.0 have room for 2048 threads on an SM, others for 1024 or 1536. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#define SMALL_BLOCKS_OF_4 8
+#else
+#define SMALL_BLOCKS_OF_4 4
+#endif
+
+/* Blocks an SM that registers leave room for. */
+#define BLOCKS(bytes, side) \
+    ((side) == 32 ? ((bytes) == 4 ? SMALL_BLOCKS_OF_4 : 4) : (bytes) == 16 ? 1 : (bytes) == 8 ? 2 : 3)
+
 /* Elements of 12 bytes are moved as 3 words. Rows in shared memory are an element longer, against bank conflicts. */
 template <int bytes, int side, int threads> struct mirror_tile {
     typedef typename element_of<bytes == 12 ? 4 : bytes>::type word;
@@ -143,8 +154,7 @@ __device__ inline void fetch_early(const transpose_arguments &a, const tile_inde
  * and 6.1; 4 bytes 1449 x 1449 6.4 and 7.2.
  */
 template <int bytes, int side, int threads>
-__global__ void __launch_bounds__(threads, GP_TRANSPOSE_MIRROR_BLOCKS(bytes, side))
-    transpose_mirror(transpose_arguments a) {
+__global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror(transpose_arguments a) {
     typedef mirror_tile<bytes, side, bytes == 12 ? threads / 2 : threads> tile;
     constexpr bool late = bytes >= 12 && side == 32;
     tile_index at;
