@@ -98,7 +98,7 @@ cat "$build/instructions.md"
 {
     cat <<HEAD
 <!-- SPDX-License-Identifier: Apache-2.0 -->
-# Processor rows, $(date -u +%F)
+# Processor rows, ${report##*/cpu-}
 
 Written by \`scripts/bench-cpu.sh${*:+ $*}\`; every figure is of this one run. The same as data: [${report##*/}.csv](${report##*/}.csv).
 
