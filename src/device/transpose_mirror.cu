@@ -143,7 +143,7 @@ __device__ inline void fetch_early(const transpose_arguments &a, const tile_inde
     const uint64_t row = (uint64_t)(second ? at.col : at.row) * side + y % side;
     const uint64_t past = (uint64_t)(second ? at.row : at.col) * side * bytes + piece;
     if (row < a.rows && past < a.cols * bytes)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.in + row * a.in_pitch + past));
+        gp_prefetch(a.in + row * a.in_pitch + past);
 #endif
 }
 

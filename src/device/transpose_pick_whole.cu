@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_WHOLE_THREADS(bytes),
     const uint32_t early = tile.chunks / 2;
     const bool amid = is_amid<bytes>(a, tile);
     if (threadIdx.x < tile.rows)
-        prefetch(tile.base + threadIdx.x * a.in_pitch);
+        gp_prefetch(tile.base + threadIdx.x * a.in_pitch);
     gp_await_earlier_kernels();
     const whole_edge<bytes> edge(a, tile, amid);
     copy_group<bytes>(a, tile, amid, 0, early);

@@ -159,19 +159,6 @@ __device__ inline void copy_async_to(uint32_t to, const void *from) {
 }
 
 /*
- * A sector that a block will load, for L2 to fetch while earlier kernels end. Nothing is read, so what they still
- * write is seen later, and it may stand before gp_await_earlier_kernels(). Few of them: more get into those kernels'
- * way. Where launches do not overlap there is nothing to gain.
- */
-__device__ __forceinline__ void prefetch(const void *from) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
-#else
-    (void)from;
-#endif
-}
-
-/*
  * One of every third row. H200, us, 1 byte, none, every row, 2nd, 3rd, 4th, 8th: 725 x 23140 11.3, 11.8, 11.1, 11.0,
  * 11.0, 11.1; 2897 x 2897 6.71, 6.22, 6.25, 6.32, 6.43, 6.59; 23140 x 725 10.8, 11.0, 10.3, 10.3, 10.4, 10.6.
  */
@@ -179,7 +166,7 @@ template <typename offset>
 __device__ inline void prefetch_rows(const piece_arguments<offset> &a, const piece_tile<offset> &tile) {
     const uint32_t r = threadIdx.x * 3;
     if (tile.inside && r >= tile.lowest && r < tile.end)
-        prefetch(a.in + (tile.begin + r * a.in_pitch));
+        gp_prefetch(a.in + (tile.begin + r * a.in_pitch));
 }
 
 /* Where a thread copies from and to: as far as possible computed before earlier kernels are waited for. */

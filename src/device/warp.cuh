@@ -21,8 +21,8 @@ __device__ __forceinline__ void gp_await_earlier_kernels() {
 }
 
 /*
- * The same in two steps: the next kernel's blocks take no room on an SM before every block has called the second. An
- * SM that is done early would else be given more of them than others.
+ * The same in two steps, of which this is the first: the next kernel's blocks take no room on an SM before every
+ * block has called the second. An SM that is done early would else be given more of them than others.
  */
 enum class gp_admission { later };
 
@@ -39,8 +39,8 @@ __device__ __forceinline__ void gp_admit_later_kernels() {
 }
 
 /*
- * The same, but after `value` has been computed, so that addresses are there when waiting ends: the assembler would
- * else wait first, and compute then. It does not know that both branches do one thing.
+ * gp_await_earlier_kernels(), but after `value` has been computed, so that addresses are there when waiting ends: the
+ * assembler would else wait first, and compute then. It does not know that both branches do one thing.
  */
 __device__ __forceinline__ void gp_await_earlier_kernels(uint32_t value) {
 #if __CUDA_ARCH__ >= 900
@@ -50,6 +50,19 @@ __device__ __forceinline__ void gp_await_earlier_kernels(uint32_t value) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #else
     (void)value;
+#endif
+}
+
+/*
+ * A sector that a block will load, for L2 to fetch while earlier kernels end. Nothing is read, so what they still
+ * write is seen later, and it may stand before gp_await_earlier_kernels(). Few of them: more get into those kernels'
+ * way. Where launches do not overlap there is nothing to gain.
+ */
+__device__ __forceinline__ void gp_prefetch(const void *from) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#else
+    (void)from;
 #endif
 }
 
