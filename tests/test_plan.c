@@ -150,6 +150,22 @@ static void plans_keep_to_every_device(void **state) {
     }
 }
 
+/* More tiles than 32 bits count: no row that would need them is chosen, and nothing divides by what is left of them.
+ */
+static void vast_matrices_are_planned(void **state) {
+    (void)state;
+    static const size_t rows[] = {(size_t)1 << 39, (size_t)1 << 40, ((size_t)1 << 40) + 12345, (size_t)1 << 42};
+    for (size_t i = 0; i < DEVICE_COUNT; i++) {
+        gp_device device = filled(&devices[i]);
+        for (size_t k = 0; k < COUNT(rows); k++)
+            for (size_t cols = 1; cols <= 5 && rows[k] * cols < (size_t)1 << 43; cols += 2)
+                for (size_t bytes = 1; bytes <= 2; bytes++) {
+                    check_plan(&(request){GP_OPERATION_TRANSPOSE, rows[k], cols, 0, bytes, 0, false}, &device);
+                    check_plan(&(request){GP_OPERATION_TRANSPOSE, cols, rows[k], 0, bytes, 0, false}, &device);
+                }
+    }
+}
+
 /* Devices drawn by chance, many too small for anything. */
 static void plans_keep_to_random_devices(void **state) {
     (void)state;
@@ -323,6 +339,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_rows_have_no_pitch),
         cmocka_unit_test(plans_keep_to_every_device),
+        cmocka_unit_test(vast_matrices_are_planned),
         cmocka_unit_test(plans_keep_to_random_devices),
         cmocka_unit_test(models_plan_as_the_planner_does),
         cmocka_unit_test(models_touch_no_data),

@@ -58,7 +58,7 @@ static gp_transpose_cut tiles_of(const gp_problem *problem, uint32_t high, unsig
     if (problem->out_align < unit)
         cut.halo = unit / (uint32_t)problem->elem_bytes;
     cut.blocks = gp_divide_up(problem->rows + (cut.halo > 0 ? cut.halo - 1 : 0), cut.tile_rows);
-    cut.down = cut.band = (uint32_t)cut.blocks;
+    cut.down = cut.band = (uint32_t)least(cut.blocks, UINT32_MAX); /* more blocks than that no grid holds */
     return cut;
 }
 
@@ -131,7 +131,7 @@ static gp_transpose_cut cut_tiles(const gp_problem *problem, const gp_device *de
     const uint64_t sms = device->multiprocessors > 0 ? device->multiprocessors : 1;
     cut.tile_cols = (uint32_t)(width > sector ? width : sector);
     const uint64_t across = gp_divide_up(problem->cols, cut.tile_cols);
-    cut.across = (uint32_t)across;
+    cut.across = (uint32_t)least(across, UINT32_MAX);
     if (form->lower)
         lower_tiles(&cut, problem, device);
     const uint64_t down = cut.down, column = down * cut.tile_rows * cut.tile_cols * bytes;
