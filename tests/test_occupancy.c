@@ -213,6 +213,17 @@ static void absurd_requests_do_not_fit(void **state) {
         assert_int_equal(ask(&devices[i], UINT32_MAX, UINT32_MAX, 0).blocks_per_sm, 0);
         assert_int_equal(ask(&devices[i], 32, 1, SIZE_MAX).blocks_per_sm, 0);
         assert_int_equal(ask(&devices[i], 32, 1, SIZE_MAX - 500).blocks_per_sm, 0);
+        gp_device_info vast = devices[i];
+        vast.smem_unit = 128;
+        vast.smem_reserved = SIZE_MAX;
+        assert_int_equal(ask(&vast, 32, 1, 0).blocks_by_smem, 0);
+        vast.smem_reserved = 1024;
+        assert_int_equal(ask(&vast, 32, 1, SIZE_MAX - 100).smem_per_block, SIZE_MAX);
+        vast.smem_unit = SIZE_MAX;
+        assert_int_equal(ask(&vast, 32, 1, 0).blocks_by_smem, 0);
+        vast.regs_per_thread = 0;
+        vast.warp_size = vast.reg_unit = UINT32_MAX;
+        assert_int_equal(ask(&vast, UINT32_MAX, UINT32_MAX, 0).blocks_by_regs, 0);
     }
 }
 

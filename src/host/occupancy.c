@@ -9,8 +9,18 @@
 #include "status.h"
 #include <string.h>
 
+/* No sum or product of made-up facts wraps: what passes 64 bits is the most that they hold. */
+static uint64_t plus(uint64_t a, uint64_t b) {
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static uint64_t times(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 static uint64_t round_up(uint64_t value, uint64_t unit) {
-    return (value + unit - 1) / unit * unit;
+    return times(value / unit + (value % unit > 0), unit);
 }
 
 static uint32_t at_most_u32(uint64_t value) {
@@ -26,7 +36,7 @@ static uint64_t regs_of_warp(const gp_device *device, unsigned regs_per_thread) 
 }
 
 uint64_t gp_occupancy_regs_checked(const gp_device *device, unsigned threads, unsigned regs_per_thread) {
-    return regs_of_warp(device, regs_per_thread) * round_up(warps_of(device, threads), device->sm_partitions);
+    return times(regs_of_warp(device, regs_per_thread), round_up(warps_of(device, threads), device->sm_partitions));
 }
 
 static uint64_t blocks_by_regs(const gp_device *device, unsigned threads, unsigned regs_per_thread) {
@@ -42,7 +52,7 @@ static uint64_t blocks_by_regs(const gp_device *device, unsigned threads, unsign
 }
 
 static uint64_t smem_granted(const gp_device *device, size_t smem_bytes) {
-    return round_up((uint64_t)smem_bytes + device->smem_reserved, device->smem_unit);
+    return round_up(plus(smem_bytes, device->smem_reserved), device->smem_unit);
 }
 
 static uint64_t blocks_by_smem(const gp_device *device, size_t smem_bytes) {
@@ -99,10 +109,10 @@ void gp_occupancy_compute(const gp_device *device, unsigned threads, unsigned re
     info->blocks_by_regs = at_most_u32(limits[1].blocks);
     info->blocks_by_smem = at_most_u32(limits[2].blocks);
     info->blocks_by_slots = device->blocks_per_sm;
-    info->threads_per_sm = at_most_u32(blocks * threads);
-    info->regs_per_block = at_most_u32(regs_of_warp(device, regs_per_thread) * warps);
+    info->threads_per_sm = at_most_u32(times(blocks, threads));
+    info->regs_per_block = at_most_u32(times(regs_of_warp(device, regs_per_thread), warps));
     info->smem_per_block = (size_t)smem_granted(device, smem_bytes);
-    info->smem_used_per_sm = (size_t)(blocks * info->smem_per_block);
+    info->smem_used_per_sm = (size_t)times(blocks, info->smem_per_block);
     info->full_regs_per_thread = full_regs(device);
     info->full_smem_per_block =
         full_smem(device, by_threads < device->blocks_per_sm ? by_threads : device->blocks_per_sm);
