@@ -50,6 +50,8 @@ static gp_status open_model(gp_context *context, const gp_device_info *model) {
     if (!gp_device_is_gpu(&context->device))
         return gp_fail(GP_ERR_ARGUMENT, "options: model lacks one of threads_per_sm, regs_per_sm, smem_per_sm, "
                                         "blocks_per_sm");
+    if (model->smem_reserved > model->smem_per_sm)
+        return gp_fail(GP_ERR_ARGUMENT, "options: model's smem_reserved is above its smem_per_sm");
     gp_device_fill_defaults(&context->device);
     context->device.backend = GP_BACKEND_MODEL;
     context->device.ordinal = -1;
@@ -81,8 +83,18 @@ static void open_processor(gp_context *context, const char *no_gpu_reason) {
     context->backend = GP_BACKEND_CPU;
 }
 
-static gp_status open_device(gp_context *context, const gp_options *options) {
+/* No GPU is no failure of AUTO's, whose call succeeds: the last error stays what it was. */
+static bool is_gpu_usable(gp_context *context) {
     int count = 0;
+    const gp_kept_words kept = gp_words_keep();
+    if (gp_gpu_probe(&count) == GP_OK)
+        return true;
+    open_processor(context, gp_last_error());
+    gp_words_put_back(&kept);
+    return false;
+}
+
+static gp_status open_device(gp_context *context, const gp_options *options) {
     context->backend = (gp_backend)options->backend;
     switch (context->backend) {
     case GP_BACKEND_MODEL:
@@ -91,11 +103,7 @@ static gp_status open_device(gp_context *context, const gp_options *options) {
         open_processor(context, "");
         return GP_OK;
     case GP_BACKEND_AUTO:
-        if (gp_gpu_probe(&count) != GP_OK) {
-            open_processor(context, gp_last_error());
-            return GP_OK;
-        }
-        return open_gpu(context, options->device);
+        return is_gpu_usable(context) ? open_gpu(context, options->device) : GP_OK;
     case GP_BACKEND_CUDA:
         break;
     }

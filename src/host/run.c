@@ -76,7 +76,9 @@ static gp_space host_space(gp_context *context, const gp_problem *problem, const
     } else if (place->open) {
         rates->bus_tried = true;
         rates->pack_tried = rates->pack_tried || traffic->pageable > 0;
-        (void)gp_gpu_measure_bus(context, problem, traffic->pageable > 0, &rates->bus);
+        const gp_kept_words kept = gp_words_keep();
+        if (gp_gpu_measure_bus(context, problem, traffic->pageable > 0, &rates->bus) != GP_OK)
+            gp_words_put_back(&kept);
         *place = gp_place_choose(problem, traffic, rates);
     }
     gp_rates_count(rates, place);

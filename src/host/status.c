@@ -4,18 +4,26 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local char last_error[512];
+static _Thread_local gp_kept_words last_error;
 
 gp_status gp_fail(gp_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(last_error, sizeof last_error, format, arguments);
+    (void)vsnprintf(last_error.text, sizeof last_error.text, format, arguments);
     va_end(arguments);
     return status;
 }
 
 const char *gp_last_error(void) {
+    return last_error.text;
+}
+
+gp_kept_words gp_words_keep(void) {
     return last_error;
+}
+
+void gp_words_put_back(const gp_kept_words *kept) {
+    last_error = *kept;
 }
 
 const char *gp_status_string(gp_status status) {

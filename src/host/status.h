@@ -8,6 +8,14 @@
 /* Sets this thread's last error to the formatted words and returns the status, so that one line reports. */
 __attribute__((format(printf, 2, 3))) gp_status gp_fail(gp_status status, const char *format, ...);
 
+/* The last error's words, while something is tried whose failure is none of the call's. */
+typedef struct gp_kept_words {
+    char text[512];
+} gp_kept_words;
+
+gp_kept_words gp_words_keep(void);
+void gp_words_put_back(const gp_kept_words *kept);
+
 /* Returns a failure to the caller as it is. */
 #define GP_TRY(call)                       \
     do {                                   \
