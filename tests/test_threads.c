@@ -5,7 +5,9 @@
 #include "check.h"
 #include "oracle.h"
 
+#include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -96,6 +98,36 @@ static void every_number_of_threads(void **state) {
     }
 }
 
+/* The same bits, whatever rounding the program has set when threads are started and when they compute. */
+static void rounding_is_to_nearest(void **state) {
+    (void)state;
+    static const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
+    for (size_t i = 0; i < gp_kernel_count(); i++) {
+        gp_kernel_info kernel = {.struct_size = sizeof kernel};
+        assert_int_equal(gp_kernel_at(i, &kernel), GP_OK);
+        if (kernel.operation != GP_OPERATION_WINDOW || (kernel.flags & (GP_KERNEL_GPU | GP_KERNEL_STUDY)))
+            continue;
+        for (unsigned threads = 1; threads <= 2; threads++) {
+            gp_context *context = NULL;
+            assert_int_equal(open_cpu(threads, &context), GP_OK);
+            assert_int_equal(gp_context_pin_kernel(context, kernel.name, 0), GP_OK);
+            for (size_t k = 0; k < sizeof directions / sizeof *directions; k++) {
+                fesetround(directions[k]);
+                gp_status status = gp_sum_and_square_window(context, numbers, ROWS, COLS, COLS, 7, GP_BORDER_WRAP,
+                                                            sums, squares, COLS);
+                assert_int_equal(fegetround(), directions[k]);
+                fesetround(FE_TONEAREST);
+                if (status == GP_ERR_NO_KERNEL) /* instructions that this processor lacks */
+                    continue;
+                assert_int_equal(status, GP_OK);
+                assert_memory_equal(sums, sums_right, sizeof sums);
+                assert_memory_equal(squares, squares_right, sizeof squares);
+            }
+            gp_context_destroy(context);
+        }
+    }
+}
+
 /* Holds all memory there is to be had, down to the smallest piece. */
 typedef struct piece {
     struct piece *next;
@@ -164,7 +196,7 @@ typedef struct counts {
     pthread_t caller;
     unsigned parts;
     bool strange;
-    atomic_uint runs[THREADS];
+    atomic_uint runs[THREADS], blocking; /* parts of threads other than the caller that block SIGINT */
 } counts;
 
 static void count_part(void *work, unsigned part, unsigned parts) {
@@ -175,6 +207,29 @@ static void count_part(void *work, unsigned part, unsigned parts) {
         atomic_fetch_add(&c->runs[part], 1);
     for (unsigned i = 0; i < part * 16; i++) /* some are late for the next job, which may have more parts or fewer */
         atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Handlers run on the program's threads, but for what a thread of the context's causes itself. */
+static void look_at_signals(void *work, unsigned part, unsigned parts) {
+    counts *c = work;
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    atomic_fetch_add(&c->runs[part], 1);
+    atomic_fetch_add(&c->blocking, sigismember(&blocked, SIGINT) == 1);
+    c->strange |= sigismember(&blocked, SIGSEGV) == 1 || sigismember(&blocked, SIGBUS) == 1;
+    while (atomic_load(&c->runs[parts - 1 - part]) == 0) /* so that two threads have a part each */
+        sched_yield();
+}
+
+static void signals_of_a_thread(void **state) {
+    (void)state;
+    static counts c;
+    gp_context *context = NULL;
+    assert_int_equal(open_cpu(2, &context), GP_OK);
+    gp_threads_run(context, 2, look_at_signals, &c);
+    gp_context_destroy(context);
+    assert_int_equal(c.blocking, 1);
+    assert_false(c.strange);
 }
 
 /* Each part of each job runs once, and is done when the job is. */
@@ -197,8 +252,8 @@ static void every_part_runs_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(little_address_space),
-        cmocka_unit_test(every_number_of_threads),
+        cmocka_unit_test(little_address_space),   cmocka_unit_test(every_number_of_threads),
+        cmocka_unit_test(rounding_is_to_nearest), cmocka_unit_test(signals_of_a_thread),
         cmocka_unit_test(every_part_runs_once),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

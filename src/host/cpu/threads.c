@@ -149,15 +149,25 @@ static void *thread_main(void *argument) {
     return NULL;
 }
 
-/* With every signal blocked, so that a program's handlers run on its own threads. */
+/*
+ * With every signal blocked, so that a program's handlers run on its own threads; but for those that a thread causes
+ * itself (an array in a truncated file, say), which would kill the program without a word if they were blocked.
+ */
+static void signals_to_block(sigset_t *set) {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
+        sigdelset(set, own[i]);
+}
+
 static bool start_thread(gp_threads *pool) {
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t blocked, before;
+    signals_to_block(&blocked);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     worker *next = &pool->worker[pool->count];
     next->pool = pool;
     bool started = pthread_create(&next->thread, &attributes, thread_main, next) == 0;

@@ -5,6 +5,7 @@
  * - 1.
  */
 #include "window.h"
+#include "rounding.h"
 #include "split.h"
 #include "threads.h"
 
@@ -40,9 +41,11 @@ static void window_share(const window_work *work, unsigned share, unsigned share
 static void window_part(void *argument, unsigned part, unsigned parts) {
     const window_work *work = argument;
     unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
+    const gp_rounding before = gp_round_to_nearest();
     (void)parts;
     for (; share < shares; share = gp_shares_take(work->shares, part))
         window_share(work, share, shares);
+    gp_round_as(before);
     if (work->problem->bytes_written >= GP_STREAMED_BYTES_MIN)
         gp_streams_done();
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rounding to nearest, whatever a program has set for the calling thread, or had when a thread of the context's was
+ * started. Elsewhere than on these two processors a program must not change it.
+ */
+#ifndef GP_CPU_ROUNDING_H
+#define GP_CPU_ROUNDING_H
+
+#include <stdint.h>
+
+typedef uint64_t gp_rounding; /* the bits of the control register that tell the direction; 0: to nearest */
+
+#if defined(__x86_64__)
+#define GP_ROUNDING_BITS UINT32_C(0x6000) /* of MXCSR */
+
+static inline void gp_round_as(gp_rounding direction) {
+    const uint32_t now = __builtin_ia32_stmxcsr();
+    if ((now & GP_ROUNDING_BITS) != direction)
+        __builtin_ia32_ldmxcsr((now & ~GP_ROUNDING_BITS) | (uint32_t)direction);
+}
+
+static inline gp_rounding gp_round_to_nearest(void) {
+    const gp_rounding before = __builtin_ia32_stmxcsr() & GP_ROUNDING_BITS;
+    gp_round_as(0);
+    return before;
+}
+
+#elif defined(__aarch64__)
+#define GP_ROUNDING_BITS (UINT64_C(3) << 22) /* of FPCR */
+
+static inline uint64_t gp_rounding_register(void) {
+    uint64_t now;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(now));
+    return now;
+}
+
+static inline void gp_round_as(gp_rounding direction) {
+    const uint64_t now = gp_rounding_register();
+    if ((now & GP_ROUNDING_BITS) != direction)
+        __asm__ volatile("msr fpcr, %0" : : "r"((now & ~GP_ROUNDING_BITS) | direction) : "memory");
+}
+
+static inline gp_rounding gp_round_to_nearest(void) {
+    const gp_rounding before = gp_rounding_register() & GP_ROUNDING_BITS;
+    gp_round_as(0);
+    return before;
+}
+
+#else
+static inline gp_rounding gp_round_to_nearest(void) {
+    return 0;
+}
+
+static inline void gp_round_as(gp_rounding direction) {
+    (void)direction;
+}
+#endif
+
+#endif
