@@ -57,9 +57,9 @@ typedef enum gp_status {
     GP_ERR_DRIVER = 7,       /* the driver is missing, too old, or could not be started */
     GP_ERR_DEVICE = 8,       /* a CUDA call or kernel failed; the context may be past use */
     GP_ERR_NO_KERNEL = 9,    /* no kernel, or not the pinned one, can do this on this device */
-    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered */
+    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered; no call of 0.1 returns it */
     GP_ERR_FORKED = 11,      /* a GPU context used in a child forked after it was made */
-    GP_ERR_INTERNAL = 12     /* a defect of the library; please report it */
+    GP_ERR_INTERNAL = 12     /* a defect of the library; no call of 0.1 returns it */
 } gp_status;
 
 /* Where a context computes. */
@@ -118,8 +118,8 @@ typedef enum gp_limit {
 
 /*
  * Facts of one device as plain numbers. For a processor the GPU's fields are 0. A model (see gp_options) must
- * give threads_per_sm, regs_per_sm, smem_per_sm and blocks_per_sm; every other field may be 0, which means
- * "as the named field says" or "no such rule".
+ * give struct_size, threads_per_sm, regs_per_sm, smem_per_sm and blocks_per_sm; every other field may be 0, which
+ * means what stands beside it, or "no such rule".
  */
 typedef struct gp_device_info {
     size_t struct_size;
@@ -142,7 +142,7 @@ typedef struct gp_device_info {
     size_t smem_per_block;       /* bytes of shared memory without opting in; 0: smem_per_sm */
     size_t smem_per_block_optin; /* bytes after opting in; 0: smem_per_block */
     size_t smem_per_sm;
-    size_t smem_reserved; /* bytes of each block's share that the system keeps */
+    size_t smem_reserved; /* bytes of each block's share that the system keeps; at most smem_per_sm */
     size_t smem_unit;     /* shared memory is granted in this unit; 0: to the byte */
     size_t l2_bytes;
     size_t memory_bytes;  /* global memory */
@@ -153,7 +153,7 @@ typedef struct gp_device_info {
 typedef struct gp_options {
     size_t struct_size;
     int32_t backend;             /* a gp_backend */
-    int32_t device;              /* CUDA's number of the device; -1: the thread's current one */
+    int32_t device;              /* CUDA's number of the device; -1: the thread's current one; CUDA and AUTO only */
     uint32_t cpu_threads;        /* threads for processor kernels; 0: as many as the process may use */
     uint32_t reserved;           /* 0 */
     const gp_device_info *model; /* for GP_BACKEND_MODEL, else NULL; copied */
@@ -182,8 +182,8 @@ typedef struct gp_kernel_info {
     const char *about;        /* one line, static text */
     int32_t operation;        /* a gp_operation */
     uint32_t flags;           /* GP_KERNEL_* */
-    uint32_t threads_min;     /* threads a block that the kernel can run with: threads_max halved */
-    uint32_t threads_max;     /* any number of times down to threads_min */
+    uint32_t threads_min;     /* blocks may have threads_max threads, or half, a quarter, ... of that, */
+    uint32_t threads_max;     /* but no fewer than threads_min */
     uint32_t regs_per_thread; /* ceiling */
     uint32_t reserved;
     size_t smem_static; /* bytes a block */
@@ -235,8 +235,9 @@ GP_API int gp_device_count(void);
  * options  NULL for all defaults: backend AUTO, device -1. AUTO with device >= 0 means that GPU or, if no GPU is
  *          usable at all, the processor; the reason then stands in gp_device_info.no_gpu_reason.
  *
- * GP_ERR_ARGUMENT: out NULL; wrong struct_size; unknown backend; device past the last; cpu_threads above 1024;
- * reserved not 0; a model missing, given without GP_BACKEND_MODEL, or lacking a needed field.
+ * GP_ERR_ARGUMENT: out NULL; wrong struct_size; unknown backend; device below -1, or past the last with CUDA or AUTO;
+ * cpu_threads above 1024; reserved not 0; a model missing, given without GP_BACKEND_MODEL, lacking a needed field, or
+ * with more smem_reserved than smem_per_sm.
  * GP_ERR_NO_DEVICE, GP_ERR_DRIVER: backend CUDA and no GPU is usable. GP_ERR_MEMORY: no memory.
  * GP_ERR_DEVICE: the device refused. On failure *out is untouched and nothing is leaked.
  */
@@ -327,7 +328,8 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
  * Sum and sum of squares of an image in a window sliding along each row:
  *   sum[y][x]    = s(x) = image[y][x - k] + ... + image[y][x - k + window - 1],   k = window / 2
  *   square[y][x] = likewise of image[y][i] * image[y][i]
- * so that mean = sum / window and variance = square / window - mean^2.
+ * so that mean = sum / window and variance = square / window - mean^2. Floats keep 24 bits: a variance far below
+ * mean^2 comes out with an error of up to some 2^-23 mean^2; an offset taken from all pixels beforehand avoids it.
  *
  * image    rows x cols int32, image_pitch elements from row to row.
  * window   1 or more, also beyond the row.
@@ -335,8 +337,8 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
  * sum, square  rows x cols float, out_pitch elements from row to row; either may be NULL.
  *
  * Each output value is the exact integer result, for every int32 image and every window, rounded once to float
- * (nearest, ties to even): the same bits on every backend, device and number of threads.
- * rows or cols 0: nothing is done. On a GPU, windows up to 8192 are not added up pixel by pixel.
+ * (nearest, ties to even, whatever the thread's rounding mode): the same bits on every backend, device and number of
+ * threads. rows or cols 0: nothing is done. Windows of up to 2^31 pixels are not added up pixel by pixel.
  *
  * GP_ERR_ARGUMENT: context NULL; image NULL or both outputs NULL with rows * cols > 0; window 0; unknown border;
  * a pitch below cols; a pointer not 4-byte aligned. GP_ERR_OVERFLOW: an array passes the address space.
@@ -356,9 +358,10 @@ GP_API gp_status gp_sum_and_square_window(gp_context *context, const int32_t *im
  * in == out transposes in place: rows == cols and equal pitches then. rows or cols 0: nothing is done.
  *
  * GP_ERR_ARGUMENT: context NULL; in or out NULL with rows * cols > 0; elem_bytes 0; in_pitch < cols; out_pitch <
- * rows. GP_ERR_OVERFLOW: an array passes the address space. GP_ERR_OVERLAP: any other overlap. GP_ERR_NO_KERNEL: the
- * pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED. Method: tiles through padded shared memory (G.
- * Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
+ * rows. GP_ERR_OVERFLOW: an array passes the address space. GP_ERR_OVERLAP: any other overlap; arrays of different
+ * pitches may not interleave either. GP_ERR_NO_KERNEL: the pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE,
+ * GP_ERR_FORKED. Method: tiles through padded shared memory (G. Ruetsch, P. Micikevicius, "Optimizing matrix
+ * transpose in CUDA").
  */
 GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
                               size_t in_pitch, void *out, size_t out_pitch);
@@ -392,8 +395,8 @@ GP_API gp_status gp_context_pin_kernel(gp_context *context, const char *name, un
 
 /*
  * Plans as if a block of the device could have no more than smem_per_block bytes of shared memory, opted in or not,
- * and regs_per_block registers. 0: as the device has it. Every plan made so runs on the real device too.
- * GP_ERR_ARGUMENT: context NULL, a processor context, or more than the device has.
+ * and regs_per_block registers. 0: as the device has it. What is planned so also runs, in a model context as ever
+ * not. GP_ERR_ARGUMENT: context NULL, a processor context, or more than the device has.
  */
 GP_API gp_status gp_context_limit(gp_context *context, size_t smem_per_block, unsigned regs_per_block);
 

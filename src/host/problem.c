@@ -20,9 +20,13 @@ static gp_status make_extent(extent *e, const char *name, const void *start, siz
     size_t last;
     if (__builtin_mul_overflow(row, elem_bytes, &e->row) || __builtin_mul_overflow(pitch, elem_bytes, &e->pitch) ||
         __builtin_mul_overflow(count - 1, e->pitch, &last) || __builtin_add_overflow(last, e->row, &e->span) ||
-        e->span > PTRDIFF_MAX || e->start > UINTPTR_MAX - e->span)
+        e->span > PTRDIFF_MAX || e->start > UINTPTR_MAX - e->span) {
+        if (count == 1)
+            return gp_fail(GP_ERR_OVERFLOW, "%s: %zu elements of %zu bytes pass the address space", name, row,
+                           elem_bytes);
         return gp_fail(GP_ERR_OVERFLOW, "%s: %zu rows of pitch %zu and %zu bytes an element pass the address space",
                        name, count, pitch, elem_bytes);
+    }
     return GP_OK;
 }
 
