@@ -53,6 +53,19 @@ static uint64_t copy_streamed(const char *in, char *out, char *out2, size_t byte
     return 0;
 }
 
+/* Four pages side by side, the same line of the next four fetched meanwhile. */
+static uint64_t copy_pages(const char *in, char *out, char *out2, size_t bytes) {
+    (void)out2;
+    for (size_t block = 0; block < bytes; block += LIMIT_UNIT)
+        for (size_t line = block; line < block + PAGE; line += LINE)
+            for (size_t i = line; i < block + LIMIT_UNIT; i += PAGE) {
+                stream_line(out + i, in + i);
+                __builtin_prefetch(in + LIMIT_UNIT + i, 0, 3);
+            }
+    _mm_sfence();
+    return 0;
+}
+
 static uint64_t split_streamed(const char *in, char *out, char *out2, size_t bytes) {
     for (size_t i = 0; i < bytes; i += LINE) {
         stream_line(out + i, in + i);
@@ -93,6 +106,7 @@ const limit limits[] = {
     {"read, 1 stream", LIMIT_READ, 0, read_linear_plain},
     {"read, 4 streams", LIMIT_READ, 0, read_quarters_plain},
     {"read, 4 pages", LIMIT_READ, 0, read_pages_plain},
+    {"read, page by quarters", LIMIT_READ, 0, read_page_plain},
     {"read, 4 streams, ahead", LIMIT_READ, 0, read_ahead_plain},
     {"read, 2 streams, eights", LIMIT_READ, 0, read_eights_plain},
     {"memcpy", LIMIT_MEMCPY, LIMIT_ANY_ISA, copy_memcpy},
@@ -101,16 +115,19 @@ const limit limits[] = {
     {"read, 1 stream, AVX2", LIMIT_READ, GP_ISA_AVX2, read_linear_avx2},
     {"read, 4 streams, AVX2", LIMIT_READ, GP_ISA_AVX2, read_quarters_avx2},
     {"read, 4 pages, AVX2", LIMIT_READ, GP_ISA_AVX2, read_pages_avx2},
+    {"read, page by quarters, AVX2", LIMIT_READ, GP_ISA_AVX2, read_page_avx2},
     {"read, 4 streams, ahead, AVX2", LIMIT_READ, GP_ISA_AVX2, read_ahead_avx2},
     {"read, 2 streams, eights, AVX2", LIMIT_READ, GP_ISA_AVX2, read_eights_avx2},
     {"read 1 write 2, AVX2", LIMIT_SPLIT, GP_ISA_AVX2, split_avx2},
     {"read, 1 stream, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_linear_avx512},
     {"read, 4 streams, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_quarters_avx512},
     {"read, 4 pages, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_pages_avx512},
+    {"read, page by quarters, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_page_avx512},
     {"read, 4 streams, ahead, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_ahead_avx512},
     {"read, 2 streams, eights, AVX-512", LIMIT_READ, GP_ISA_AVX512, read_eights_avx512},
     {"read 1 write 2, AVX-512", LIMIT_SPLIT, GP_ISA_AVX512, split_avx512},
     {"copy, streamed", LIMIT_COPY, LIMIT_ANY_ISA, copy_streamed},
+    {"copy, 4 pages, streamed", LIMIT_COPY, LIMIT_ANY_ISA, copy_pages},
     {"read 1 write 2, streamed", LIMIT_SPLIT, LIMIT_ANY_ISA, split_streamed},
     {"read 1 write 2, streamed by pages", LIMIT_SPLIT, LIMIT_ANY_ISA, split_pages},
     {"read 1 write 2, streamed, ahead", LIMIT_SPLIT, LIMIT_ANY_ISA, split_ahead},

@@ -60,6 +60,27 @@ TARGET static uint64_t NAMED(read_pages)(const char *in, char *out, char *out2, 
     return NAMED(fold)(&a);
 }
 
+/* The quarters of a page side by side, the same line of the next page fetched meanwhile. */
+TARGET static uint64_t NAMED(read_page)(const char *in, char *out, char *out2, size_t bytes) {
+    size_t q = PAGE / 4;
+    VECTOR a = {0}, b = a, c = a, d = a;
+    (void)out, (void)out2;
+    __asm__("" : "+r"(q)); /* not to be known: the compiler would unroll, and move what is fetched together */
+    for (size_t page = 0; page < bytes; page += PAGE)
+        for (size_t line = page; line < page + q; line += LINE) {
+            for (size_t i = line; i < line + LINE; i += V) {
+                a ^= *(const VECTOR *)(in + i);
+                b ^= *(const VECTOR *)(in + q + i);
+                c ^= *(const VECTOR *)(in + 2 * q + i);
+                d ^= *(const VECTOR *)(in + 3 * q + i);
+            }
+            for (unsigned k = 0; k < 4; k++)
+                __builtin_prefetch(in + PAGE + k * q + line, 0, 3);
+        }
+    a ^= b ^ c ^ d;
+    return NAMED(fold)(&a);
+}
+
 /* Four streams, the quarters of each MiB, what follows in each fetched meanwhile. */
 TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, size_t bytes) {
     VECTOR a = {0}, b = a, c = a, d = a;

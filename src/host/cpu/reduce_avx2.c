@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reduction with AVX2, by the methods of reduce_avx512.c: four quarters side by side, and the sum as elements modulo
+ * Reduction with AVX2: the quarters of a page side by side, as in reduce_avx512.c, and the sum as elements modulo
  * 2^32 and upper halves apart.
  */
 #include "reduce.h"
@@ -12,8 +12,7 @@
 #define INLINE static inline __attribute__((always_inline)) AVX2
 
 #define LANES 8
-#define LINE 16   /* elements */
-#define AHEAD 512 /* elements, as in reduce_avx512.c */
+#define LINE 16 /* elements */
 
 /*
  * As in reduce_avx512.c, with up to 2^15 elements a lane in a chunk: |high| <= 2^30 and the sum of the lower halves
@@ -48,11 +47,6 @@ INLINE int64_t total_of(const lane_sums *a, const lane_sums *b, const lane_sums 
     return widen_and_add(high) * 65536 + widen_and_add(rest);
 }
 
-INLINE void prefetch_quarters(const int32_t *at, size_t quarter) {
-    for (size_t k = 0; k < 4; ++k)
-        _mm_prefetch((const char *)(at + k * quarter), _MM_HINT_T0);
-}
-
 INLINE __m256i first_lanes(size_t n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -60,19 +54,16 @@ INLINE __m256i first_lanes(size_t n) {
 AVX2 static int64_t sum_chunk(const int32_t *in, size_t n, bool streamed) {
     __m256i zero = _mm256_setzero_si256();
     lane_sums s0 = {zero, zero}, s1 = s0, s2 = s0, s3 = s0;
-    if (streamed) {
-        size_t quarter = n / (4 * LINE) * LINE;
-        for (const int32_t *line = in; line < in + quarter; line += LINE) {
-            prefetch_quarters(line + AHEAD, quarter);
+    for (; streamed && n >= GP_PAGE; in += GP_PAGE, n -= GP_PAGE)
+        for (const int32_t *line = in, *end = gp_quarter_end(in); line < end; line += LINE) {
+            gp_prefetch_line(line + GP_PAGE);
             for (const int32_t *at = line; at < line + LINE; at += LANES) {
                 add(&s0, load(at));
-                add(&s1, load(at + quarter));
-                add(&s2, load(at + 2 * quarter));
-                add(&s3, load(at + 3 * quarter));
+                add(&s1, load(at + GP_PAGE_QUARTER));
+                add(&s2, load(at + 2 * GP_PAGE_QUARTER));
+                add(&s3, load(at + 3 * GP_PAGE_QUARTER));
             }
         }
-        in += 4 * quarter, n -= 4 * quarter;
-    }
     for (; n >= 4 * LANES; in += 4 * LANES, n -= 4 * LANES) {
         add(&s0, load(in));
         add(&s1, load(in + LANES));
@@ -110,19 +101,16 @@ INLINE int32_t combine_lanes(gp_reduce_op op, __m256i x) {
 
 INLINE int64_t combine_chunk(gp_reduce_op op, int32_t identity, const int32_t *in, size_t n, bool streamed) {
     __m256i none = _mm256_set1_epi32(identity), t0 = none, t1 = none, t2 = none, t3 = none;
-    if (streamed) {
-        size_t quarter = n / (4 * LINE) * LINE;
-        for (const int32_t *line = in; line < in + quarter; line += LINE) {
-            prefetch_quarters(line + AHEAD, quarter);
+    for (; streamed && n >= GP_PAGE; in += GP_PAGE, n -= GP_PAGE)
+        for (const int32_t *line = in, *end = gp_quarter_end(in); line < end; line += LINE) {
+            gp_prefetch_line(line + GP_PAGE);
             for (const int32_t *at = line; at < line + LINE; at += LANES) {
                 t0 = combine(op, t0, load(at));
-                t1 = combine(op, t1, load(at + quarter));
-                t2 = combine(op, t2, load(at + 2 * quarter));
-                t3 = combine(op, t3, load(at + 3 * quarter));
+                t1 = combine(op, t1, load(at + GP_PAGE_QUARTER));
+                t2 = combine(op, t2, load(at + 2 * GP_PAGE_QUARTER));
+                t3 = combine(op, t3, load(at + 3 * GP_PAGE_QUARTER));
             }
         }
-        in += 4 * quarter, n -= 4 * quarter;
-    }
     for (; n >= 4 * LANES; in += 4 * LANES, n -= 4 * LANES) {
         t0 = combine(op, t0, load(in));
         t1 = combine(op, t1, load(in + LANES));
