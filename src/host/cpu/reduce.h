@@ -19,7 +19,7 @@ __extension__ typedef __int128 gp_total; /* sums past 2^32 elements */
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b);
 
 /* in[0] op ... op in[n-1] for 1 <= n <= GP_REDUCE_CHUNK, extended to 64 bits with its sign.
- * streamed: the whole problem is larger than a cache of one core, and what comes next is worth prefetching. */
+ * streamed: what the thread has to do is larger than its core's cache: what comes next is worth prefetching. */
 typedef int64_t (*gp_reduce_chunk)(const int32_t *in, size_t n, bool streamed);
 
 #if defined(__x86_64__)
