@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mean and standard deviation around every pixel of a photograph, and the photograph normalised by them.
- * cc local_stats.c png_io.c $(pkg-config --cflags --libs gpuprim libpng) -lm
+ * cc local_stats.c png_io.c whole_files.c $(pkg-config --cflags --libs gpuprim libpng) -lm
  *
  * The library's window runs along the row. A square window is two passes: along the rows, then, on the transposed
  * result, along what were the columns. Nothing is rounded in between: with windows up to 257 the sum of the squares

@@ -4,18 +4,16 @@
  * that Debian 12 has. Writing through the simplified one.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* asprintf, fdopen */
+#define _GNU_SOURCE /* fdopen */
 #endif
 #include "png_io.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <png.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool refuse(char *message, const char *format, ...) {
@@ -114,52 +112,29 @@ bool picture_read(const char *path, size_t channels, picture *out, char message[
     return good;
 }
 
-static bool encode(const char *name, const char *path, const picture *p, char *message) {
+bool picture_encode(int file, const picture *p, char why[PICTURE_MESSAGE]) {
     static const png_uint_32 format[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB, PNG_FORMAT_RGBA};
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = (png_uint_32)p->cols,
                        .height = (png_uint_32)p->rows,
                        .format = format[p->channels - 1]};
-    const int descriptor = open(name, strcmp(name, path) ? O_WRONLY | O_CREAT | O_EXCL : O_WRONLY, 0666);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    if (!file)
-        return refuse(message, "%s: %s", path, strerror(errno));
+    const int copy = dup(file); /* fclose() closes it */
+    FILE *stream = copy < 0 ? NULL : fdopen(copy, "wb");
+    if (!stream)
+        return refuse(why, "%s", strerror(errno));
     errno = 0;
-    bool good = png_image_write_to_stdio(&image, file, 0, p->pixel, 0, NULL) != 0;
+    bool good = png_image_write_to_stdio(&image, stream, 0, p->pixel, 0, NULL) != 0;
     if (!good)
-        refuse(message, "%s: %s", path, errno ? strerror(errno) : image.message);
-    if (fclose(file) != 0 && good)
-        good = refuse(message, "%s: %s", path, strerror(errno));
+        refuse(why, "%s", errno ? strerror(errno) : image.message);
+    if (fclose(stream) != 0 && good)
+        good = refuse(why, "%s", strerror(errno));
     return good;
 }
 
-/* What is there and no plain file, a device say, is written to itself: renaming would replace it. */
-static char *working_name(const char *path, size_t index) {
-    struct stat status;
-    char *name = NULL;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return strdup(path);
-    return asprintf(&name, "%s.part-%ld-%zu", path, (long)getpid(), index) < 0 ? NULL : name;
+static bool encode_one(const void *pictures, size_t index, int file, char *why) {
+    return picture_encode(file, (const picture *)pictures + index, why);
 }
 
 bool picture_write(size_t n, const char *const path[], const picture pictures[], char message[PICTURE_MESSAGE]) {
-    bool good = true;
-    size_t made = 0;
-    char **name = calloc(n, sizeof *name);
-    if (!name)
-        return refuse(message, "no memory");
-    for (; made < n && good; ++made) {
-        name[made] = working_name(path[made], made);
-        good = name[made] ? encode(name[made], path[made], &pictures[made], message) : refuse(message, "no memory");
-    }
-    for (size_t i = 0; i < made; ++i) {
-        const bool apart = name[i] && strcmp(name[i], path[i]) != 0;
-        if (good && apart && rename(name[i], path[i]) != 0)
-            good = refuse(message, "%s: %s", path[i], strerror(errno));
-        if (!good && apart)
-            unlink(name[i]);
-        free(name[i]);
-    }
-    free(name);
-    return good;
+    return files_write(n, path, encode_one, pictures, message);
 }

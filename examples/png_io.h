@@ -3,10 +3,9 @@
 #ifndef PNG_IO_H
 #define PNG_IO_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "whole_files.h"
 
-enum { PICTURE_MESSAGE = 512 }; /* bytes of an error message */
+enum { PICTURE_MESSAGE = FILES_MESSAGE }; /* bytes of an error message */
 
 typedef struct picture {
     size_t rows, cols, channels; /* channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
@@ -20,7 +19,10 @@ typedef struct picture {
  */
 bool picture_read(const char *path, size_t channels, picture *out, char message[PICTURE_MESSAGE]);
 
-/* Writes all n pictures or, if one fails, none: to temporary names beside the targets, renamed when all are whole. */
+/* Writes a PNG to the descriptor, which stays open. False: `why` says what failed. */
+bool picture_encode(int file, const picture *p, char why[PICTURE_MESSAGE]);
+
+/* Writes all n pictures or, if one fails, none, as files_write() does. */
 bool picture_write(size_t n, const char *const path[], const picture pictures[], char message[PICTURE_MESSAGE]);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Transposes a PNG: grey, grey with alpha, RGB or RGBA are elements of 1, 2, 3 or 4 bytes. The result is checked
  * pixel by pixel, and transposing it again must give the original.
- * cc transpose_image.c png_io.c $(pkg-config --cflags --libs gpuprim libpng)
+ * cc transpose_image.c png_io.c whole_files.c $(pkg-config --cflags --libs gpuprim libpng)
  */
 #define PROGRAM "transpose_image"
 #include "example.h"

@@ -219,6 +219,21 @@ def test_local_stats():
     checks += 6
 
 
+def test_links():
+    """A link stays, what it leads to is replaced and keeps its permissions."""
+    global checks
+    put("in.png", make_png(noise(9, 5, 1), 0))
+    put("old.png", b"before")
+    os.chmod("old.png", 0o600)
+    os.symlink("old.png", "link.png")
+    good("transpose_image", "in.png", "link.png")
+    assert os.path.islink("link.png") and len(read_png("old.png")[1]) == 5
+    assert stat.S_IMODE(os.stat("old.png").st_mode) == 0o600
+    os.unlink("link.png")
+    os.unlink("old.png")
+    checks += 1
+
+
 def test_bad():
     whole = make_png(noise(12, 17, 3), 2)
     put("ok.png", whole)
@@ -257,7 +272,8 @@ def test_bad():
         refused("/dev/full: No space left", "local_stats", "ok.png", "a.png", "old.png", "/dev/full")
         refused("/dev/full: No space left", "local_stats", "ok.png", "/dev/full", "old.png", "c.png")
         assert os.stat("/dev/full").st_rdev == before.st_rdev and stat.S_ISCHR(os.stat("/dev/full").st_mode)
-        assert not [name for name in os.listdir("/dev") if ".part-" in name]
+        assert not [name for name in os.listdir("/dev") if ".tmp-" in name]
+    refused("./a.png: is to be written twice", "local_stats", "ok.png", "a.png", "b.png", "./a.png")
     for window in ("0", "2", "16", "-3", "259", "x", ""):
         assert run("local_stats", "-w", window, "ok.png", "a.png", "b.png", "c.png").returncode == 2, window
     assert sorted(os.listdir("folder")) == []
@@ -266,5 +282,6 @@ def test_bad():
 os.chdir(work)
 test_transpose()
 test_local_stats()
+test_links()
 test_bad()
 print(f"{checks} checks passed, seed {seed}")

@@ -115,6 +115,11 @@ def window_of(row, x, width, border):
             period = max(2 * n - 2, 1)
             i %= period
             values.append(row[min(i, period - i) if n > 1 else 0])
+        elif border == "reflect":
+            i %= 2 * n
+            values.append(row[min(i, 2 * n - 1 - i)])
+        elif border == "wrap":
+            values.append(row[i % n])
         elif border == "replicate":
             values.append(row[0 if i < 0 else n - 1])
         else:
@@ -148,6 +153,31 @@ def windows(tool):
     refused("element 1 does not fit in 32 bits", tool, "sum", "big.npy")
     npy("float.npy", "<f4", (2,), bytes(8))
     refused("'<f4' are no integers", tool, "sum", "float.npy")
+
+
+def deviations(tool):
+    """Means and deviations within what the manual page says: no square of a common offset is left to cancel."""
+    rng = random.Random(11)
+    near = lambda low, high: [rng.randrange(low, high + 1) for _ in range(61)]
+    ends = (-(1 << 31), (1 << 31) - 1)
+    images = [([60000] * 61, 0), ([ends[0]] * 61, 0), ([ends[1]] * 61, 0), (near(0, 255), 0), (near(59000, 59255), 0),
+              (near(ends[0], ends[0] + 255), 0), (near(-1255, -1000), 0), (near(-40000, 60000), 1),
+              (near(1 << 20, 1 << 30), 1), (near(*ends), 1), ([1] * 60 + [0], 0), (near(0, 9)[:-1] + [ends[1]], 1)]
+    npy("in.npy", "<i4", (len(images), 61), struct.pack(f"<{61 * len(images)}i", *(v for row, _ in images for v in row)))
+    for border in ("none", "zero", "replicate", "reflect", "reflect_101", "wrap"):
+        for width in (1, 2, 15, 60, 61, 200):
+            run(tool, "window", "--values", "mean", "--border", border, "-w", str(width), "in.npy", "m.npy", "d.npy")
+            means, wide = (array.array("f", read_npy(path)[2]) for path in ("m.npy", "d.npy"))
+            for y, (row, inexact) in enumerate(images):
+                bound = inexact * (max(row) - min(row)) / 2300
+                for x in range(61):
+                    seen = window_of(row, x, width, border) or [0]
+                    mean = sum(seen) / len(seen)
+                    squares = len(seen) * sum(v * v for v in seen) - sum(seen) ** 2  # exact
+                    deviation = math.sqrt(squares) / len(seen)
+                    got = means[61 * y + x], wide[61 * y + x]
+                    assert abs(got[0] - mean) <= abs(mean) * 2**-22, (border, width, row, x, got, mean)
+                    assert abs(got[1] - deviation) <= bound + deviation * 2**-22, (border, width, row, x, got, deviation)
 
 
 def bad_files(tool):
@@ -219,6 +249,7 @@ def interrupted(tool):
 def test_files(tool, tree):
     transposes(tool)
     windows(tool)
+    deviations(tool)
     bad_files(tool)
     pictures(tool, tree)
     interrupted(tool)
@@ -263,8 +294,6 @@ def test_same_plot(live, saved):
     assert len(lines[0]) == len(lines[1]) > 50
     numbers = 0
     for a, b in zip(*lines):
-        if a.startswith("set output"):
-            continue
         words = [re.split(r"[ :\]]", line) for line in (a, b)]
         assert len(words[0]) == len(words[1]), (a, b)
         for x, y in zip(*words):

@@ -79,8 +79,14 @@ test_arguments() {
     refused 2 "'12q' is no number" "$tool" explain reduce 12q
     refused 2 "'2^64' is no number" "$tool" explain reduce 2^64
     refused 2 "'-1' is no number" "$tool" explain reduce -- -1
+    has 'sum of 1 int32' timeout 9 "$tool" explain reduce 1^9999999999999
+    has 'sum of 0 int32' timeout 9 "$tool" explain reduce 0^9999999999999
     refused 2 "is no shape" "$tool" explain transpose 4x 4
     refused 2 "--op is sum, min, max, and, or or xor, not 'mean'" "$tool" explain reduce 3 --op mean
+    refused 2 'window takes no --op' "$tool" explain window 4x4 3 --op sum
+    refused 2 'reduce takes no --border' "$tool" explain reduce 9 --border none
+    refused 2 'block takes no --kernel' "$tool" explain block 512 --device D --kernel reduce_grid
+    refused 1 '--kernel: window_scan is no kernel of reduce' "$tool" explain reduce 9 --device h200 --kernel window_scan
     refused 1 'window is 0' "$tool" explain window 4x4 0
     refused 1 'smem_per_block: 65536 is more' "$tool" explain reduce 9 --device D --smem 64K
     refused 1 'there is no kernel' "$tool" explain reduce 9 --kernel reduce_none
@@ -103,9 +109,12 @@ test_worked_answers() {
     block blocks_by_smem 8 256 10 2048
     block blocks_by_threads 6 256 10 2048
     block blocks_per_sm 6 256 10 2048
+    block blocks_by_regs None 512
+    block blocks_by_smem None 512
     block smem_used_per_sm 12288 256 10 2048
     has 'an SM holds 6 blocks: 1536 threads, 12288 bytes' "$tool" explain block 256 10 2048 --device D
-    has 'blocks_per_sm' "$tool" explain block 256 --device D --format csv
+    has ',threads,6,,,8,' "$tool" explain block 256 --device D --format csv
+    refused 1 'there is no GPU here' "$tool" explain block 256
 }
 
 test_explain() {
@@ -124,6 +133,9 @@ test_explain() {
     has '* reduce_cpu' "$tool" explain reduce 0 --kernel reduce_cpu
     value "d['kernel']" reduce_unroll8 "$tool" explain reduce 9 --device h200 --kernel reduce_unroll8:64 --format json
     value "d['bytes_written']" 1099511627776 "$tool" explain transpose 2^19x2^19 4 --device h200 --format json
+    has 'sum of 1152921504606846976 int32' "$tool" explain reduce 2^60 --device h200
+    has 'window 15 of 1 x 1152921504606846976' "$tool" explain window 1x2^60 15 --device h200
+    refused 1 'out: 9223372036854775807 elements of 1 bytes' "$tool" explain transpose 9223372036854775807x1 1 --device h200
     # A device by file: what info and --devices print can be read back.
     "$tool" explain --devices --format json |
         python3 -c "import json, sys; p = json.load(sys.stdin)['presets'][-1]; del p['device'], p['source']; json.dump({'devices': [p]}, open('last.json', 'w'))"
@@ -210,7 +222,13 @@ test_files() {
         cp a.txt shut.txt && chmod 0 shut.txt
         refused 1 'shut.txt: Permission denied' "$tool" sum shut.txt
     fi
+    cp a.txt $'\xff.txt'
+    has $'4  \xff.txt' "$tool" sum --op max a.txt $'\xff.txt'
+    has $'\xff.txt,sum,' "$tool" sum $'\xff.txt' --format csv
+    refused 1 'a name that is not UTF-8' "$tool" sum $'\xff.txt' --format json
     python3 "$here/test_tool.py" files "$tool" "$tree"
+    mkdir outputs
+    (cd outputs && python3 "$here/test_tool_outputs.py" "$tool")
     # A disk that is full, a folder that is not there: one line, and what was there before stays.
     head -c 400000 /dev/zero >zeros.raw
     refused 1 'No space left' "$tool" transpose --shape 100x1000 zeros.raw /dev/full
@@ -270,8 +288,8 @@ test_saved() {
     cat >bin/gnuplot <<'EOF'
 #!/bin/sh
 cat >commands
-name=$(sed -n "s/^set output '\(.*\)'$/\1/p" commands)
-{ : >"$name"; } 2>/dev/null
+echo drawn
+[ ! -e refuse ]
 EOF
     chmod +x bin/gnuplot
     local PATH=$work/bin:$PATH
@@ -281,7 +299,7 @@ EOF
     mv commands live
     refused 0 '' "$tool" bench --from run.json --plot saved.svg
     [ ! -s stderr ] || { cat stderr; fail "--from says something"; }
-    [ -e saved.svg ] || fail "--from draws nothing"
+    [ "$(cat saved.svg)" = drawn ] || fail "--from draws nothing"
     python3 "$here/test_tool.py" same_plot live commands
     refused 0 '' "$tool" bench ladder --from run.json --n 2000 --plot some.svg
     [ "$(grep '^set title .*ladder' commands)" = "set title 'reduce ladder, 2000 ints (over a bar: gain over the step before)'" ] ||
@@ -303,7 +321,13 @@ EOF
     spoilt "d['lines'][0]['kernel'] = 'a\'; b'" 'lines[0] is no line'
     spoilt "d['lines'][0] = []" 'lines[0] is no line'
     spoilt "d['lines'] = []" 'no line is of such groups'
-    refused 1 'gnuplot could not write it' "$tool" bench --from run.json --plot nowhere/out.svg
+    refused 1 'nowhere/out.svg: No such file' "$tool" bench --from run.json --plot nowhere/out.svg
+    touch refuse && ln -s saved.svg link.svg
+    refused 1 '--plot: none.svg: gnuplot could not write it' "$tool" bench --from run.json --plot none.svg
+    [ "$(echo none.svg*)" = 'none.svg*' ] || fail "something is left of a plot that failed"
+    rm refuse saved.svg && : >saved.svg
+    refused 0 '' "$tool" bench --from run.json --plot link.svg
+    [ "$(cat saved.svg)" = drawn ] || fail "a plot replaced the link instead of the file"
     test_curves
 }
 

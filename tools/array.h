@@ -28,8 +28,8 @@ void npy_decode(const char *path, unsigned char *bytes, size_t count, array *out
 int32_t *array_to_ints(const char *path, array *a);
 
 /*
- * Writes all n arrays or none of them: to temporary names beside the targets, renamed when all are whole. Ending in
- * .png a picture (of bytes), in .npy NumPy's format, else raw elements; "-" is standard output, raw.
+ * Writes all n arrays or none of them, as files_write() does. Ending in .png a picture (of bytes), in .npy NumPy's
+ * format, else raw elements; "-" is standard output, raw.
  */
 void arrays_write(size_t n, const char *const path[], const array arrays[]);
 bool ends_in(const char *path, const char *extension);

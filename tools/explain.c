@@ -64,6 +64,12 @@ static void parse_words(request *r, struct argp_state *state) {
         r->second = parse_size(state, r->word[0], r->word[2]);
     if (r->words > 3)
         r->third = parse_size(state, r->word[0], r->word[3]);
+    if (r->has_op && r->operation != GP_OPERATION_REDUCE)
+        argp_error(state, "%s takes no --op", r->word[0]);
+    if (r->has_border && r->operation != GP_OPERATION_WINDOW)
+        argp_error(state, "%s takes no --border", r->word[0]);
+    if (r->kernel != NULL && r->operation == GP_OPERATION_NONE)
+        argp_error(state, "%s takes no --kernel", r->word[0]);
     if (k == 3 && (r->n > UINT32_MAX || r->second > UINT32_MAX))
         argp_error(state, "block: threads and registers are below 2^32");
 }
@@ -90,9 +96,11 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         return 0;
     case KEY_OP:
         r->op = parse_op(state, word);
+        r->has_op = true;
         return 0;
     case KEY_BORDER:
         r->border = parse_border(state, word);
+        r->has_border = true;
         return 0;
     case KEY_KERNEL:
         r->kernel = word;
@@ -131,6 +139,8 @@ static gp_context *open_planned(const request *r, const char **source) {
         must(gp_context_device(gpu, &device));
         gp_context_destroy(gpu);
         device.cpu_threads = device.cpu_isa = 0;
+    } else if (r->operation == GP_OPERATION_NONE) {
+        fail("block: there is no GPU here (%s): name one by --device", gp_last_error());
     } else {
         must(gp_context_create(&context, &options));
         return context;
@@ -141,8 +151,9 @@ static gp_context *open_planned(const request *r, const char **source) {
     return context;
 }
 
-static void pin(gp_context *context, const char *text) {
+static void pin(gp_context *context, const request *r) {
     char name[64];
+    const char *text = r->kernel;
     const size_t length = strcspn(text, ":");
     unsigned long threads = 0;
     char *end = NULL;
@@ -152,16 +163,23 @@ static void pin(gp_context *context, const char *text) {
     if ((end != NULL && (*end != '\0' || end == text + length + 1)) || threads > 1024)
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
+    if (context->pins[r->operation].row == NULL)
+        fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
 
-/* Arrays that nobody touches, apart from each other and aligned as an allocation is. */
+/*
+ * Arrays that nobody touches, aligned as an allocation is. They share the address space evenly: what would reach into
+ * the next array passes the address space with the last one, and is refused for that. A reduction's result, of 8
+ * bytes, lies below its array.
+ */
 static gp_status make_problem(const request *r, gp_problem *problem) {
-    const uintptr_t step = (uintptr_t)1 << 60, first = 1 << 20;
+    const uintptr_t first = 1 << 20;
+    const uintptr_t step = ((UINTPTR_MAX - first) / (r->operation == GP_OPERATION_WINDOW ? 3 : 2) | (first - 1)) + 1;
     const void *in = (const void *)first;
     void *out = (void *)(first + step), *second = (void *)(first + 2 * step);
     switch (r->operation) {
     case GP_OPERATION_REDUCE:
-        return gp_problem_reduce(problem, r->op, in, r->n, out);
+        return gp_problem_reduce(problem, r->op, in, r->n, (void *)(first / 2));
     case GP_OPERATION_WINDOW:
         return gp_problem_window(problem, in, r->rows, r->cols, r->cols, r->second, r->border, out, second, r->cols);
     default:
@@ -188,7 +206,7 @@ int explain_main(int argc, char **argv) {
         explain_block(&r, context, source);
     } else {
         if (r.kernel != NULL)
-            pin(context, r.kernel);
+            pin(context, &r);
         must(make_problem(&r, &problem));
         explain_problem(&r, context, &problem, source);
     }

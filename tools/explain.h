@@ -11,6 +11,7 @@ enum { WORDS_MAX = 4 };
 typedef struct request {
     format how;
     const char *device, *kernel;
+    bool has_op, has_border; /* given, not the default */
     bool list;
     size_t smem, regs; /* limits; 0: none */
     gp_reduce_op op;

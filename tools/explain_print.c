@@ -79,18 +79,23 @@ static void print_block_text(const request *r, const gp_occupancy_info *o) {
     printf("with as many blocks as threads and slots allow, a block may have %zu bytes\n", o->full_smem_per_block);
 }
 
+/* What no resource limits has no number. */
+static json_t *limited(uint32_t count) {
+    return count < UINT32_MAX ? json_integer(count) : json_null();
+}
+
 void explain_block(const request *r, const gp_context *context, const char *source) {
     gp_occupancy_info o = {.struct_size = sizeof o};
     must(gp_occupancy(&context->planned_on, (unsigned)r->n, (unsigned)r->second, r->third, &o));
     json_t *row = made(json_pack(
-        "{s:I, s:I, s:I, s:i, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:i, s:I}", "threads", (json_int_t)r->n,
+        "{s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "threads", (json_int_t)r->n,
         "regs_per_thread", (json_int_t)r->second, "smem_bytes", (json_int_t)r->third, "blocks_per_sm",
-        (int)o.blocks_per_sm, "limited_by", limit_name(o.limited_by), "blocks_by_threads", (int)o.blocks_by_threads,
-        "blocks_by_regs", (int)o.blocks_by_regs, "blocks_by_smem", (int)o.blocks_by_smem, "blocks_by_slots",
-        (int)o.blocks_by_slots, "threads_per_sm", (int)o.threads_per_sm, "regs_per_block", (int)o.regs_per_block,
-        "smem_per_block", (json_int_t)o.smem_per_block, "smem_used_per_sm", (json_int_t)o.smem_used_per_sm,
-        "full_regs_per_thread", (int)o.full_regs_per_thread, "full_smem_per_block",
-        (json_int_t)o.full_smem_per_block));
+        (json_int_t)o.blocks_per_sm, "limited_by", limit_name(o.limited_by), "blocks_by_threads",
+        (json_int_t)o.blocks_by_threads, "blocks_by_regs", limited(o.blocks_by_regs), "blocks_by_smem",
+        limited(o.blocks_by_smem), "blocks_by_slots", (json_int_t)o.blocks_by_slots, "threads_per_sm",
+        (json_int_t)o.threads_per_sm, "regs_per_block", (json_int_t)o.regs_per_block, "smem_per_block",
+        (json_int_t)o.smem_per_block, "smem_used_per_sm", (json_int_t)o.smem_used_per_sm, "full_regs_per_thread",
+        (json_int_t)o.full_regs_per_thread, "full_smem_per_block", (json_int_t)o.full_smem_per_block));
     if (r->how == FORMAT_JSON) {
         json_t *all = document();
         json_object_set_new(all, "device", device_of(context, source));

@@ -100,6 +100,8 @@ static bool read_size(const char **text, size_t *value) {
         ++*text;
         if (!read_number(text, &power))
             return false;
+        if (base < 2 && power > 1)
+            power = 1; /* no further step changes it */
         for (*value = 1; power > 0; power--)
             if (__builtin_mul_overflow(*value, base, value))
                 return false;

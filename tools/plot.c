@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bench drawn by gnuplot: bandwidth over size against the floor, the ladder as bars with the gain of each step.
- * gnuplot reads its commands from a pipe and writes to a temporary name, renamed when it is done.
+ * gnuplot reads its commands from a pipe and writes to a file that stands under its name when it is done.
  */
+#include "../examples/whole_files.h"
 #include "array.h"
 #include "bench.h"
 #include <errno.h>
@@ -177,35 +178,43 @@ static void draw_bars(FILE *to, const json_t *rows, const panel *p) {
     fputs("set xrange [*:*]\nset xtics norotate\nset rmargin\n", to);
 }
 
-static void write_script(FILE *to, const char *name, const char *path, const json_t *rows, const char *device) {
+/* What is drawn, and for what path and device. */
+typedef struct drawing {
+    const char *path, *device;
+    const json_t *rows;
+} drawing;
+
+static void write_script(FILE *to, const drawing *d) {
     panel panels[PANELS_MAX];
-    const size_t count = find_panels(rows, panels);
-    fprintf(to, "set terminal %s size %d,%zu %s\nset output '", ends_in(path, ".png") ? "pngcairo" : "svg",
-            PANEL_WIDTH, PANEL_HEIGHT * count, ends_in(path, ".png") ? "" : "background 'white'");
-    for (const char *at = name; *at != '\0'; at++)
-        fputs(*at == '\'' ? "''" : (char[]){*at, '\0'}, to);
-    fprintf(to, "'\nset multiplot layout %zu,1 title \"%s: effective bandwidth (dashed: the floor)\" noenhanced\n",
-            count, device);
+    const size_t count = find_panels(d->rows, panels);
+    fprintf(to, "set terminal %s size %d,%zu %s\n", ends_in(d->path, ".png") ? "pngcairo" : "svg", PANEL_WIDTH,
+            PANEL_HEIGHT * count, ends_in(d->path, ".png") ? "" : "background 'white'");
+    fprintf(to, "set multiplot layout %zu,1 title \"%s: effective bandwidth (dashed: the floor)\" noenhanced\n",
+            count, d->device);
     fputs("set ylabel 'GB/s'\nset grid y\nset style data linespoints\nset boxwidth 0.7\nset tics nomirror\n"
           "set key noenhanced\nset title noenhanced\nset style textbox opaque noborder margins 0.2,0.2\n",
           to);
     for (size_t i = 0; i < count; i++)
-        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, rows, &panels[i]);
+        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, d->rows, &panels[i]);
     fputs("unset multiplot\n", to);
 }
 
 /* gnuplot itself, without a shell in between; what it says on standard error is the user's to see. */
-static int run_gnuplot(const char *name, const char *path, const json_t *rows, const char *device) {
+static bool run_gnuplot(const void *context, size_t index, int file, char *why) {
     int ends[2], status = -1;
+    (void)index;
     if (pipe2(ends, O_CLOEXEC) != 0)
-        fail("pipe: %s", strerror(errno));
+        return false;
     fflush(stdout);
     const pid_t child = fork();
-    if (child < 0)
-        fail("fork: %s", strerror(errno));
+    if (child < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
     if (child == 0) {
         dup2(ends[0], STDIN_FILENO);
-        dup2(STDERR_FILENO, STDOUT_FILENO);
+        dup2(file, STDOUT_FILENO);
         execlp("gnuplot", "gnuplot", "-", (char *)NULL);
         _exit(127);
     }
@@ -213,13 +222,14 @@ static int run_gnuplot(const char *name, const char *path, const json_t *rows, c
     FILE *to = fdopen(ends[1], "w");
     void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* its exit status tells more */
     if (to != NULL) {
-        write_script(to, name, path, rows, device);
+        write_script(to, context);
         fclose(to);
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     signal(SIGPIPE, before);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    snprintf(why, FILES_MESSAGE, "gnuplot could not write it");
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void plot_check(const char *path) {
@@ -236,14 +246,8 @@ void plot_check(const char *path) {
 }
 
 void plot_write(const char *path, const json_t *rows, const char *device) {
-    const size_t size = strlen(path) + 32;
-    char *name = host_alloc(size, 1);
-    snprintf(name, size, "%s.tmp-%ld", path, (long)getpid());
-    const bool good = run_gnuplot(name, path, rows, device) == 0 && access(name, F_OK) == 0;
-    if (!good || rename(name, path) != 0) {
-        const int why = errno;
-        unlink(name);
-        fail("--plot: %s: %s", path, good ? strerror(why) : "gnuplot could not write it");
-    }
-    free(name);
+    const drawing d = {path, device, rows};
+    char message[FILES_MESSAGE];
+    if (!files_write(1, &path, run_gnuplot, &d, message))
+        fail("--plot: %s", message);
 }

@@ -121,6 +121,7 @@ static json_t *reduce_file(const request *r, gp_context *context, const char *pa
     size_t count;
     int64_t value = 0;
     gp_plan_info plan = {.struct_size = sizeof plan};
+    json_t *name = r->how == FORMAT_JSON ? json_string(path) : json_string_nocheck(path);
     int32_t *ints = read_ints(r, path, &count);
     if (gp_reduce_int(context, r->op, ints, count, &value) != GP_OK)
         fail("%s: %s", path, gp_last_error());
@@ -128,7 +129,9 @@ static json_t *reduce_file(const request *r, gp_context *context, const char *pa
     must(gp_context_plan(context, &plan));
     if (r->verbose)
         tell_plan(context);
-    return made(json_pack("{s:s, s:s, s:I, s:I, s:s}", "file", path, "op", r->op_name, "value", (json_int_t)value,
+    if (r->how == FORMAT_JSON && !json_is_string(name))
+        fail("%s: JSON cannot tell a name that is not UTF-8", path);
+    return made(json_pack("{s:o, s:s, s:I, s:I, s:s}", "file", name, "op", r->op_name, "value", (json_int_t)value,
                           "count", (json_int_t)count, "kernel", plan.kernel));
 }
 

@@ -73,13 +73,49 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     }
 }
 
-/* In place; the arithmetic is in double, on sums that were rounded once to float. */
-static void to_mean_and_deviation(float *sum, float *square, size_t count, size_t window) {
-    const double width = (double)window;
-    for (size_t i = 0; i < count; i++) {
-        const double mean = sum[i] / width, variance = square[i] / width - mean * mean;
-        sum[i] = (float)mean;
-        square[i] = variance > 0 ? (float)sqrt(variance) : 0;
+/*
+ * Takes its least int from each row if that is above 0, its greatest if that is below 0, and returns what was taken.
+ * The deviation does not change and the mean gets it back; the sums are rounded to float, which costs less the nearer
+ * to 0 the ints are. None moves away from 0, so no window becomes worse.
+ */
+static int32_t *shift_rows(int32_t *image, size_t rows, size_t cols) {
+    int32_t *shift = host_alloc(rows, sizeof *shift);
+    for (size_t y = 0; y < rows; y++) {
+        int32_t *row = image + y * cols, least = row[0], most = row[0];
+        for (size_t x = 1; x < cols; x++) {
+            least = row[x] < least ? row[x] : least;
+            most = row[x] > most ? row[x] : most;
+        }
+        shift[y] = least > 0 ? least : most < 0 ? most : 0;
+        for (size_t x = 0; x < cols; x++)
+            row[x] -= shift[y];
+    }
+    return shift;
+}
+
+/* Of the window around column x, how many columns are the row's. */
+static size_t seen_in_row(size_t x, size_t cols, size_t window) {
+    const size_t before = window / 2, behind = window - 1 - before;
+    return (x < before ? x : before) + 1 + (cols - 1 - x < behind ? cols - 1 - x : behind);
+}
+
+/*
+ * One row, in place, from the sums over shifted ints; the arithmetic is in double. With border zero what is outside
+ * is 0 and not shifted: with a part p of the window inside, its mean m and variance v, the whole window has the mean
+ * p m and the variance p (v + (1 - p) m^2).
+ */
+static void to_mean_and_deviation(float *sum, float *square, size_t cols, int32_t shift, const request *r) {
+    const bool outside_differs = r->border == GP_BORDER_ZERO || r->border == GP_BORDER_NONE;
+    for (size_t x = 0; x < cols; x++) {
+        const size_t seen = outside_differs ? seen_in_row(x, cols, r->window) : r->window;
+        if (r->border == GP_BORDER_NONE && seen < r->window)
+            continue;
+        const double inside = (double)seen / (double)r->window,
+                     outside = (double)(r->window - seen) / (double)r->window;
+        const double shifted = sum[x] / (double)seen, variance = square[x] / (double)seen - shifted * shifted;
+        const double mean = shifted + shift;
+        sum[x] = (float)(inside * mean);
+        square[x] = (float)sqrt(inside * (fmax(variance, 0) + outside * mean * mean));
     }
 }
 
@@ -101,14 +137,18 @@ static array make_output(const char *path, const array *in, float *values) {
     return out;
 }
 
-static void compute(const request *r, const array *in, const int32_t *image, float *sum, float *square) {
+static void compute(const request *r, const array *in, int32_t *image, bool mean, float *sum, float *square) {
     const size_t cols = in->n_dims > 0 ? in->dims[in->n_dims - 1] : 1;
     const size_t rows = cols > 0 ? array_count(in) / cols : 0;
+    int32_t *shift = mean ? shift_rows(image, rows, cols) : NULL;
     gp_context *context = open_context(r->backend);
     must(gp_sum_and_square_window(context, image, rows, cols, cols, r->window, r->border, sum, square, cols));
     if (r->verbose)
         tell_plan(context);
     gp_context_destroy(context);
+    for (size_t y = 0; y < rows && mean; y++)
+        to_mean_and_deviation(sum + y * cols, square + y * cols, cols, shift[y], r);
+    free(shift);
 }
 
 int window_main(int argc, char **argv) {
@@ -122,7 +162,7 @@ int window_main(int argc, char **argv) {
                "IN is a PNG (made grey), an .npy file of integers (its last axis is the row), or raw signed "
                "little-endian integers with --shape. OUT and OUT2 are float32 of the same shape: .npy by name, else "
                "raw, - is standard output; or .png, rounded to 0..255. With --border none, elements whose window "
-               "leaves the row are 0. No output is ever left half written.",
+               "leaves the row are 0. No output file is ever left half written.",
         .children = children};
     request r = {.window = 15, .border = GP_BORDER_REFLECT_101};
     array in, out[OUTPUTS];
@@ -132,10 +172,8 @@ int window_main(int argc, char **argv) {
     const size_t count = array_count(&in);
     const bool mean = r.values == 'm' || (r.values == 0 && ends_in(r.out[0], ".png"));
     float *values[OUTPUTS] = {host_alloc(count, sizeof(float)), host_alloc(count, sizeof(float))};
-    compute(&r, &in, image, values[0], mean || r.outs > 1 ? values[1] : NULL);
+    compute(&r, &in, image, mean, values[0], mean || r.outs > 1 ? values[1] : NULL);
     free(image);
-    if (mean)
-        to_mean_and_deviation(values[0], values[1], count, r.window);
     for (size_t i = 0; i < r.outs; i++)
         out[i] = make_output(r.out[i], &in, values[i]);
     arrays_write(r.outs, r.out, out);

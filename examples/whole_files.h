@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files written whole or not at all. */
+#ifndef WHOLE_FILES_H
+#define WHOLE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FILES_MESSAGE = 512 }; /* bytes of an error message */
+
+/* Writes file `index` to the descriptor. False: `why` says what failed or, left empty, errno does. */
+typedef bool (*file_writer)(const void *context, size_t index, int file, char why[FILES_MESSAGE]);
+
+/*
+ * Writes all n files or, if one fails, none: under temporary names beside the targets, renamed when all are whole. A
+ * link stays, what it leads to is replaced; a file that is replaced keeps its permissions. What is no regular file
+ * (a pipe, a device), standard output (also as "-") and a descriptor under /dev or /proc are written in place. False:
+ * the message names the path as given and says what is wrong.
+ */
+bool files_write(size_t n, const char *const path[], file_writer writer, const void *context,
+                 char message[FILES_MESSAGE]);
+
+#endif
