@@ -215,32 +215,35 @@ static void large_shapes(void **state) {
         }
 }
 
-/* Tiles of large matrices: rows of whole 8 KiB on both sides, at least two pieces under way, every element once. */
+/* A large square: rows of so many bytes in pinned tiles on both sides, two pieces under way, every element once. */
+static void check_tiles(size_t elem, size_t side, bool in_place, size_t in_row, size_t out_row) {
+    unsigned char *const in = (unsigned char *)(uintptr_t)0x100000000000, *const out = in + ((uint64_t)1 << 40);
+    gp_staged staged = {true, {true, false}, true};
+    gp_problem p;
+    gp_cut cut;
+    uint64_t covered = 0;
+    assert_int_equal(gp_problem_transpose(&p, elem, in, side, side, side, in_place ? in : out, side), GP_OK);
+    gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
+    if (!in_place || elem > 1)
+        assert_true(cut.piece_rows * elem % out_row == 0 && cut.piece_cols * elem % in_row == 0);
+    for (gp_piece piece = {0}; gp_cut_next(&cut, &piece);)
+        covered += (uint64_t)piece.rows * piece.cols * (piece.pair ? 2 : 1);
+    assert_true(covered == (uint64_t)side * side && 2 * cut.slot_bytes <= GP_SLOTS_BYTES_MOST);
+    staged.pinned = false;
+    gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
+    assert_true(in_place || (cut.piece_cols * elem % 8192 == 0 && cut.in_bytes <= GP_PIECE_BYTES));
+}
+
+/* Pitches of no particular length, of 128 KiB, of 32 KiB. */
 static void tiles_have_long_rows(void **state) {
     (void)state;
-    unsigned char *const in = (unsigned char *)(uintptr_t)0x100000000000, *const out = in + ((uint64_t)1 << 40);
-    for (size_t elem = 1; elem <= 16; elem *= 2)
-        for (int in_place = 0; in_place < 2; in_place++) {
-            const size_t side = 65536 / elem * 2 + 64;
-            gp_staged staged = {true, {true, false}, true};
-            gp_problem p;
-            gp_cut cut;
-            uint64_t covered = 0;
-            assert_int_equal(gp_problem_transpose(&p, elem, in, side, side, side, in_place ? in : out, side), GP_OK);
-            gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
-            if (!in_place || elem > 1) {
-                assert_int_equal(cut.piece_rows * elem % 8192, 0);
-                assert_int_equal(cut.piece_cols * elem % 8192, 0);
-            }
-            assert_true(2 * cut.slot_bytes <= GP_SLOTS_BYTES_MOST);
-            for (gp_piece piece = {0}; gp_cut_next(&cut, &piece);)
-                covered += (uint64_t)piece.rows * piece.cols * (piece.pair ? 2 : 1);
-            assert_true(covered == (uint64_t)side * side);
-            staged.pinned = false;
-            gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
-            assert_true(in_place || cut.piece_rows * cut.piece_cols * elem <= GP_PIECE_BYTES);
-            assert_true(in_place || cut.piece_cols * elem % 8192 == 0);
-        }
+    for (size_t elem = 1; elem <= 16; elem *= 2) {
+        check_tiles(elem, 131072 / elem + 64, false, 8192, 8192);
+        check_tiles(elem, 131072 / elem, false, 8192, elem < 4 ? 8192 : 16384);
+        check_tiles(elem, 32768 / elem, false, 4096, 4096);
+        check_tiles(elem, 131072 / elem + 64, true, 8192, 8192);
+        check_tiles(elem, 32768 / elem, true, 8192, 8192);
+    }
 }
 
 #define SIDE ((size_t)1500) /* 9 MB: large enough to be asked where it is to be computed */

@@ -17,6 +17,21 @@
  * tiles of 8192 x 8192, 4096 x 4096 and 2048 x 8192: 83 to 85, 88 to 91 and 92 to 93 GB/s.
  */
 #define TILE_ROW ((size_t)8 << 10)
+
+/*
+ * Pinned rows up to this far apart may be half as long: 1 byte 31776 x 31776, tiles of 16 MiB so and of 64 MiB, 0.912
+ * and 0.866 of the bus.
+ */
+#define NEAR_PITCH ((size_t)32 << 10)
+
+/*
+ * Pinned rows a multiple of this many bytes apart are slower, and output rows gain from being twice as long, unless
+ * tiles grow beyond so many bytes: 4 bytes 16384 x 16384 0.882 and 0.834, 8 bytes 8192 x 16384 0.885 and 0.837; 2
+ * bytes, tiles of 64 MiB, 0.878 either way. Longer input rows gain nothing, nor do output rows 48 KiB apart.
+ */
+#define FAR_PITCH ((size_t)64 << 10)
+#define LONGER_MOST ((size_t)32 << 20)
+
 #define TILE_MOST ((size_t)64 << 20) /* bytes of the tiles of a piece, and the least number of them in a matrix, */
 #define TILES_WANTED 16              /* if they are made larger than asked for in order to have such rows */
 
@@ -48,27 +63,44 @@ static size_t square_root(size_t value) {
 }
 
 /* A tile that ends inside the matrix is shortened to whole units. */
-static size_t shorten(size_t side, size_t whole, size_t elem_bytes) {
-    const size_t row = elem_bytes < TILE_ROW ? TILE_ROW / elem_bytes : 1, unit = side < row ? TILE_UNIT : row;
+static size_t shorten(size_t side, size_t whole, size_t row) {
+    const size_t unit = side < row ? TILE_UNIT : row;
     return side < whole && side > unit ? side / unit * unit : side;
+}
+
+/* Elements in the rows that tiles are to have on both sides of the bus. */
+typedef struct tile_rows {
+    size_t in, out;
+} tile_rows;
+
+static tile_rows rows_of_tiles(const gp_cut *cut) {
+    const gp_problem *problem = cut->problem;
+    const size_t elem_bytes = problem->elem_bytes;
+    const size_t in_pitch = problem->in_pitch * elem_bytes, out_pitch = problem->out_pitch * elem_bytes;
+    const size_t row = at_least_one(TILE_ROW / elem_bytes);
+    if (!cut->staged.pinned || problem->in_place)
+        return (tile_rows){row, row};
+    if (in_pitch <= NEAR_PITCH && out_pitch <= NEAR_PITCH)
+        return (tile_rows){at_least_one(row / 2), at_least_one(row / 2)};
+    const bool longer = out_pitch % FAR_PITCH == 0 && 2 * row * row * elem_bytes <= LONGER_MOST;
+    return (tile_rows){row, longer ? 2 * row : row};
 }
 
 /*
  * Tiles of so many columns, or as near as the matrix allows: a panel of whole input rows would be a stripe of short
  * output rows, and short rows are slow to copy on the processor and over the bus alike.
  */
-static void cut_tiles(gp_cut *cut, size_t elements, size_t cols) {
-    const size_t elem_bytes = cut->problem->elem_bytes;
+static void cut_tiles(gp_cut *cut, size_t elements, size_t cols, tile_rows rows) {
     cut->piece_cols = least(cut->cols, cols);
     cut->piece_rows = least(cut->rows, at_least_one(elements / cut->piece_cols));
     cut->piece_cols = least(cut->cols, at_least_one(elements / cut->piece_rows));
-    cut->piece_rows = shorten(cut->piece_rows, cut->rows, elem_bytes);
-    cut->piece_cols = shorten(cut->piece_cols, cut->cols, elem_bytes);
+    cut->piece_rows = shorten(cut->piece_rows, cut->rows, rows.out);
+    cut->piece_cols = shorten(cut->piece_cols, cut->cols, rows.in);
 }
 
 /* In place, where an off-diagonal piece is two tiles, they are smaller unless the matrix has many. */
-static size_t tile_bytes(const gp_problem *problem, size_t target) {
-    const size_t wide = TILE_ROW / least(problem->elem_bytes, TILE_ROW) * TILE_ROW;
+static size_t tile_bytes(const gp_problem *problem, size_t target, tile_rows rows) {
+    const size_t wide = rows.in * rows.out * problem->elem_bytes;
     const size_t share = (size_t)(problem->bytes_read / TILES_WANTED);
     const size_t most = problem->in_place ? TILE_MOST / 2 : TILE_MOST;
     const size_t enlarged = least(least(wide, most), share);
@@ -79,14 +111,16 @@ static size_t tile_bytes(const gp_problem *problem, size_t target) {
 static void cut_transpose(gp_cut *cut, size_t target) {
     const gp_problem *problem = cut->problem;
     const size_t elem_bytes = problem->elem_bytes;
-    const size_t wanted = tile_bytes(problem, target), elements = at_least_one(wanted / elem_bytes);
+    const tile_rows rows = rows_of_tiles(cut);
+    const size_t wanted = tile_bytes(problem, target, rows), elements = at_least_one(wanted / elem_bytes);
     if (problem->in_place) {
-        cut->piece_rows = shorten(least(cut->rows, at_least_one(square_root(elements))), cut->rows, elem_bytes);
+        cut->piece_rows = shorten(least(cut->rows, at_least_one(square_root(elements))), cut->rows, rows.out);
         cut->piece_cols = cut->piece_rows;
     } else if (wanted > target && !cut->staged.pinned) {
-        cut_tiles(cut, target / elem_bytes, at_least_one(TILE_ROW / elem_bytes));
+        cut_tiles(cut, target / elem_bytes, rows.in, rows);
     } else {
-        cut_tiles(cut, elements, at_least_one(square_root(elements)));
+        cut_tiles(cut, elements, elements == rows.in * rows.out ? rows.in : at_least_one(square_root(elements)),
+                  rows);
     }
     const unsigned arrays = problem->in_place && cut->piece_rows < cut->rows ? 2 : 1;
     const size_t bytes = align_up(cut->piece_rows * cut->piece_cols * elem_bytes);

@@ -25,6 +25,27 @@
 #define SMALL_SEGMENT_BYTES ((size_t)64 << 10)
 
 /*
+ * Processors ask for nothing beyond a page by themselves, and rows of a tile end after one or two: what follows is
+ * asked for this far ahead, and segments are longer. One H200, 16 threads, 1 GiB, share of the bus with memcpy, 4 KiB
+ * ahead, and so with segments of 256 KiB: 16384 x 16384 of 4 bytes 0.884, 0.929, 0.945; 8192 x 16384 of 8 bytes
+ * 0.878, 0.941, 0.950. Rows that begin anywhere in a line are left to memcpy, nothing gained having been seen.
+ */
+#define AHEAD ((size_t)4 << 10)
+#define ROWS_SEGMENT_BYTES ((size_t)256 << 10)
+
+#if defined(__x86_64__)
+typedef struct line {
+    __m128i part[4];
+} line;
+
+static inline line load_line(const unsigned char *from) {
+    const __m128i *source = (const __m128i *)(const void *)from;
+    return (line){{_mm_loadu_si128(source), _mm_loadu_si128(source + 1), _mm_loadu_si128(source + 2),
+                   _mm_loadu_si128(source + 3)}};
+}
+#endif
+
+/*
  * Past the caches: the caller's output is not read before it is written, and does not push the chunks out of the
  * cache, where the copy engines find large ones.
  */
@@ -35,17 +56,29 @@ static void stream_bytes(unsigned char *to, const unsigned char *from, size_t by
     memcpy(to, from, head);
     to += head, from += head, bytes -= head;
     for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
-        const __m128i *source = (const __m128i *)(const void *)from;
-        __m128i *target = (__m128i *)(void *)to;
-        const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-        const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(target, a);
-        _mm_stream_si128(target + 1, b);
-        _mm_stream_si128(target + 2, c);
-        _mm_stream_si128(target + 3, d);
+        const line moved = load_line(from);
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128((__m128i *)(void *)to + i, moved.part[i]);
     }
 #endif
     memcpy(to, from, bytes);
+}
+
+/* Into the caches; what the thread reads next, on to the row at `next`, is asked for some way ahead. */
+static void pack_bytes(unsigned char *to, const unsigned char *from, size_t bytes, const unsigned char *next) {
+    size_t at = 0;
+#if defined(__x86_64__)
+    for (; at + LINE <= bytes; at += LINE) {
+        const size_t ahead = at + AHEAD;
+        _mm_prefetch((const char *)(ahead < bytes ? from + ahead : next + (ahead - bytes)), _MM_HINT_T0);
+        const line moved = load_line(from + at);
+        for (int i = 0; i < 4; i++)
+            _mm_storeu_si128((__m128i *)(void *)(to + at) + i, moved.part[i]);
+    }
+#else
+    (void)next;
+#endif
+    memcpy(to + at, from + at, bytes - at);
 }
 
 /* An instruction of newer processors; others take it for one that does nothing. */
@@ -56,6 +89,10 @@ static void demote(const unsigned char *bytes, size_t count) {
 #else
     (void)bytes, (void)count;
 #endif
+}
+
+static bool is_rows_of_lines(const gp_box *box) {
+    return box->height > 1 && box->host_pitch % LINE == 0;
 }
 
 static void copy_segment(const gp_chunk *chunk, size_t first, size_t end) {
@@ -69,6 +106,8 @@ static void copy_segment(const gp_chunk *chunk, size_t first, size_t end) {
             stream_bytes(host, chunk->bytes + begin, bytes);
         else if (whole <= SMALL_BYTES)
             stream_bytes(chunk->bytes + begin, host, bytes);
+        else if (is_rows_of_lines(box))
+            pack_bytes(chunk->bytes + begin, host, bytes, begin + bytes < end ? host - col + box->host_pitch : host);
         else
             memcpy(chunk->bytes + begin, host, bytes);
         begin += bytes;
@@ -87,7 +126,9 @@ static size_t segment_begin(const gp_chunk *chunk, unsigned segment) {
 
 void gp_chunk_offer(gp_chunk *chunk, const gp_box *box, bool unpack) {
     const size_t bytes = box->width * box->height;
-    const size_t segment = bytes <= SMALL_BYTES ? SMALL_SEGMENT_BYTES : SEGMENT_BYTES;
+    const size_t segment = bytes <= SMALL_BYTES    ? SMALL_SEGMENT_BYTES
+                           : is_rows_of_lines(box) ? ROWS_SEGMENT_BYTES
+                                                   : SEGMENT_BYTES;
     chunk->box = *box;
     chunk->unpack = unpack;
     chunk->segments = (unsigned)((bytes + segment - 1) / segment);
