@@ -275,6 +275,26 @@ static void transpose_visit_flat(uint64_t *state, void (*visit)(const transpose_
     }
 }
 
+/* Past 4 MiB, of any size and at any address, rows of the output apart: lines kept from panel to panel of rows. More
+ * columns than a strip has, fewer than a group; rows just enough for that; sides longest either way. */
+static void transpose_visit_lines(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
+    static const struct {
+        size_t elem, rows, cols;
+    } lines[] = {{3, 1301, 1103}, {3, 129, 12001}, {3, 1400001, 1}, {5, 499, 2103},  {6, 90001, 9},  {8, 801, 733},
+                 {12, 611, 701},  {16, 607, 503},  {20, 503, 487},  {100, 211, 230}, {256, 133, 129}};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        transpose_case c = {.elem_bytes = lines[i].elem,
+                            .rows = lines[i].rows,
+                            .cols = lines[i].cols,
+                            .in_pad = cases_random(state) % 3,
+                            .out_pad = cases_random(state) % 3,
+                            .in_offset = cases_random(state) % 64,
+                            .out_offset = cases_random(state) % 64,
+                            .seed = cases_random(state)};
+        visit(&c, user);
+    }
+}
+
 void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) {
     bool reduced = cases_reduced();
     const size_t *elems = reduced ? transpose_elems_reduced : transpose_elems;
@@ -325,12 +345,13 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     transpose_visit_even(&state, visit, user);
     transpose_visit_paired(reduced, &state, visit, user);
     transpose_visit_flat(&state, visit, user);
+    transpose_visit_lines(&state, visit, user);
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
     static const struct {
         size_t elem, side, pad;
-    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0},  {1, 1144, 0}, {2, 611, 3}, {2, 1499, 0},
-                   {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},  {4, 2053, 0}, {8, 611, 0}, {8, 1360, 0},
-                   {8, 1201, 2}, {8, 1931, 2}, {12, 611, 1}, {16, 1001, 0}, {16, 1101, 0}};
+    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0},  {1, 1144, 0},  {2, 611, 3},  {2, 1499, 0},
+                   {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},  {4, 2053, 0},  {8, 611, 0},  {8, 1360, 0},
+                   {8, 1201, 2}, {8, 1931, 2}, {12, 611, 1}, {16, 1001, 0}, {16, 1101, 0}, {5000, 19, 1}};
     for (size_t i = 0; i < COUNT(squares); i++) {
         transpose_case c = {.elem_bytes = squares[i].elem,
                             .rows = squares[i].side,

@@ -353,7 +353,7 @@ GP_API gp_status gp_sum_and_square_window(gp_context *context, const int32_t *im
  * out[c][r] = in[r][c]: transposes a matrix of rows x cols elements of elem_bytes bytes each.
  *
  * in   rows x cols, in_pitch elements from row to row.   out   cols x rows, out_pitch elements from row to row.
- * elem_bytes  1, 2, 4, 8 and 16 are fast, every other size is correct. No alignment is required; elements aligned
+ * elem_bytes  1, 2, 4, 8 and 16 are fastest, every other size works. No alignment is required; elements aligned
  *             to their size are faster.
  * in == out transposes in place: rows == cols and equal pitches then. rows or cols 0: nothing is done.
  *

@@ -3,33 +3,72 @@
 #include "rows.h"
 #include "split.h"
 #include "threads.h"
+#include "transpose_lines.h"
+#include "transpose_quick.h"
+#include <stdlib.h>
 #include <string.h>
 
-/*
- * A block of elements is read and written within the first-level cache: 32 x 32 elements touch 64 lines of up to 64
- * bytes for the usual element sizes.
- */
-#define BLOCK ((size_t)32)
+/* A square has at most 64 x 64 elements and 16 KiB; behind each of its rows in a buffer lies what `quick` writes. */
+#define SIDE_MAX ((size_t)64)
+#define ELEMENTS_BYTES ((size_t)16 << 10)
+#define SQUARE_BYTES (ELEMENTS_BYTES + SIDE_MAX * GP_QUICK_BEHIND)
+
+typedef struct {
+    gp_matrices whole;
+    gp_transpose_quick quick;
+    size_t elem_bytes, rows, cols;
+    size_t side; /* of a square */
+} job;
 
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-static void transpose_block(const gp_problem *problem, size_t r_begin, size_t r_end, size_t c_begin, size_t c_end) {
-    size_t bytes = problem->elem_bytes;
-    for (size_t c = c_begin; c < c_end; ++c)
-        for (size_t r = r_begin; r < r_end; ++r)
-            memcpy((char *)problem->out + (c * problem->out_pitch + r) * bytes,
-                   (const char *)problem->in + (r * problem->in_pitch + c) * bytes, bytes);
+static void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes) {
+    for (size_t i = 0; i < rows; ++i)
+        memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
+/* Wide elements are put where they belong, others by way of a buffer: see gp_transpose_quick. */
+static void transpose_square(const job *j, size_t r, size_t c) {
+    char buffer[SQUARE_BYTES];
+    size_t bytes = j->elem_bytes, held = j->side * bytes + GP_QUICK_BEHIND;
+    size_t rows = smaller(j->side, j->rows - r), cols = smaller(j->side, j->cols - c);
+    gp_matrices m = j->whole;
+    m.in += r * m.in_pitch + c * bytes;
+    m.out += c * m.out_pitch + r * bytes;
+    if (bytes > GP_QUICK_BYTES_MAX) {
+        j->quick(&m, rows, cols, bytes);
+        return;
+    }
+    j->quick(&(gp_matrices){m.in, m.in_pitch, buffer, held}, rows, cols, bytes);
+    copy_rows(m.out, m.out_pitch, buffer, held, cols, rows * bytes);
+}
+
+/* Parts have rows or columns of squares, whichever are more. */
 static void transpose_part(void *argument, unsigned part, unsigned parts) {
-    const gp_problem *problem = argument;
-    size_t bands = (problem->rows + BLOCK - 1) / BLOCK, end = gp_part_begin(bands, part + 1, parts);
-    for (size_t band = gp_part_begin(bands, part, parts); band < end; ++band)
-        for (size_t c = 0; c < problem->cols; c += BLOCK)
-            transpose_block(problem, band * BLOCK, smaller(problem->rows, (band + 1) * BLOCK), c,
-                            smaller(problem->cols, c + BLOCK));
+    const job *j = argument;
+    size_t down = (j->rows + j->side - 1) / j->side, along = (j->cols + j->side - 1) / j->side;
+    bool rows = down >= along;
+    size_t first = gp_part_begin(rows ? down : along, part, parts);
+    size_t end = gp_part_begin(rows ? down : along, part + 1, parts);
+    for (size_t r = rows ? first : 0; r < (rows ? end : down); ++r)
+        for (size_t c = rows ? 0 : first; c < (rows ? along : end); ++c)
+            transpose_square(j, r * j->side, c * j->side);
+}
+
+/* In place: the square from element (r, c) on changes places with its mirror image; on the diagonal it is that. */
+static void swap_squares(const job *j, size_t r, size_t c) {
+    char lower[SQUARE_BYTES], upper[SQUARE_BYTES];
+    size_t bytes = j->elem_bytes, pitch = j->whole.out_pitch, held = j->side * bytes + GP_QUICK_BEHIND;
+    size_t rows = smaller(j->side, j->rows - r), cols = smaller(j->side, j->rows - c);
+    char *square = j->whole.out + r * pitch + c * bytes, *mirror = j->whole.out + c * pitch + r * bytes;
+    j->quick(&(gp_matrices){square, pitch, lower, held}, rows, cols, bytes);
+    if (r != c) {
+        j->quick(&(gp_matrices){mirror, pitch, upper, held}, cols, rows, bytes);
+        copy_rows(square, pitch, upper, held, rows, cols * bytes);
+    }
+    copy_rows(mirror, pitch, lower, held, cols, rows * bytes);
 }
 
 /* Any size through a buffer of any size. */
@@ -44,31 +83,47 @@ static void swap_bytes(char *a, char *b, size_t bytes) {
     }
 }
 
-/* Exchanges a block below the diagonal with its mirror image; on the diagonal, its own two halves. */
-static void swap_block(const gp_problem *problem, size_t r_begin, size_t r_end, size_t c_begin, size_t c_end) {
-    char *matrix = problem->out;
-    size_t bytes = problem->elem_bytes, pitch = problem->out_pitch;
-    for (size_t r = r_begin; r < r_end; ++r)
-        for (size_t c = c_begin; c < smaller(c_end, r); ++c)
-            swap_bytes(matrix + (r * pitch + c) * bytes, matrix + (c * pitch + r) * bytes, bytes);
-}
-
-/* Band i has i + 1 blocks: part p takes bands p, p + parts, ... so that the parts are of like size. */
+/* Band i has i + 1 squares: part p takes bands p, p + parts, ... so that the parts are of like size. */
 static void swap_part(void *argument, unsigned part, unsigned parts) {
-    const gp_problem *problem = argument;
-    size_t bands = (problem->rows + BLOCK - 1) / BLOCK;
-    for (size_t band = part; band < bands; band += parts)
-        for (size_t c = 0; c <= band * BLOCK; c += BLOCK)
-            swap_block(problem, band * BLOCK, smaller(problem->rows, (band + 1) * BLOCK), c, c + BLOCK);
+    const job *j = argument;
+    char *matrix = j->whole.out;
+    size_t bytes = j->elem_bytes, pitch = j->whole.out_pitch;
+    for (size_t r = part * j->side; r < j->rows; r += parts * j->side)
+        for (size_t c = 0; c <= r; c += j->side)
+            if (j->side > 1)
+                swap_squares(j, r, c);
+            else if (c < r)
+                swap_bytes(matrix + r * pitch + c * bytes, matrix + c * pitch + r * bytes, bytes);
 }
 
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     if (problem->rows == 0 || problem->cols == 0)
         return GP_OK;
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
-    gp_problem work = *problem;
-    gp_threads_run(context, parts, problem->in_place ? swap_part : transpose_part, &work);
+    if (!problem->in_place && gp_transpose_by_lines(context, problem, parts))
+        return GP_OK;
+    size_t bytes = problem->elem_bytes;
+    job j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
+             .quick = gp_transpose_quick_of(bytes),
+             .elem_bytes = bytes,
+             .rows = problem->rows,
+             .cols = problem->cols,
+             .side = bytes <= GP_QUICK_BYTES_MAX ? SIDE_MAX : 32};
+    while ((problem->in_place || bytes <= GP_QUICK_BYTES_MAX) && j.side > 1 &&
+           j.side * j.side * bytes > ELEMENTS_BYTES)
+        j.side /= 2;
+    gp_threads_run(context, parts, problem->in_place ? swap_part : transpose_part, &j);
     return GP_OK;
+}
+
+char *gp_transpose_kept_lines(gp_context *context, size_t lines) {
+    size_t bytes = lines * GP_LINE;
+    if (context->lines_bytes < bytes) {
+        free(context->lines);
+        context->lines = aligned_alloc(GP_LINE, bytes);
+        context->lines_bytes = context->lines ? bytes : 0;
+    }
+    return context->lines;
 }
 
 bool gp_transpose_simd_supports(const gp_problem *problem) {

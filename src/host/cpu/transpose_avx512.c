@@ -179,19 +179,22 @@ INLINE void skew_of(size_t bytes, const gp_matrices *at, size_t tiles, char *kep
     panel(bytes, at, tiles, (sink){at->out, at->out_pitch, SKEWED, kept});
 }
 
-#define FOR_BYTES(n)                                                                    \
+#define PANEL_FOR_BYTES(n)                                                              \
     AVX512 static void panel_of_##n(const gp_matrices *at, size_t tiles, bool stream) { \
         panel_of(n, at, tiles, stream);                                                 \
-    }                                                                                   \
-    AVX512 static void skew_of_##n(const gp_matrices *at, size_t tiles, char *kept) {   \
-        skew_of(n, at, tiles, kept);                                                    \
+    }
+
+#define FOR_BYTES(n)                                                                  \
+    PANEL_FOR_BYTES(n)                                                                \
+    AVX512 static void skew_of_##n(const gp_matrices *at, size_t tiles, char *kept) { \
+        skew_of(n, at, tiles, kept);                                                  \
     }
 
 FOR_BYTES(1)
 FOR_BYTES(2)
 FOR_BYTES(4)
 FOR_BYTES(8)
-FOR_BYTES(16)
+PANEL_FOR_BYTES(16)
 
 AVX512 static void stream_lines(char *to, const char *from, size_t lines) {
     for (; lines > 0; --lines, to += GP_LINE, from += GP_LINE)
@@ -288,7 +291,7 @@ gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, c
         .row_bytes = GP_LINE,
         .panel = {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16},
         .stream_lines = stream_lines,
-        .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8, skew_of_16},
+        .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8},
         .square = {square_of_1, square_of_2, square_of_4, square_of_8, square_of_16}};
     return gp_transpose_in_tiles(context, plan, problem, &kernels);
 }

@@ -3,7 +3,7 @@
 #include "transpose_tiles.h"
 #include "split.h"
 #include "threads.h"
-#include <stdlib.h>
+#include "transpose_lines.h"
 #include <string.h>
 
 /*
@@ -43,6 +43,14 @@
  * with 16; of 1 byte 11.3 with 8, 8.4 with 16.
  */
 static const size_t crowded_rows_ahead[] = {16, 24, 2, 2, 2};
+
+/*
+ * Where lines of the output begin anywhere and there is no kernel for that, elements this wide go to
+ * gp_transpose_by_lines(). 4001 x 3999 elements of 8 bytes with AVX2: through the caches 24.5 ms, so 18.9; of 16
+ * bytes 47.5, so 27.9. With AVX-512, 16 bytes in lines kept from panels of 4 rows: 24.9, so 25.3, but in small
+ * pages 43.9, so 36.1. Of 4 bytes with AVX2 12.5, so 11.3, but in small pages 14.7, so 15.9.
+ */
+#define BY_LINES_MIN 8
 
 /* So many are copied one by one rather than as part of a tile. */
 #define FEW_ELEMENTS 4
@@ -332,16 +340,6 @@ static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
     j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
 }
 
-/* Stays with the context: new memory at every call would be faulted in at every call. NULL: there is none. */
-static char *lines_of(gp_context *context, size_t bytes) {
-    if (context->lines_bytes < bytes) {
-        free(context->lines);
-        context->lines = aligned_alloc(GP_LINE, bytes);
-        context->lines_bytes = context->lines ? bytes : 0;
-    }
-    return context->lines;
-}
-
 /* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */
 static void prepare_skew(job *j, gp_context *context, const gp_transpose_kernels *kernels, unsigned parts) {
     gp_transpose_skew skew = kernels->skew[__builtin_ctzll(j->elem_bytes)];
@@ -349,7 +347,7 @@ static void prepare_skew(job *j, gp_context *context, const gp_transpose_kernels
         return;
     size_t strips = (j->cols + KEPT_LINES_MAX - 1) / KEPT_LINES_MAX, length = j->cols / strips + 1;
     j->kept_lines = (length + j->tile_cols - 1) / j->tile_cols * j->tile_cols;
-    j->kept = lines_of(context, parts * j->kept_lines * GP_LINE);
+    j->kept = gp_transpose_kept_lines(context, parts * j->kept_lines);
     j->skew = j->kept ? skew : NULL;
 }
 
@@ -380,6 +378,9 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
     if (!aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN && !problem->in_place)
         prepare_skew(&j, context, kernels, parts);
+    if (!aligned && !j.skew && !problem->in_place && bytes >= BY_LINES_MIN &&
+        gp_transpose_by_lines(context, problem, parts))
+        return GP_OK;
     gp_shares shares;
     gp_shares_begin(&shares, j.skew ? 0 : problem->bytes_read + problem->bytes_written, parts);
     j.shares = &shares;

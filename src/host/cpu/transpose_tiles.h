@@ -57,6 +57,9 @@ typedef struct gp_transpose_kernels {
     void (*square[5])(const gp_transpose_square *square); /* NULL: none */
 } gp_transpose_kernels;
 
+/* Aligned. They stay with the context: new memory would be faulted in at every call. NULL: there is none. */
+char *gp_transpose_kept_lines(gp_context *context, size_t lines);
+
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                 const gp_transpose_kernels *kernels);
 
