@@ -33,18 +33,6 @@
 #define AHEAD ((size_t)4 << 10)
 #define ROWS_SEGMENT_BYTES ((size_t)256 << 10)
 
-#if defined(__x86_64__)
-typedef struct line {
-    __m128i part[4];
-} line;
-
-static inline line load_line(const unsigned char *from) {
-    const __m128i *source = (const __m128i *)(const void *)from;
-    return (line){{_mm_loadu_si128(source), _mm_loadu_si128(source + 1), _mm_loadu_si128(source + 2),
-                   _mm_loadu_si128(source + 3)}};
-}
-#endif
-
 /*
  * Past the caches: the caller's output is not read before it is written, and does not push the chunks out of the
  * cache, where the copy engines find large ones.
@@ -56,9 +44,14 @@ static void stream_bytes(unsigned char *to, const unsigned char *from, size_t by
     memcpy(to, from, head);
     to += head, from += head, bytes -= head;
     for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
-        const line moved = load_line(from);
-        for (int i = 0; i < 4; i++)
-            _mm_stream_si128((__m128i *)(void *)to + i, moved.part[i]);
+        const __m128i *source = (const __m128i *)(const void *)from;
+        __m128i *target = (__m128i *)(void *)to;
+        const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+        const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+        _mm_stream_si128(target, a);
+        _mm_stream_si128(target + 1, b);
+        _mm_stream_si128(target + 2, c);
+        _mm_stream_si128(target + 3, d);
     }
 #endif
     memcpy(to, from, bytes);
@@ -67,17 +60,11 @@ static void stream_bytes(unsigned char *to, const unsigned char *from, size_t by
 /* Into the caches; what the thread reads next, on to the row at `next`, is asked for some way ahead. */
 static void pack_bytes(unsigned char *to, const unsigned char *from, size_t bytes, const unsigned char *next) {
     size_t at = 0;
-#if defined(__x86_64__)
     for (; at + LINE <= bytes; at += LINE) {
         const size_t ahead = at + AHEAD;
-        _mm_prefetch((const char *)(ahead < bytes ? from + ahead : next + (ahead - bytes)), _MM_HINT_T0);
-        const line moved = load_line(from + at);
-        for (int i = 0; i < 4; i++)
-            _mm_storeu_si128((__m128i *)(void *)(to + at) + i, moved.part[i]);
+        __builtin_prefetch(ahead < bytes ? from + ahead : next + (ahead - bytes));
+        memcpy(to + at, from + at, LINE);
     }
-#else
-    (void)next;
-#endif
     memcpy(to + at, from + at, bytes - at);
 }
 
