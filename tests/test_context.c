@@ -126,30 +126,6 @@ static void last_error_belongs_to_its_thread(void **state) {
     assert_int_equal(strncmp(gp_last_error(), ours, 60), 0);
 }
 
-/* Nor does a call that succeeds change it: AUTO where no GPU is usable. */
-static void successes_leave_the_last_error(void **state) {
-    (void)state;
-    char before[512];
-    gp_context *context = NULL;
-    gp_kernel_at(SIZE_MAX, NULL);
-    snprintf(before, sizeof before, "%s", gp_last_error());
-    assert_int_equal(gp_context_create(&context, NULL), GP_OK);
-    assert_string_equal(gp_last_error(), before);
-    gp_context_destroy(context);
-}
-
-/* A made-up device whose figures contradict each other is none. */
-static void models_are_checked(void **state) {
-    (void)state;
-    gp_device_info model = devices[DEVICE_HOPPER];
-    model.smem_reserved = model.smem_per_sm + 1;
-    const gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_MODEL, .model = &model};
-    gp_context *context = NULL;
-    assert_int_equal(gp_context_create(&context, &options), GP_ERR_ARGUMENT);
-    assert_non_null(strstr(gp_last_error(), "smem_reserved"));
-    assert_null(context);
-}
-
 /* Runs in a forked child under an alarm, so that a hang is a failure: 0 if the parent's context works there. */
 static void in_child(gp_context *context, bool nested) {
     if (SANITIZED) /* gcc 12's allocator is locked in the child for ever if a thread was just starting in the parent
@@ -409,8 +385,6 @@ int main(void) {
         cmocka_unit_test(made_and_destroyed_ten_thousand_times),
         cmocka_unit_test(several_contexts_in_several_threads),
         cmocka_unit_test(last_error_belongs_to_its_thread),
-        cmocka_unit_test(successes_leave_the_last_error),
-        cmocka_unit_test(models_are_checked),
         cmocka_unit_test(a_forked_child_goes_on),
         cmocka_unit_test(plans_are_told_and_explained),
         cmocka_unit_test(pins_hold_for_their_operation),

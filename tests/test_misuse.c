@@ -35,6 +35,18 @@ static int close_contexts(void **state) {
     return 0;
 }
 
+/* A call that succeeds does not change the last error: AUTO where no GPU is usable. */
+static void successes_leave_the_last_error(void **state) {
+    (void)state;
+    char before[512];
+    gp_context *context = NULL;
+    gp_kernel_at(SIZE_MAX, NULL);
+    snprintf(before, sizeof before, "%s", gp_last_error());
+    assert_int_equal(gp_context_create(&context, NULL), GP_OK);
+    assert_string_equal(gp_last_error(), before);
+    gp_context_destroy(context);
+}
+
 static void statuses_and_version(void **state) {
     (void)state;
     assert_int_equal(gp_version(), GP_VERSION);
@@ -139,6 +151,9 @@ static void bad_models(void **state) {
     BAD(create(o), "model");
     wrong.struct_size = sizeof wrong - 1;
     BAD(create(o), "struct_size");
+    wrong = devices[DEVICE_HOPPER];
+    wrong.smem_reserved = wrong.smem_per_sm + 1;
+    BAD(create(o), "smem_reserved");
     longer tailed;
     memset(&tailed, 0, sizeof tailed);
     tailed.u.device = devices[DEVICE_D];
@@ -320,10 +335,15 @@ static void bad_memory_calls(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_and_version), cmocka_unit_test(bad_options),
-        cmocka_unit_test(bad_models),           cmocka_unit_test(options_with_a_tail),
-        cmocka_unit_test(received_structs),     cmocka_unit_test(bad_context_calls),
-        cmocka_unit_test(bad_pins_and_limits),  cmocka_unit_test(bad_memory_calls),
+        cmocka_unit_test(successes_leave_the_last_error),
+        cmocka_unit_test(statuses_and_version),
+        cmocka_unit_test(bad_options),
+        cmocka_unit_test(bad_models),
+        cmocka_unit_test(options_with_a_tail),
+        cmocka_unit_test(received_structs),
+        cmocka_unit_test(bad_context_calls),
+        cmocka_unit_test(bad_pins_and_limits),
+        cmocka_unit_test(bad_memory_calls),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -216,7 +216,8 @@ static void look_at_signals(void *work, unsigned part, unsigned parts) {
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     atomic_fetch_add(&c->runs[part], 1);
     atomic_fetch_add(&c->blocking, sigismember(&blocked, SIGINT) == 1);
-    c->strange |= sigismember(&blocked, SIGSEGV) == 1 || sigismember(&blocked, SIGBUS) == 1;
+    if (sigismember(&blocked, SIGSEGV) == 1 || sigismember(&blocked, SIGBUS) == 1)
+        c->strange = true;
     while (atomic_load(&c->runs[parts - 1 - part]) == 0) /* so that two threads have a part each */
         sched_yield();
 }

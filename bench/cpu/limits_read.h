@@ -60,33 +60,15 @@ TARGET static uint64_t NAMED(read_pages)(const char *in, char *out, char *out2, 
     return NAMED(fold)(&a);
 }
 
-/* The quarters of a page side by side, the same line of the next page fetched meanwhile. */
-TARGET static uint64_t NAMED(read_page)(const char *in, char *out, char *out2, size_t bytes) {
-    size_t q = PAGE / 4;
+/*
+ * Four streams, the quarters of each part, what lies `ahead` of each line fetched meanwhile. Not inlined: the
+ * compiler would unroll a part of known length, and move what is fetched together.
+ */
+TARGET __attribute__((noinline)) static uint64_t NAMED(read_parts)(const char *in, size_t bytes, size_t most,
+                                                                   size_t ahead) {
     VECTOR a = {0}, b = a, c = a, d = a;
-    (void)out, (void)out2;
-    __asm__("" : "+r"(q)); /* not to be known: the compiler would unroll, and move what is fetched together */
-    for (size_t page = 0; page < bytes; page += PAGE)
-        for (size_t line = page; line < page + q; line += LINE) {
-            for (size_t i = line; i < line + LINE; i += V) {
-                a ^= *(const VECTOR *)(in + i);
-                b ^= *(const VECTOR *)(in + q + i);
-                c ^= *(const VECTOR *)(in + 2 * q + i);
-                d ^= *(const VECTOR *)(in + 3 * q + i);
-            }
-            for (unsigned k = 0; k < 4; k++)
-                __builtin_prefetch(in + PAGE + k * q + line, 0, 3);
-        }
-    a ^= b ^ c ^ d;
-    return NAMED(fold)(&a);
-}
-
-/* Four streams, the quarters of each MiB, what follows in each fetched meanwhile. */
-TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, size_t bytes) {
-    VECTOR a = {0}, b = a, c = a, d = a;
-    (void)out, (void)out2;
     for (size_t part = 0, q; part < bytes; part += 4 * q) {
-        q = (bytes - part < MIB ? bytes - part : MIB) / 4;
+        q = (bytes - part < most ? bytes - part : most) / 4;
         for (size_t line = part; line < part + q; line += LINE) {
             for (size_t i = line; i < line + LINE; i += V) {
                 a ^= *(const VECTOR *)(in + i);
@@ -95,11 +77,22 @@ TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, 
                 d ^= *(const VECTOR *)(in + 3 * q + i);
             }
             for (unsigned k = 0; k < 4; k++)
-                __builtin_prefetch(in + k * q + line + PAGE / 2, 0, 3);
+                __builtin_prefetch(in + k * q + line + ahead, 0, 3);
         }
     }
     a ^= b ^ c ^ d;
     return NAMED(fold)(&a);
+}
+
+/* By pages, the same line of the next page fetched. */
+TARGET static uint64_t NAMED(read_page)(const char *in, char *out, char *out2, size_t bytes) {
+    (void)out, (void)out2;
+    return NAMED(read_parts)(in, bytes, PAGE, PAGE);
+}
+
+TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, size_t bytes) {
+    (void)out, (void)out2;
+    return NAMED(read_parts)(in, bytes, MIB, PAGE / 2);
 }
 
 /* Two streams, the halves of each MiB, eight lines of each in turn, what follows in each fetched meanwhile. */

@@ -83,15 +83,15 @@ static void open_processor(gp_context *context, const char *no_gpu_reason) {
     context->backend = GP_BACKEND_CPU;
 }
 
-/* No GPU is no failure of AUTO's, whose call succeeds: the last error stays what it was. */
-static bool is_gpu_usable(gp_context *context) {
+/* A GPU, or the processor where none is usable: that is no failure, and the last error stays what it was. */
+static gp_status open_either(gp_context *context, int ordinal) {
     int count = 0;
     const gp_kept_words kept = gp_words_keep();
     if (gp_gpu_probe(&count) == GP_OK)
-        return true;
+        return open_gpu(context, ordinal);
     open_processor(context, gp_last_error());
     gp_words_put_back(&kept);
-    return false;
+    return GP_OK;
 }
 
 static gp_status open_device(gp_context *context, const gp_options *options) {
@@ -103,7 +103,7 @@ static gp_status open_device(gp_context *context, const gp_options *options) {
         open_processor(context, "");
         return GP_OK;
     case GP_BACKEND_AUTO:
-        return is_gpu_usable(context) ? open_gpu(context, options->device) : GP_OK;
+        return open_either(context, options->device);
     case GP_BACKEND_CUDA:
         break;
     }

@@ -5,7 +5,6 @@
 #include "threads.h"
 #include "transpose_lines.h"
 #include "transpose_quick.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* A square has at most 64 x 64 elements and 16 KiB; behind each of its rows in a buffer lies what `quick` writes. */
@@ -20,20 +19,11 @@ typedef struct {
     size_t side; /* of a square */
 } job;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-static void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes) {
-    for (size_t i = 0; i < rows; ++i)
-        memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
-}
-
 /* Wide elements are put where they belong, others by way of a buffer: see gp_transpose_quick. */
 static void transpose_square(const job *j, size_t r, size_t c) {
     char buffer[SQUARE_BYTES];
     size_t bytes = j->elem_bytes, held = j->side * bytes + GP_QUICK_BEHIND;
-    size_t rows = smaller(j->side, j->rows - r), cols = smaller(j->side, j->cols - c);
+    size_t rows = gp_smaller(j->side, j->rows - r), cols = gp_smaller(j->side, j->cols - c);
     gp_matrices m = j->whole;
     m.in += r * m.in_pitch + c * bytes;
     m.out += c * m.out_pitch + r * bytes;
@@ -42,7 +32,7 @@ static void transpose_square(const job *j, size_t r, size_t c) {
         return;
     }
     j->quick(&(gp_matrices){m.in, m.in_pitch, buffer, held}, rows, cols, bytes);
-    copy_rows(m.out, m.out_pitch, buffer, held, cols, rows * bytes);
+    gp_copy_rows(m.out, m.out_pitch, buffer, held, cols, rows * bytes);
 }
 
 /* Parts have rows or columns of squares, whichever are more. */
@@ -61,21 +51,21 @@ static void transpose_part(void *argument, unsigned part, unsigned parts) {
 static void swap_squares(const job *j, size_t r, size_t c) {
     char lower[SQUARE_BYTES], upper[SQUARE_BYTES];
     size_t bytes = j->elem_bytes, pitch = j->whole.out_pitch, held = j->side * bytes + GP_QUICK_BEHIND;
-    size_t rows = smaller(j->side, j->rows - r), cols = smaller(j->side, j->rows - c);
+    size_t rows = gp_smaller(j->side, j->rows - r), cols = gp_smaller(j->side, j->rows - c);
     char *square = j->whole.out + r * pitch + c * bytes, *mirror = j->whole.out + c * pitch + r * bytes;
     j->quick(&(gp_matrices){square, pitch, lower, held}, rows, cols, bytes);
     if (r != c) {
         j->quick(&(gp_matrices){mirror, pitch, upper, held}, cols, rows, bytes);
-        copy_rows(square, pitch, upper, held, rows, cols * bytes);
+        gp_copy_rows(square, pitch, upper, held, rows, cols * bytes);
     }
-    copy_rows(mirror, pitch, lower, held, cols, rows * bytes);
+    gp_copy_rows(mirror, pitch, lower, held, cols, rows * bytes);
 }
 
 /* Any size through a buffer of any size. */
 static void swap_bytes(char *a, char *b, size_t bytes) {
     char held[64];
     while (bytes > 0) {
-        size_t length = smaller(bytes, sizeof held);
+        size_t length = gp_smaller(bytes, sizeof held);
         memcpy(held, a, length);
         memcpy(a, b, length);
         memcpy(b, held, length);
@@ -114,16 +104,6 @@ gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, cons
         j.side /= 2;
     gp_threads_run(context, parts, problem->in_place ? swap_part : transpose_part, &j);
     return GP_OK;
-}
-
-char *gp_transpose_kept_lines(gp_context *context, size_t lines) {
-    size_t bytes = lines * GP_LINE;
-    if (context->lines_bytes < bytes) {
-        free(context->lines);
-        context->lines = aligned_alloc(GP_LINE, bytes);
-        context->lines_bytes = context->lines ? bytes : 0;
-    }
-    return context->lines;
 }
 
 bool gp_transpose_simd_supports(const gp_problem *problem) {

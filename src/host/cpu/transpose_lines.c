@@ -48,12 +48,8 @@ typedef struct {
     size_t r, rows, r_begin, r_end;
 } panel;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 static size_t rows_of_panel(size_t bytes) {
-    return bytes > GP_QUICK_BYTES_MAX ? WIDE_RUN / bytes : smaller(PANEL_ROWS_MAX, NARROW_RUN / bytes / 4 * 4);
+    return bytes > GP_QUICK_BYTES_MAX ? WIDE_RUN / bytes : gp_smaller(PANEL_ROWS_MAX, NARROW_RUN / bytes / 4 * 4);
 }
 
 static void stream_line(char *to, const char *from) {
@@ -88,7 +84,8 @@ static void put_run(char *at, char *run, size_t bytes, char *kept, bool first, b
 static void do_group(const job *j, const panel *p, size_t c, size_t c_end, char *kept) {
     _Alignas(GP_LINE) char buffer[BUFFER_BYTES];
     size_t bytes = j->elem_bytes, pitch = GP_LINE + j->panel * bytes + GP_QUICK_BEHIND;
-    size_t cols = smaller(j->group, c_end - c), ahead_end = smaller(AHEAD_BYTES + cols * bytes, (c_end - c) * bytes);
+    size_t cols = gp_smaller(j->group, c_end - c),
+           ahead_end = gp_smaller(AHEAD_BYTES + cols * bytes, (c_end - c) * bytes);
     const char *in = j->whole.in + p->r * j->whole.in_pitch + c * bytes;
     for (size_t k = 0; k < p->rows; ++k)
         for (size_t ahead = AHEAD_BYTES; ahead < ahead_end; ahead += GP_LINE)
@@ -103,7 +100,7 @@ static void do_group(const job *j, const panel *p, size_t c, size_t c_end, char 
 
 /* A panel's columns c .. c_end - 1. */
 static void do_panel(const job *j, const panel *p, size_t c, size_t c_end, char *kept) {
-    for (; c < c_end; c += smaller(j->group, c_end - c), kept += j->group * GP_LINE)
+    for (; c < c_end; c += gp_smaller(j->group, c_end - c), kept += j->group * GP_LINE)
         do_group(j, p, c, c_end, kept);
 }
 
@@ -123,8 +120,8 @@ static void do_part(void *argument, unsigned part, unsigned parts) {
     char *kept = j->kept + part * j->strip * GP_LINE;
     for (size_t c = c_begin; c < c_end; c += j->strip)
         for (p.r = p.r_begin; p.r < p.r_end; p.r += j->panel) {
-            p.rows = smaller(j->panel, p.r_end - p.r);
-            do_panel(j, &p, c, smaller(c_end, c + j->strip), kept);
+            p.rows = gp_smaller(j->panel, p.r_end - p.r);
+            do_panel(j, &p, c, gp_smaller(c_end, c + j->strip), kept);
         }
     gp_streams_done();
 }
@@ -139,8 +136,8 @@ bool gp_transpose_by_lines(gp_context *context, const gp_problem *problem, unsig
              .rows = problem->rows,
              .cols = problem->cols,
              .panel = rows_of_panel(bytes),
-             .group = smaller(GROUP_COLS_MAX, GROUP_BYTES / bytes),
-             .strip = smaller(problem->cols, STRIP)};
+             .group = gp_smaller(GROUP_COLS_MAX, GROUP_BYTES / bytes),
+             .strip = gp_smaller(problem->cols, STRIP)};
     if (problem->rows < 2 * j.panel)
         return false;
     j.kept = gp_transpose_kept_lines(context, parts * j.strip);

@@ -4,6 +4,7 @@
 #include "split.h"
 #include "threads.h"
 #include "transpose_lines.h"
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -74,10 +75,6 @@ typedef struct {
     gp_shares *shares;
 } job;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* The matrices from element (r, c) on. */
 static gp_matrices at(const job *j, size_t r, size_t c) {
     gp_matrices m = j->whole;
@@ -86,17 +83,12 @@ static gp_matrices at(const job *j, size_t r, size_t c) {
     return m;
 }
 
-static void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes) {
-    for (size_t i = 0; i < rows; ++i)
-        memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
-}
-
 /* The transpose of a tile, or of rows x cols of it at the matrix's edge, into a buffer. */
 static void tile_to_buffer(const job *j, const gp_matrices *m, size_t rows, size_t cols, char *buffer) {
     char part[GP_LINE * GP_LINE];
     gp_matrices whole = {m->in, m->in_pitch, buffer, GP_LINE};
     if (rows < j->tile_rows || cols < j->tile_cols) {
-        copy_rows(part, GP_LINE, m->in, m->in_pitch, rows, cols * j->elem_bytes);
+        gp_copy_rows(part, GP_LINE, m->in, m->in_pitch, rows, cols * j->elem_bytes);
         whole.in = part;
         whole.in_pitch = GP_LINE;
     }
@@ -108,12 +100,12 @@ static void edge_tile(const job *j, size_t r, size_t rows, size_t c, size_t cols
     gp_matrices m = at(j, r, c);
     if (rows * cols <= FEW_ELEMENTS) {
         for (size_t k = 0; k < rows; ++k)
-            copy_rows(m.out + k * j->elem_bytes, m.out_pitch, m.in + k * m.in_pitch, j->elem_bytes, cols,
-                      j->elem_bytes);
+            gp_copy_rows(m.out + k * j->elem_bytes, m.out_pitch, m.in + k * m.in_pitch, j->elem_bytes, cols,
+                         j->elem_bytes);
         return;
     }
     tile_to_buffer(j, &m, rows, cols, buffer);
-    copy_rows(m.out, m.out_pitch, buffer, GP_LINE, cols, rows * j->elem_bytes);
+    gp_copy_rows(m.out, m.out_pitch, buffer, GP_LINE, cols, rows * j->elem_bytes);
 }
 
 /* Rows r .. r + rows - 1, at most a tile's, of columns c .. c_end - 1. */
@@ -125,7 +117,7 @@ static void do_panel(const job *j, size_t r, size_t rows, size_t c, size_t c_end
         c += tiles * j->tile_cols;
     }
     for (; c < c_end; c += j->tile_cols)
-        edge_tile(j, r, rows, c, smaller(c_end - c, j->tile_cols));
+        edge_tile(j, r, rows, c, gp_smaller(c_end - c, j->tile_cols));
 }
 
 /*
@@ -176,7 +168,7 @@ static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
                              .rows_ahead = crowded ? crowded_rows_ahead[__builtin_ctzll(j->elem_bytes)] : 0,
                              .bytes_ahead = crowded ? 0 : (j->elem_bytes > 4 ? 2 : 1) * PAIR * GP_LINE};
     if (squares > 0)
-        copy_rows(buffer[0], PAIR * GP_LINE, m.in, m.in_pitch, rows, PAIR * GP_LINE);
+        gp_copy_rows(buffer[0], PAIR * GP_LINE, m.in, m.in_pitch, rows, PAIR * GP_LINE);
     for (size_t i = 0; i < squares; ++i) {
         s.from = buffer[i % 2];
         s.to = buffer[(i + 1) % 2];
@@ -192,8 +184,8 @@ static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
 /* Panels: the rows before the first whole line, if any, and then a tile's rows each. */
 static size_t panel_begin(const job *j, size_t panel) {
     if (j->head > 0)
-        return panel == 0 ? 0 : smaller(j->rows, j->head + (panel - 1) * j->tile_rows);
-    return smaller(j->rows, panel * j->tile_rows);
+        return panel == 0 ? 0 : gp_smaller(j->rows, j->head + (panel - 1) * j->tile_rows);
+    return gp_smaller(j->rows, panel * j->tile_rows);
 }
 
 /* Bytes from an address to the next line. */
@@ -225,13 +217,13 @@ static void do_skewed_tiles(const job *j, size_t r, size_t r_end, size_t c, size
 static void do_skewed(const job *j, size_t r, size_t r_end, size_t c, size_t c_end, char *kept) {
     size_t tiles_end = c_end - c_end % j->tile_cols, full_end = r_end - (r_end - r) % j->tile_rows;
     for (size_t strip = c, length; strip < tiles_end && r < full_end; strip += length) {
-        length = smaller(tiles_end - strip, j->kept_lines);
+        length = gp_smaller(tiles_end - strip, j->kept_lines);
         do_skewed_tiles(j, r, full_end, strip, length / j->tile_cols, kept);
     }
     for (size_t k = r; k < full_end && tiles_end < c_end; k += j->tile_rows)
         edge_tile(j, k, j->tile_rows, tiles_end, c_end - tiles_end);
     for (size_t k = c; k < c_end && full_end < r_end; k += j->tile_cols)
-        edge_tile(j, full_end, r_end - full_end, k, smaller(j->tile_cols, c_end - k));
+        edge_tile(j, full_end, r_end - full_end, k, gp_smaller(j->tile_cols, c_end - k));
 }
 
 /* Where rows of the output are even: whether those of a panel that begins at row r begin in odd lines. */
@@ -241,7 +233,7 @@ static bool begins_odd(const job *j, size_t r) {
 
 static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, size_t c_end) {
     for (size_t strip_end; c < c_end; c = strip_end) {
-        strip_end = smaller(c_end, c + j->strip);
+        strip_end = gp_smaller(c_end, c + j->strip);
         for (size_t p = panel; p < panel_end; ++p) {
             size_t r = panel_begin(j, p), rows = panel_begin(j, p + 1) - r;
             bool pair = j->in_pairs && p + PAIR <= panel_end && panel_begin(j, p + PAIR) - r == PAIR * j->tile_rows;
@@ -264,14 +256,14 @@ static size_t share_begin(const job *j, size_t panels, unsigned share, unsigned 
 
 /* Shares divide the panels, or the tiles of all panels if there are too few. Of skewed work each part has one. */
 static void do_share(const job *j, unsigned share, unsigned shares) {
-    size_t panels = (j->rows - smaller(j->head, j->rows) + j->tile_rows - 1) / j->tile_rows + (j->head > 0);
+    size_t panels = (j->rows - gp_smaller(j->head, j->rows) + j->tile_rows - 1) / j->tile_rows + (j->head > 0);
     size_t tiles = (j->cols + j->tile_cols - 1) / j->tile_cols, panel = 0, c = 0, c_end = j->cols;
     if (panels >= tiles || panels >= 8 * (size_t)shares) {
         panel = share_begin(j, panels, share, shares);
         panels = share_begin(j, panels, share + 1, shares);
     } else {
         c = gp_part_begin(tiles, share, shares) * j->tile_cols;
-        c_end = smaller(j->cols, gp_part_begin(tiles, share + 1, shares) * j->tile_cols);
+        c_end = gp_smaller(j->cols, gp_part_begin(tiles, share + 1, shares) * j->tile_cols);
     }
     if (j->skew)
         do_skewed(j, panel_begin(j, panel), panel_begin(j, panels), c, c_end,
@@ -293,18 +285,18 @@ static void do_part(void *argument, unsigned part, unsigned parts) {
 /* In place: a square of side `tile_rows` changes places with its mirror image. */
 static void swap_squares(const job *j, size_t r, size_t c) {
     char lower[GP_LINE * GP_LINE], upper[GP_LINE * GP_LINE];
-    size_t rows = smaller(j->tile_rows, j->rows - r), cols = smaller(j->tile_rows, j->rows - c);
+    size_t rows = gp_smaller(j->tile_rows, j->rows - r), cols = gp_smaller(j->tile_rows, j->rows - c);
     gp_matrices m = at(j, r, c), mirror = at(j, c, r);
     for (size_t k = 0; k < cols; k += j->tile_cols) {
         gp_matrices piece = at(j, r, c + k);
-        tile_to_buffer(j, &piece, rows, smaller(j->tile_cols, cols - k), lower + k * GP_LINE);
+        tile_to_buffer(j, &piece, rows, gp_smaller(j->tile_cols, cols - k), lower + k * GP_LINE);
     }
     for (size_t k = 0; k < rows; k += j->tile_cols) {
         gp_matrices piece = at(j, c, r + k);
-        tile_to_buffer(j, &piece, cols, smaller(j->tile_cols, rows - k), upper + k * GP_LINE);
+        tile_to_buffer(j, &piece, cols, gp_smaller(j->tile_cols, rows - k), upper + k * GP_LINE);
     }
-    copy_rows(m.out, m.out_pitch, lower, GP_LINE, cols, rows * j->elem_bytes);
-    copy_rows(mirror.out, mirror.out_pitch, upper, GP_LINE, rows, cols * j->elem_bytes);
+    gp_copy_rows(m.out, m.out_pitch, lower, GP_LINE, cols, rows * j->elem_bytes);
+    gp_copy_rows(mirror.out, mirror.out_pitch, upper, GP_LINE, rows, cols * j->elem_bytes);
 }
 
 /* Band i of rows has i + 1 squares: part p takes bands p, p + parts, ... so that the parts are of like size. */
@@ -319,7 +311,7 @@ static void swap_part(void *argument, unsigned part, unsigned parts) {
 static size_t rows_before_line(const job *j, bool *aligned) {
     size_t offset = (0 - (uintptr_t)j->whole.out) % GP_LINE;
     *aligned = j->whole.out_pitch % GP_LINE == 0 && offset % j->elem_bytes == 0;
-    return *aligned ? smaller(j->rows, offset / j->elem_bytes) : 0;
+    return *aligned ? gp_smaller(j->rows, offset / j->elem_bytes) : 0;
 }
 
 /*
@@ -338,6 +330,16 @@ static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
         j->square = kernels->square[__builtin_ctzll(j->elem_bytes)];
     j->in_pairs = pairs || j->square || (j->even && j->elem_bytes == 4);
     j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
+}
+
+char *gp_transpose_kept_lines(gp_context *context, size_t lines) {
+    size_t bytes = lines * GP_LINE;
+    if (context->lines_bytes < bytes) {
+        free(context->lines);
+        context->lines = aligned_alloc(GP_LINE, bytes);
+        context->lines_bytes = context->lines ? bytes : 0;
+    }
+    return context->lines;
 }
 
 /* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */

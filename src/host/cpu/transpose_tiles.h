@@ -7,6 +7,7 @@
 #define GP_CPU_TRANSPOSE_TILES_H
 
 #include "rows.h"
+#include <string.h>
 
 #define GP_LINE 64 /* bytes in a line of the cache */
 
@@ -56,6 +57,16 @@ typedef struct gp_transpose_kernels {
     gp_transpose_skew skew[5];                            /* NULL: none */
     void (*square[5])(const gp_transpose_square *square); /* NULL: none */
 } gp_transpose_kernels;
+
+static inline size_t gp_smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static inline void gp_copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows,
+                                size_t bytes) {
+    for (size_t i = 0; i < rows; ++i)
+        memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
+}
 
 /* Aligned. They stay with the context: new memory would be faulted in at every call. NULL: there is none. */
 char *gp_transpose_kept_lines(gp_context *context, size_t lines);
