@@ -9,7 +9,8 @@
 #define REPEATS_MAX 60
 #define REPEATS_FEW 20 /* up to so many calls, one a turn */
 #define TURNS 4
-#define UNSEEN 20 /* first calls of a turn, up to IN_CACHE: of short ones the first ten may take twice as long */
+/* First calls of a turn, up to IN_CACHE: of short ones the first ten may take twice as long; of others one. */
+#define UNSEEN 20
 #define AUTO_WORST 1.10 /* of the better one's time: the target */
 #define ASKED 31        /* times that questions are put, to time them, */
 #define ASKED_FEW 3     /* or so few, of more than IN_CACHE */
@@ -18,21 +19,30 @@
 #define LEARNED_BYTES ((size_t)1 << 28)
 #define IN_CACHE ((size_t)16 << 20) /* up to this much input it matters who computed on it last */
 
-/* A second context on the processor shows what two that do the same differ by. */
-enum { ON_PROCESSOR, AGAIN, CHOSEN, STAGED, WAYS };
+/*
+ * A second context on the processor shows what two that do the same differ by. AUTO twice: as it comes, and promised
+ * host data.
+ */
+enum { ON_PROCESSOR, AGAIN, CHOSEN, PROMISED, STAGED, WAYS };
 
 typedef struct rivalry {
     gp_context *context[WAYS];
     unsigned lines, within, asked; /* all; within AUTO_WORST; others that take asking_us() longer at most */
+    unsigned promised;             /* within AUTO_WORST where host data is promised */
     unsigned apart; /* lines on which the two contexts on the processor differ by more than AUTO_WORST */
-    double worst;   /* of neither */
-    double asking;  /* longest asking_us() */
-    char where[96];
+    double worst;   /* of neither of the first two, and of those promised */
+    double worst_promised;
+    double asking; /* longest asking_us() */
+    char where[96], where_promised[96];
 } rivalry;
 
 static gp_context *open_way(int way) {
-    static const gp_backend backends[WAYS] = {GP_BACKEND_CPU, GP_BACKEND_CPU, GP_BACKEND_AUTO, GP_BACKEND_CUDA};
-    const gp_options wish = {.struct_size = sizeof wish, .backend = (int32_t)backends[way], .device = -1};
+    static const gp_backend backends[WAYS] = {GP_BACKEND_CPU, GP_BACKEND_CPU, GP_BACKEND_AUTO, GP_BACKEND_AUTO,
+                                              GP_BACKEND_CUDA};
+    const gp_options wish = {.struct_size = sizeof wish,
+                             .backend = (int32_t)backends[way],
+                             .device = -1,
+                             .promises = way == PROMISED ? GP_PROMISE_HOST_DATA : 0};
     gp_context *context = NULL;
     GP(gp_context_create(&context, &wish));
     return context;
@@ -103,12 +113,14 @@ static void let_threads_sleep(void) {
  */
 static void time_ways(const rivalry *r, host_job job, const host_arrays *a, size_t bytes, double median[WAYS]) {
     double us[WAYS][REPEATS_MAX];
-    const unsigned n = repeats(bytes), row = n > REPEATS_FEW ? n / TURNS : 1, unseen = bytes <= IN_CACHE ? UNSEEN : 0;
+    const unsigned n = repeats(bytes), row = n > REPEATS_FEW ? n / TURNS : 1,
+                   unseen = bytes <= IN_CACHE ? UNSEEN : bytes <= LEARNED_BYTES;
     int64_t result;
     for (int way = 0; way < WAYS; way++)
         host_job_check(r->context[way], job, a, bytes);
-    for (unsigned i = 0; i < (bytes <= LEARNED_BYTES ? LEARNED : LEARNED_LONG); i++)
-        (void)host_job_run(r->context[CHOSEN], job, a, bytes, &result);
+    for (int way = CHOSEN; way <= PROMISED; way++)
+        for (unsigned i = 0; i < (bytes <= LEARNED_BYTES ? LEARNED : LEARNED_LONG); i++)
+            (void)host_job_run(r->context[way], job, a, bytes, &result);
     for (unsigned done = 0; done + row <= n; done += row)
         for (unsigned i = 0; i < WAYS; i++) {
             const unsigned way = (i + done / row) % WAYS;
@@ -132,17 +144,12 @@ static bool wanted(const session *s, host_job job, bool locked, size_t bytes) {
     return !s->opt.match || strstr(label, s->opt.match);
 }
 
-static void count(rivalry *r, const char *label, double ratio, double longer, double asking, double again) {
-    const bool within = ratio <= AUTO_WORST, asked = !within && longer <= asking;
-    r->lines++;
-    r->within += within;
-    r->asked += asked;
-    r->apart += again > AUTO_WORST || again < 1 / AUTO_WORST;
-    r->asking = asking > r->asking ? asking : r->asking;
-    if (!within && !asked && ratio > r->worst) {
-        r->worst = ratio;
-        snprintf(r->where, sizeof r->where, "%s", label);
+static bool is_within(double ratio, const char *label, double *worst, char where[96]) {
+    if (ratio > *worst) {
+        *worst = ratio;
+        snprintf(where, 96, "%s", label);
     }
+    return ratio <= AUTO_WORST;
 }
 
 static void compare(session *s, rivalry *r, host_job job, const host_arrays *a, size_t bytes) {
@@ -154,17 +161,25 @@ static void compare(session *s, rivalry *r, host_job job, const host_arrays *a, 
     GP(gp_context_plan(r->context[CHOSEN], &plan));
     const double asking = asking_us(r->context[AGAIN], job, a, bytes), moved = host_job_moved(job, bytes);
     const double best = median[ON_PROCESSOR] < median[STAGED] ? median[ON_PROCESSOR] : median[STAGED];
-    const double ratio = median[CHOSEN] / best, again = median[AGAIN] / median[ON_PROCESSOR];
+    const double ratio = median[CHOSEN] / best, promised = median[PROMISED] / best;
+    const double again = median[AGAIN] / median[ON_PROCESSOR];
     const char *where = plan.backend == GP_BACKEND_CPU ? "processor" : "GPU";
-    printf("%-40s %11.2f %7.1f %7.2f %11.2f %7.1f %11.2f  %-9s %5.2f %7.2f\n", label, median[ON_PROCESSOR],
-           moved / median[ON_PROCESSOR] / 1e3, again, median[STAGED], moved / median[STAGED] / 1e3, median[CHOSEN],
-           where, ratio, asking);
+    printf("%-40s %11.3f %7.1f %7.2f %11.2f %7.1f %11.3f  %-9s %5.2f %7.2f %11.3f %5.2f\n", label,
+           median[ON_PROCESSOR], moved / median[ON_PROCESSOR] / 1e3, again, median[STAGED],
+           moved / median[STAGED] / 1e3, median[CHOSEN], where, ratio, asking, median[PROMISED], promised);
     if (s->csv)
-        fprintf(s->csv, "%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%s,%.3f,%.3f\n", host_job_name(job),
+        fprintf(s->csv, "%s,%s,%zu,%.3f,%.3f,%.3f,%.3f,%s,%.3f,%.3f,%.3f,%.3f\n", host_job_name(job),
                 a->locked ? "pinned" : "pageable", bytes, median[ON_PROCESSOR], again, median[STAGED], median[CHOSEN],
-                where, ratio, asking);
+                where, ratio, asking, median[PROMISED], promised);
     fflush(stdout);
-    count(r, label, ratio, median[CHOSEN] - best, asking, again);
+    r->lines++;
+    r->apart += again > AUTO_WORST || again < 1 / AUTO_WORST;
+    r->asking = asking > r->asking ? asking : r->asking;
+    r->promised += is_within(promised, label, &r->worst_promised, r->where_promised);
+    if (ratio > AUTO_WORST && median[CHOSEN] - best <= asking)
+        r->asked++;
+    else
+        r->within += is_within(ratio, label, &r->worst, r->where);
 }
 
 /* The line of the last plan that tells by what it was decided. */
@@ -203,17 +218,20 @@ void bench_auto(session *s) {
     printf(
         "\nhost data, %u processor threads: medians in us and GB/s moved; times the first, a second context on the "
         "processor;\nAUTO's time in the better one's; us that the run time takes to say where the arrays are and "
-        "whether the stream is idle\n",
+        "whether the stream is idle; AUTO that was promised host data\n",
         info.cpu_threads);
-    printf("%-40s %11s %7s %7s %11s %7s %11s  %-9s %5s %7s\n", "input", "processor", "GB/s", "again", "staged",
-           "GB/s", "AUTO", "where", "ratio", "asking");
+    printf("%-40s %11s %7s %7s %11s %7s %11s  %-9s %5s %7s %11s %5s\n", "input", "processor", "GB/s", "again",
+           "staged", "GB/s", "AUTO", "where", "ratio", "asking", "promised", "ratio");
     if (s->csv)
-        fprintf(s->csv, "job,memory,bytes,processor us,again,staged us,auto us,where,ratio,asking us\n");
+        fprintf(s->csv,
+                "job,memory,bytes,processor us,again,staged us,auto us,where,ratio,asking us,promised us,ratio\n");
     sweep(s, &r, false, most);
     sweep(s, &r, true, most);
     printf("AUTO: %u lines; %u within %.2f of the better one, %u more by no more than the questions take (up to %.1f "
            "us); worst of the others %.2f %s; on %u lines two contexts on the processor differ by more than %.2f\n",
            r.lines, r.within, AUTO_WORST, r.asked, r.asking, r.worst, r.where, r.apart, AUTO_WORST);
+    printf("AUTO, promised host data: %u within %.2f; worst %.2f %s\n", r.promised, AUTO_WORST, r.worst_promised,
+           r.where_promised);
     for (int way = 0; way < WAYS; way++)
         gp_context_destroy(r.context[way]);
 }

@@ -32,6 +32,9 @@ typedef struct fake_cuda {
 
 extern fake_cuda fake;
 
+/* fake_pieces.c, which computes in place of the kernels of staged pieces, by the oracle: how many so far. */
+extern size_t fake_pieces;
+
 void fake_cuda_arm(unsigned k, cudaError_t code, bool for_good);
 
 /* Pinned memory of the program's own, which counts as no call. */

@@ -253,11 +253,42 @@ static void every_thread_finds_the_same(void **state) {
         drop(&a[place]);
 }
 
+/* Pageable and pinned, again and again until the context knows what is short; other memory is refused, unwritten. */
+static void host_data_as_promised(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 1000, 65537, 5000011};
+    const gp_options options = {.struct_size = sizeof options, .device = -1, .promises = GP_PROMISE_HOST_DATA};
+    gp_context *context;
+    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    for (unsigned mix = 0; mix < PLACES * PLACES; mix++)
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            const bool kept = mix % PLACES <= PINNED && mix / PLACES <= PINNED;
+            if (!kept && i < COUNT(sizes) - 1)
+                continue;
+            array in = make((int)mix % PLACES, sizes[i] * 4), out = make((int)mix / PLACES, 8);
+            int64_t result;
+            cases_fill(want(&in), sizes[i], DATA_RANDOM, cases_seed() + i);
+            assert_int_equal(oracle_reduce(GP_REDUCE_SUM, want(&in), sizes[i], &result), GP_OK);
+            send(&in);
+            send(&out);
+            for (int turn = 0; turn < 20; turn++)
+                assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, data(&in), sizes[i], data(&out)),
+                                 kept ? GP_OK : GP_ERR_ARGUMENT);
+            if (kept)
+                memcpy(want(&out), &result, sizeof result);
+            check(&out, "promised", mix);
+            drop(&in);
+            drop(&out);
+        }
+    gp_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reduce_in_every_mix),       cmocka_unit_test(window_in_every_mix),
         cmocka_unit_test(transpose_in_every_mix),    cmocka_unit_test(transpose_in_place),
         cmocka_unit_test(copies_and_foreign_memory), cmocka_unit_test(every_thread_finds_the_same),
+        cmocka_unit_test(host_data_as_promised),
     };
     if (gpu_is_missing())
         return 77;

@@ -43,7 +43,7 @@ static void members_stay_where_they_are(void **state) {
                    AT(gp_options, backend, 8),
                    AT(gp_options, device, 12),
                    AT(gp_options, cpu_threads, 16),
-                   AT(gp_options, reserved, 20),
+                   AT(gp_options, promises, 20),
                    AT(gp_options, model, 24),
                    AT(gp_plan_info, struct_size, 0),
                    AT(gp_plan_info, kernel, 8),

@@ -106,8 +106,8 @@ static void bad_options(void **state) {
     BAD(create(o), "device");
     o = good, o.cpu_threads = 1025;
     BAD(create(o), "cpu_threads");
-    o = good, o.reserved = 1;
-    BAD(create(o), "reserved");
+    o = good, o.promises = 2;
+    BAD(create(o), "promises");
     o = good, o.backend = GP_BACKEND_MODEL;
     BAD(create(o), "model");
     o = good, o.model = &devices[DEVICE_D];

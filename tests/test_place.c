@@ -60,15 +60,14 @@ static void what_is_not_known_stays_on_the_processor(void **state) {
     assert_true(place.host_data && place.space == GP_SPACE_PROCESSOR && !place.open);
     for (int i = 0; i < GP_PLACE_SAMPLES; i++) {
         place = gp_place_choose(&large, &t, &rates);
-        assert_int_equal(place.space, GP_SPACE_PROCESSOR);
-        assert_true(gp_rates_wanted(&rates, &place));
+        assert_true(place.space == GP_SPACE_PROCESSOR && gp_rates_wanted(&rates, &place));
         gp_rates_note(&rates, &place, &large, 10);
     }
     assert_int_equal(gp_place_choose(&large, &t, &rates).space, GP_SPACE_GPU);
     teach(&rates, &small, &few, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES_MOST, 10); /* nothing so small is timed */
     place = gp_place_choose(&small, &few, &rates);
-    assert_false(gp_rates_wanted(&rates, &place));
     assert_true(place.space == GP_SPACE_PROCESSOR && !place.open && !(place.processor_seconds > 0));
+    assert_true(!gp_rates_wanted(&rates, &place) && gp_place_is_short(&small, &rates, &place));
     place = (gp_place){.space = GP_SPACE_GPU}; /* nor is a call that had no choice */
     assert_false(gp_rates_wanted(&rates, &place));
 }
@@ -145,11 +144,14 @@ static void the_shortest_calls_stay(void **state) {
     static gp_rates rates;
     const gp_bus instant = {1e15, 1e15, 1e15, 1e-9, 1e15};
     const gp_problem p = transpose_of(MIB, 4096);
-    const gp_traffic t = traffic_of(&p, false);
+    gp_place place;
     for (int longer = 0; longer < 2; longer++) {
+        const gp_traffic t = traffic_of(&p, !longer);
+        const double seconds = (0.9 + 0.2 * longer) * GP_PLACE_LEAST_SECONDS;
         rates = (gp_rates){.bus = instant};
-        teach(&rates, &p, &t, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES_MOST,
-              (0.9 + 0.2 * longer) * GP_PLACE_LEAST_SECONDS);
+        for (int i = 0; i < GP_PLACE_SAMPLES_MOST; i++, teach(&rates, &p, &t, GP_SPACE_PROCESSOR, 1, seconds))
+            assert_false(gp_place_is_short(&p, &rates, &place));
+        assert_int_equal(gp_place_is_short(&p, &rates, &place), !longer);
         assert_int_equal(gp_place_choose(&p, &t, &rates).space, longer ? GP_SPACE_GPU : GP_SPACE_PROCESSOR);
         rates.bus = (gp_bus){0};
         rates.waited = GP_PLACE_OPEN_SECONDS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host data staged for a made-up GPU: cut in pieces, moved, computed, moved back. Every piece is computed by the
- * oracle in place of its kernel, so that a wrong cut, address or copy shows on a machine without a GPU. Link as
- * fake_cuda.h says, and with --wrap=gp_gpu_enqueue.
+ * oracle, so that a wrong cut, address or copy shows on a machine without a GPU. Link as fake_cuda.h says, with
+ * fake_pieces.c.
  */
 #include "../src/device/gpu.h"
 #include "../src/device/stage.h"
@@ -11,44 +11,6 @@
 #include "check.h"
 #include "fake_cuda.h"
 #include "oracle.h"
-
-gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-
-static size_t pieces;
-
-static void window_piece(const gp_problem *p) {
-    size_t first, end;
-    oracle_columns(p->border, p->cols, p->window, &first, &end);
-    assert_true(first == p->col_first || first >= end);
-    oracle_window(p->in, p->rows, p->cols, p->in_pitch, p->window, p->border, p->sum, p->square, p->out_pitch);
-}
-
-static void transpose_piece(const gp_problem *p) {
-    size_t bytes = p->rows * p->cols * p->elem_bytes;
-    unsigned char *copy = malloc(bytes);
-    assert_non_null(copy);
-    for (size_t r = 0; r < p->rows; r++)
-        memcpy(copy + r * p->cols * p->elem_bytes, (const char *)p->in + r * p->in_pitch * p->elem_bytes,
-               p->cols * p->elem_bytes);
-    oracle_transpose(p->elem_bytes, copy, p->rows, p->cols, p->cols, p->out, p->out_pitch);
-    free(copy);
-}
-
-gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    assert_ptr_equal(context->gpu->stream, NULL);
-    assert_non_null(plan->row);
-    pieces++;
-    if (problem->operation == GP_OPERATION_REDUCE) {
-        gp_status status = oracle_reduce(problem->reduce, problem->in, problem->n, problem->result);
-        context->gpu->slot->overflow = status == GP_ERR_OVERFLOW;
-        context->gpu->slot->done = context->gpu->sequence;
-    } else if (problem->operation == GP_OPERATION_WINDOW) {
-        window_piece(problem);
-    } else {
-        transpose_piece(problem);
-    }
-    return GP_OK;
-}
 
 static gp_context *context;
 
@@ -101,7 +63,7 @@ static void reduce_one(const reduce_case *c, void *user) {
 static void reductions(void **state) {
     (void)state;
     cases_reduce(reduce_one, NULL);
-    printf("cases: %zu pieces\n", pieces);
+    printf("cases: %zu pieces\n", fake_pieces);
 }
 
 static void window_one(const window_case *c, void *user) {
@@ -140,9 +102,9 @@ static void window_one(const window_case *c, void *user) {
 static void windows(void **state) {
     (void)state;
     unsigned turn = 0;
-    pieces = 0;
+    fake_pieces = 0;
     cases_window(window_one, &turn);
-    printf("cases: %u calls, %zu pieces\n", turn, pieces);
+    printf("cases: %u calls, %zu pieces\n", turn, fake_pieces);
 }
 
 static void transpose_one(const transpose_case *c, void *user) {
@@ -183,9 +145,9 @@ static void transpose_one(const transpose_case *c, void *user) {
 static void transposes(void **state) {
     (void)state;
     unsigned turn = 0;
-    pieces = 0;
+    fake_pieces = 0;
     cases_transpose(transpose_one, &turn);
-    printf("cases: %u calls, %zu pieces\n", turn, pieces);
+    printf("cases: %u calls, %zu pieces\n", turn, fake_pieces);
 }
 
 /* Shapes cut in many pieces, in rows, in columns, in place, or by their pitch. */
@@ -246,154 +208,11 @@ static void tiles_have_long_rows(void **state) {
     }
 }
 
-#define SIDE ((size_t)1500) /* 9 MB: large enough to be asked where it is to be computed */
-static int32_t numbers[SIDE * SIDE], turned[SIDE * SIDE];
-
-static gp_context *open_auto(void) {
-    gp_options options = {.struct_size = sizeof options, .device = 1, .cpu_threads = 2};
-    gp_context *made = NULL;
-    assert_int_equal(gp_context_create(&made, &options), GP_OK);
-    for (size_t i = 0; i < SIDE * SIDE; i++)
-        numbers[i] = (int32_t)i;
-    return made;
-}
-
-/* True: pieces were staged. */
-static bool turn_on(gp_context *made, gp_status *status) {
-    const size_t before = pieces;
-    memset(turned, 0x11, sizeof turned);
-    *status = gp_transpose(made, 4, numbers, SIDE, SIDE, SIDE, turned, SIDE);
-    for (size_t i = 0; *status == GP_OK && i < SIDE * SIDE; i++)
-        assert_int_equal(turned[i % SIDE * SIDE + i / SIDE], numbers[i]);
-    return pieces > before;
-}
-
-/* The processor's time of such calls, as if it had done them. */
-static void teach(gp_context *made, double seconds) {
-    gp_problem p;
-    assert_int_equal(gp_problem_transpose(&p, 4, numbers, SIDE, SIDE, SIDE, turned, SIDE), GP_OK);
-    const gp_traffic t = {sizeof numbers, sizeof turned, 2 * sizeof numbers};
-    const gp_place place = gp_place_choose(&p, &t, &made->rates);
-    for (int i = 0; i < GP_PLACE_SAMPLES; i++)
-        gp_rates_note(&made->rates, &place, &p, seconds);
-}
-
-static void auto_goes_where_it_is_faster(void **state) {
-    (void)state;
-    const gp_bus fast = {1e15, 1e15, 1e15, 1e-9, 1e15};
-    char text[8192];
-    gp_status status;
-    gp_context *made = open_auto();
-    assert_false(turn_on(made, &status));
-    made->rates.bus = fast;
-    teach(made, 10);
-    assert_true(turn_on(made, &status));
-    assert_int_equal(status, GP_OK);
-    assert_in_range(gp_context_explain(made, text, sizeof text), 1, sizeof text - 1);
-    assert_non_null(strstr(text, "host data: on the GPU"));
-    const gp_pace *staged = &made->rates.pace[GP_SPACE_GPU][made->place.class_number];
-    for (int i = 0; i < 12 && staged->samples == 0; i++) /* the first prepare, and touch new memory */
-        assert_true(turn_on(made, &status));
-    assert_true(staged->samples > 0 && staged->median > 0);
-    fake.capturing = true; /* nothing can be staged: the processor does it */
-    assert_false(turn_on(made, &status));
-    assert_int_equal(status, GP_OK);
-    fake.capturing = false;
-    assert_int_equal(gp_context_pin_kernel(made, "transpose_cpu", 0), GP_OK);
-    assert_false(turn_on(made, &status));
-    gp_context_destroy(made);
-}
-
-/* What calls teach: after some the processor's rate is known, and the bus's is measured if that is slow. */
-static void auto_learns(void **state) {
-    (void)state;
-    gp_status status;
-    gp_context *made = open_auto();
-    made->rates.bus_tried = made->rates.pack_tried = true;
-    for (int i = 0; i < 12 && !(made->place.processor_seconds > 0); i++)
-        assert_false(turn_on(made, &status));
-    assert_true(made->place.processor_seconds > 0 && made->place.processor_seconds < 10);
-    gp_context_destroy(made);
-
-    made = open_auto();
-    teach(made, 1e3);
-    fake.capturing = true;
-    assert_false(turn_on(made, &status)); /* not measured now */
-    assert_false(made->rates.bus_tried);
-    fake.capturing = false;
-    assert_true(turn_on(made, &status)); /* the made-up bus beats 1000 seconds */
-    const gp_bus *bus = &made->rates.bus;
-    assert_true(bus->up > 0 && bus->down > 0 && bus->both > 0 && bus->call > 0 && bus->pack > 0);
-    bool quiet = true;
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        quiet = quiet && atomic_load(&made->gpu->stage->input.chunk[i].left) == 0;
-    assert_true(quiet);
-    const gp_bus first = *bus;
-    assert_true(turn_on(made, &status));
-    assert_memory_equal(bus, &first, sizeof first);
-    gp_context_destroy(made);
-}
-
-/* A failed measurement leaves the call to the processor; another failure fails it. Nothing is left either way. */
-static void auto_measures_in_vain(void **state) {
-    (void)state;
-    const int live = fake.live;
-    unsigned done = 0, failed = 0;
-    for (unsigned k = 1;; k++) {
-        gp_status status;
-        gp_context *made = open_auto();
-        teach(made, 1e3);
-        fake_cuda_arm(k, cudaErrorIllegalAddress, false);
-        (void)turn_on(made, &status);
-        const bool struck = fake.failed != NULL;
-        fake_cuda_arm(0, cudaSuccess, false);
-        assert_true(status == GP_OK || status == GP_ERR_DEVICE);
-        done += status == GP_OK;
-        failed += status != GP_OK;
-        gp_context_destroy(made);
-        fake.current = 0;
-        assert_int_equal(fake.live, live);
-        if (!struck)
-            break;
-    }
-    assert_true(done > 20 && failed > 20);
-    gp_status status;
-    gp_context *made = open_auto();
-    teach(made, 1e3);
-    fake.no_pinned = true;
-    assert_false(turn_on(made, &status));
-    assert_int_equal(status, GP_OK);
-    assert_true(made->rates.bus_tried);
-    fake.no_pinned = false;
-    gp_context_destroy(made);
-}
-
-/* A call that only waits for the stream does not take the report of an earlier sum's overflow. */
-static void auto_leaves_reports_alone(void **state) {
-    (void)state;
-    int64_t sum = 0;
-    gp_context *made = open_auto();
-    int32_t *pinned = fake_cuda_pin(400);
-    memset(pinned, 0, 400);
-    made->gpu->slot->overflow = 1;
-    assert_int_equal(gp_reduce_int(made, GP_REDUCE_SUM, pinned, 100, &sum), GP_OK);
-    assert_int_equal(gp_context_synchronize(made), GP_ERR_OVERFLOW);
-    assert_int_equal(gp_context_synchronize(made), GP_OK);
-    fake_cuda_unpin(pinned);
-    gp_context_destroy(made);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(transposes),
-        cmocka_unit_test(large_shapes),
+        cmocka_unit_test(reductions),           cmocka_unit_test(windows),
+        cmocka_unit_test(transposes),           cmocka_unit_test(large_shapes),
         cmocka_unit_test(tiles_have_long_rows),
-        cmocka_unit_test(auto_goes_where_it_is_faster),
-        cmocka_unit_test(auto_learns),
-        cmocka_unit_test(auto_measures_in_vain),
-        cmocka_unit_test(auto_leaves_reports_alone),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

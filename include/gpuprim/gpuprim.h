@@ -111,6 +111,15 @@ typedef enum gp_limit {
 #define GP_KERNEL_MODULO_32 4u /* its sum is exact modulo 2^32 only */
 #define GP_KERNEL_FLOAT 8u     /* accumulates in float: within a stated bound of the exact result, not equal to it */
 
+/*
+ * Bits of gp_options.promises, for AUTO; other backends need none. HOST_DATA: arrays and results of calls are
+ * pageable or pinned host memory, and nothing enqueued on a stream works on them when a call is made. The driver is
+ * then not asked for that in calls too short for a GPU: some 0.1 us a pointer, 0.6 us for pinned memory. Where the
+ * promise is broken, longer calls fail with GP_ERR_ARGUMENT; short ones are the processor's all the same, which
+ * memory out of its reach ends with a signal.
+ */
+#define GP_PROMISE_HOST_DATA 1u
+
 /* Bits of gp_device_info.cpu_isa. */
 #define GP_ISA_AVX2 1u
 #define GP_ISA_AVX512 2u /* F, BW, DQ and VL */
@@ -155,7 +164,7 @@ typedef struct gp_options {
     int32_t backend;             /* a gp_backend */
     int32_t device;              /* CUDA's number of the device; -1: the thread's current one; CUDA and AUTO only */
     uint32_t cpu_threads;        /* threads for processor kernels; 0: as many as the process may use */
-    uint32_t reserved;           /* 0 */
+    uint32_t promises;           /* GP_PROMISE_* bits; 0: none */
     const gp_device_info *model; /* for GP_BACKEND_MODEL, else NULL; copied */
 } gp_options;
 
@@ -236,10 +245,10 @@ GP_API int gp_device_count(void);
  *          usable at all, the processor; the reason then stands in gp_device_info.no_gpu_reason.
  *
  * GP_ERR_ARGUMENT: out NULL; wrong struct_size; unknown backend; device below -1, or past the last with CUDA or AUTO;
- * cpu_threads above 1024; reserved not 0; a model missing, given without GP_BACKEND_MODEL, lacking a needed field, or
- * with more smem_reserved than smem_per_sm.
- * GP_ERR_NO_DEVICE, GP_ERR_DRIVER: backend CUDA and no GPU is usable. GP_ERR_MEMORY: no memory.
- * GP_ERR_DEVICE: the device refused. On failure *out is untouched and nothing is leaked.
+ * cpu_threads above 1024; an unknown promise; a model missing, given without GP_BACKEND_MODEL, lacking a needed
+ * field, or with more smem_reserved than smem_per_sm. GP_ERR_NO_DEVICE, GP_ERR_DRIVER: backend CUDA and no GPU is
+ * usable. GP_ERR_MEMORY: no memory. GP_ERR_DEVICE: the device refused. On failure *out is untouched and nothing is
+ * leaked.
  */
 GP_API gp_status gp_context_create(gp_context **out, const gp_options *options);
 
@@ -297,14 +306,14 @@ GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t
 /*
  * Where pointers may live, and when a call returns. On a processor context all pointers are host memory and the call
  * returns when the result is there. On a GPU context each may be pageable or pinned host memory, managed memory or
- * device memory, found out per call; memory of another device is GP_ERR_ARGUMENT. If all arrays are device or managed
- * memory (and the scalar result device, managed or pinned memory), the call is enqueued on the context's stream and
- * returns at once; it then allocates, waits for and queries nothing, and can be captured in a CUDA graph. A graph
- * uses memory of the context: replay it only in order with the context's other calls, and before the context is
- * destroyed. If an array is host memory the call returns when the result is there: a CUDA context stages it through
- * pinned memory; an AUTO context does so if an array is device memory, or if the GPU, bus included, is expected to be
- * faster than the processor was with such calls, and else computes on the processor. gp_context_explain() then tells
- * both times.
+ * device memory, found out per call (see GP_PROMISE_HOST_DATA); memory of another device is GP_ERR_ARGUMENT. If all
+ * arrays are device or managed memory (and the scalar result device, managed or pinned memory), the call is enqueued
+ * on the context's stream and returns at once; it then allocates, waits for and queries nothing, and can be captured
+ * in a CUDA graph. A graph uses memory of the context: replay it only in order with the context's other calls, and
+ * before the context is destroyed. If an array is host memory the call returns when the result is there: a CUDA
+ * context stages it through pinned memory; an AUTO context does so if an array is device memory, or if the GPU, bus
+ * included, is expected to be faster than the processor was with such calls, and else computes on the processor.
+ * gp_context_explain() then tells both times.
  */
 
 /*

@@ -25,6 +25,7 @@ struct gp_context {
     bool has_plan;    /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
     gp_plan plan;   /* the last call's; row NULL: none fitted */
+    bool host_data; /* AUTO on a GPU, promised: GP_PROMISE_HOST_DATA */
     gp_rates rates; /* AUTO on a GPU: what was measured, and what the last call was decided by */
     gp_place place;
     gp_threads *threads;

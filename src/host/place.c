@@ -130,6 +130,22 @@ static bool is_known(const gp_bus *bus, const gp_traffic *traffic) {
            (traffic->pageable == 0 || bus->pack > 0);
 }
 
+bool gp_place_is_short(const gp_problem *problem, const gp_rates *rates, gp_place *place) {
+    *place = (gp_place){.space = GP_SPACE_PROCESSOR, .host_data = true, .class_number = GP_PLACE_CLASSES};
+    if (moved(problem) < GP_PLACE_LEAST)
+        return true;
+    for (uint64_t pageable = 0; pageable < 2; pageable++) {
+        const unsigned class_number = class_of(problem, &(gp_traffic){.pageable = pageable});
+        const gp_pace *processor = &rates->pace[GP_SPACE_PROCESSOR][class_number];
+        if (processor->samples < GP_PLACE_SAMPLES_MOST)
+            continue;
+        place->processor_seconds = seconds_at(processor, problem);
+        if (place->processor_seconds < GP_PLACE_LEAST_SECONDS)
+            return true;
+    }
+    return false;
+}
+
 gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, const gp_rates *rates) {
     gp_place place = {.space = GP_SPACE_PROCESSOR, .host_data = true, .class_number = class_of(problem, traffic)};
     if (place.class_number == GP_PLACE_CLASSES)

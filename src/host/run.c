@@ -39,6 +39,9 @@ static gp_status look_at(gp_context *context, const char *name, const void *poin
     gp_memory memory = GP_MEMORY_HOST;
     GP_TRY(gp_gpu_where(context->gpu, name, pointer, &memory));
     const bool array = bytes > 0, host = memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED;
+    if (context->host_data && !host)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: %s memory, where host data was promised (GP_PROMISE_HOST_DATA)", name,
+                       memory == GP_MEMORY_MANAGED ? "managed" : "device");
     found->host = found->host || (host && (array || memory == GP_MEMORY_HOST));
     found->device = found->device || memory == GP_MEMORY_DEVICE;
     found->shared = found->shared || memory == GP_MEMORY_PINNED || memory == GP_MEMORY_MANAGED;
@@ -132,8 +135,20 @@ static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
     return status;
 }
 
+/* Promised host data, too little of it for the GPU: nothing has to be asked. */
+static bool is_short_on_host(gp_context *context, const gp_problem *problem) {
+    const gp_kernel *pinned = context->pins[problem->operation].row;
+    return context->host_data && (pinned == NULL || pinned->space == GP_SPACE_PROCESSOR) &&
+           gp_place_is_short(problem, &context->rates, &context->place);
+}
+
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     places found;
+    if (is_short_on_host(context, problem)) {
+        problem->space = GP_SPACE_PROCESSOR;
+        GP_TRY(gp_run_plan(context, problem));
+        return launch(context, problem);
+    }
     GP_TRY(find_places(context, problem, &found));
     context->place = (gp_place){0};
     problem->space = context->backend == GP_BACKEND_AUTO ? auto_space(context, problem, &found) : GP_SPACE_GPU;
@@ -142,7 +157,7 @@ static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     GP_TRY(gp_run_plan(context, problem));
     if (problem->space == GP_SPACE_GPU)
         return gp_gpu_enqueue(context, &context->plan, problem);
-    if (found.shared)
+    if (found.shared && !context->host_data)
         GP_TRY(gp_gpu_await(context->gpu));
     /* A call for which threads have to be started is no measure of others. */
     if (context->threads == NULL && context->plan.grid > 1)
