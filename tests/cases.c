@@ -311,12 +311,13 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             if (transpose_shapes[s].rows * transpose_shapes[s].cols * elems[e] <= TRANSPOSE_BYTES)
                 transpose_visit(elems[e], transpose_shapes[s].rows, transpose_shapes[s].cols, &state, visit, user);
     }
-    /* Past 4 MiB, with lines of the output that begin anywhere at multiples of 4 bytes, and edges on both sides; the
-     * last two in tiles of fewer rows on 132 multiprocessors. */
+    /* Past 4 MiB, with lines of the output that begin anywhere, at multiples of 4 bytes or not, and edges on both
+     * sides; the ninth and tenth in tiles of fewer rows on 132 multiprocessors, the last in several strips. */
     static const struct {
         size_t elem, rows, cols;
     } skewed[] = {{1, 2100, 2207}, {1, 2050, 2104}, {1, 2053, 2112}, {2, 1502, 1603}, {2, 1501, 1608},
-                  {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503},  {1, 4601, 1401}, {2, 2401, 802}};
+                  {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503},  {1, 4601, 1401}, {2, 2401, 802},
+                  {1, 301, 20011}, {2, 205, 12013}, {8, 67, 9001},   {16, 35, 9001}};
     for (size_t i = 0; i < COUNT(skewed); i++) {
         transpose_case c = {.elem_bytes = skewed[i].elem,
                             .rows = skewed[i].rows,
@@ -324,6 +325,10 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
                             .out_offset = 4 * (cases_random(&state) % 16),
                             .seed = cases_random(&state)};
         visit(&c, user);
+        c.in_offset = c.elem_bytes;
+        c.out_offset += c.elem_bytes;
+        if (c.elem_bytes < 4)
+            visit(&c, user);
     }
     /* Without padding or offset, which chance seldom gives: whole 16-byte vectors; one side short; many tiles. */
     static const struct {

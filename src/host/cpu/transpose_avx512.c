@@ -16,28 +16,56 @@ INLINE __m512i load(const char *at) {
     return _mm512_loadu_si512(at);
 }
 
+/* Past the caches but for the first. Skewed: lines begin at multiples of 4 bytes; anywhere: so they do. */
+typedef enum { CACHED, STREAMED, SKEWED, ANYWHERE } how_stored;
+
 /* Where lines go, and how; `how` is a constant wherever it is tested. */
 typedef struct {
     char *out;
     size_t apart; /* bytes from line to line */
-    enum { CACHED, STREAMED, SKEWED } how;
+    how_stored how;
     char *kept; /* skewed: a line each, of the panel before */
 } sink;
 
-/* kept and v follow each other in the output: the line that begins in kept goes past the caches, v is kept. */
-INLINE void store_skewed(char *at, char *kept, __m512i v) {
-    static const int order[2 * 16 - 1] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+/*
+ * The 64 bytes of x and y, one behind the other, from byte `first` on. `anywhere` is false if that is a multiple of
+ * 4; else words are taken, and halves of two neighbours where it is odd.
+ */
+INLINE __m512i bytes_from(bool anywhere, size_t first, __m512i x, __m512i y) {
+    static const int fours[2 * 16 - 1] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30};
+    static const short words[2 * 32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                        32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                        48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    if (!anywhere)
+        return _mm512_permutex2var_epi32(x, _mm512_loadu_si512(fours + first / 4), y);
+    const int odd = (int)(first % 2) * 8;
+    __m512i a = _mm512_permutex2var_epi16(x, _mm512_loadu_si512(words + first / 2), y);
+    __m512i b = _mm512_permutex2var_epi16(x, _mm512_loadu_si512(words + first / 2 + 1), y);
+    return _mm512_or_si512(_mm512_srl_epi16(a, _mm_cvtsi32_si128(odd)),
+                           _mm512_sll_epi16(b, _mm_cvtsi32_si128(16 - odd)));
+}
+
+/* kept and v follow each other in the output: the line that begins in kept goes past the caches, v is kept. */
+INLINE void store_skewed(bool anywhere, char *at, char *kept, __m512i v) {
     size_t later = (0 - (uintptr_t)at) % GP_LINE;
-    __m512i from = _mm512_loadu_si512(order + later / sizeof *order);
-    _mm512_stream_si512((void *)(at + later - GP_LINE), _mm512_permutex2var_epi32(load(kept), from, v));
+    _mm512_stream_si512((void *)(at + later - GP_LINE), bytes_from(anywhere, later, load(kept), v));
     _mm512_storeu_si512(kept, v);
+}
+
+/* The same with two vectors, at a multiple of 4 bytes. */
+INLINE void store_two_skewed(char *at, char *kept, __m512i v, __m512i next) {
+    size_t later = (0 - (uintptr_t)at) % GP_LINE;
+    _mm512_stream_si512((void *)(at + later - GP_LINE), bytes_from(false, later, load(kept), v));
+    _mm512_stream_si512((void *)(at + later), bytes_from(false, later, v, next));
+    _mm512_storeu_si512(kept, next);
 }
 
 INLINE void store(const sink *to, size_t line, __m512i v) {
     char *at = to->out + line * to->apart;
-    if (to->how == SKEWED)
-        store_skewed(at, to->kept + line * GP_LINE, v);
+    if (to->how >= SKEWED)
+        store_skewed(to->how == ANYWHERE, at, to->kept + line * GP_LINE, v);
     else if (to->how == STREAMED)
         _mm512_stream_si512((void *)at, v);
     else
@@ -149,7 +177,7 @@ INLINE void prefetch_ahead(size_t rows, const gp_matrices *m) {
 INLINE void panel(size_t bytes, const gp_matrices *at, size_t tiles, sink to) {
     gp_matrices m = *at;
     for (; tiles > 0; --tiles) {
-        if (to.how == SKEWED)
+        if (to.how >= SKEWED && bytes > 1)
             prefetch_ahead(GP_LINE / bytes, &m);
         if (bytes == 1)
             tile_of_1(&m, &to);
@@ -163,7 +191,7 @@ INLINE void panel(size_t bytes, const gp_matrices *at, size_t tiles, sink to) {
             tile_of_16(&m, &to);
         m.in += GP_LINE;
         to.out += GP_LINE / bytes * to.apart;
-        if (to.how == SKEWED)
+        if (to.how >= SKEWED)
             to.kept += GP_LINE / bytes * GP_LINE;
     }
 }
@@ -175,8 +203,11 @@ INLINE void panel_of(size_t bytes, const gp_matrices *at, size_t tiles, bool str
         panel(bytes, at, tiles, (sink){at->out, at->out_pitch, CACHED, NULL});
 }
 
-INLINE void skew_of(size_t bytes, const gp_matrices *at, size_t tiles, char *kept) {
-    panel(bytes, at, tiles, (sink){at->out, at->out_pitch, SKEWED, kept});
+INLINE void skew_of(size_t bytes, bool anywhere, const gp_matrices *at, size_t tiles, char *kept) {
+    if (anywhere)
+        panel(bytes, at, tiles, (sink){at->out, at->out_pitch, ANYWHERE, kept});
+    else
+        panel(bytes, at, tiles, (sink){at->out, at->out_pitch, SKEWED, kept});
 }
 
 #define PANEL_FOR_BYTES(n)                                                              \
@@ -184,17 +215,24 @@ INLINE void skew_of(size_t bytes, const gp_matrices *at, size_t tiles, char *kep
         panel_of(n, at, tiles, stream);                                                 \
     }
 
-#define FOR_BYTES(n)                                                                  \
-    PANEL_FOR_BYTES(n)                                                                \
-    AVX512 static void skew_of_##n(const gp_matrices *at, size_t tiles, char *kept) { \
-        skew_of(n, at, tiles, kept);                                                  \
+PANEL_FOR_BYTES(1)
+PANEL_FOR_BYTES(2)
+PANEL_FOR_BYTES(4)
+PANEL_FOR_BYTES(8)
+PANEL_FOR_BYTES(16)
+
+#define SKEW_FOR_BYTES(n, name, anywhere)                                             \
+    AVX512 static void skew_##name(const gp_matrices *at, size_t tiles, char *kept) { \
+        skew_of(n, anywhere, at, tiles, kept);                                        \
     }
 
-FOR_BYTES(1)
-FOR_BYTES(2)
-FOR_BYTES(4)
-FOR_BYTES(8)
-PANEL_FOR_BYTES(16)
+SKEW_FOR_BYTES(1, of_1, false)
+SKEW_FOR_BYTES(2, of_2, false)
+SKEW_FOR_BYTES(4, of_4, false)
+SKEW_FOR_BYTES(8, of_8, false)
+SKEW_FOR_BYTES(16, of_16, false)
+SKEW_FOR_BYTES(1, anywhere_of_1, true)
+SKEW_FOR_BYTES(2, anywhere_of_2, true)
 
 AVX512 static void stream_lines(char *to, const char *from, size_t lines) {
     for (; lines > 0; --lines, to += GP_LINE, from += GP_LINE)
@@ -252,7 +290,7 @@ INLINE lines columns_of_piece(size_t bytes, const char *at) {
 }
 
 /* Rows are loaded only to be stored at once: shuffles that wait for memory fill the processor's queues. */
-INLINE void square_of(size_t bytes, const gp_transpose_square *square) {
+INLINE void square_of(size_t bytes, bool skewed, const gp_transpose_square *square) {
     const gp_transpose_square s = *square;
     const size_t rows = 2 * GP_LINE / bytes, columns = 16 / bytes;
     for (size_t i = 0; i < rows; i += columns) {
@@ -267,32 +305,40 @@ INLINE void square_of(size_t bytes, const gp_transpose_square *square) {
             _mm_prefetch(ahead, _MM_HINT_T0);
             _mm_prefetch(ahead + GP_LINE, _MM_HINT_T0);
             __m512i left = load(in), right = load(in + GP_LINE);
-            _mm512_stream_si512((void *)out, upper.line[k]);
-            _mm512_stream_si512((void *)(out + GP_LINE), lower.line[k]);
+            if (skewed) {
+                store_two_skewed(out, s.kept + (i + k) * GP_LINE, upper.line[k], lower.line[k]);
+            } else {
+                _mm512_stream_si512((void *)out, upper.line[k]);
+                _mm512_stream_si512((void *)(out + GP_LINE), lower.line[k]);
+            }
             _mm512_store_si512(to, left);
             _mm512_store_si512(to + GP_LINE, right);
         }
     }
 }
 
-#define SQUARE_FOR_BYTES(n)                                               \
-    AVX512 static void square_of_##n(const gp_transpose_square *square) { \
-        square_of(n, square);                                             \
+#define SQUARE_FOR_BYTES(n, name, skewed)                                 \
+    AVX512 static void square_##name(const gp_transpose_square *square) { \
+        square_of(n, skewed, square);                                     \
     }
 
-SQUARE_FOR_BYTES(1)
-SQUARE_FOR_BYTES(2)
-SQUARE_FOR_BYTES(4)
-SQUARE_FOR_BYTES(8)
-SQUARE_FOR_BYTES(16)
+SQUARE_FOR_BYTES(1, of_1, false)
+SQUARE_FOR_BYTES(2, of_2, false)
+SQUARE_FOR_BYTES(4, of_4, false)
+SQUARE_FOR_BYTES(8, of_8, false)
+SQUARE_FOR_BYTES(16, of_16, false)
+SQUARE_FOR_BYTES(8, skewed_of_8, true)
+SQUARE_FOR_BYTES(16, skewed_of_16, true)
 
 gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     static const gp_transpose_kernels kernels = {
         .row_bytes = GP_LINE,
         .panel = {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16},
         .stream_lines = stream_lines,
-        .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8},
-        .square = {square_of_1, square_of_2, square_of_4, square_of_8, square_of_16}};
+        .square = {square_of_1, square_of_2, square_of_4, square_of_8, square_of_16},
+        .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8, skew_of_16},
+        .skew_anywhere = {skew_anywhere_of_1, skew_anywhere_of_2},
+        .skewed_square = {[3] = square_skewed_of_8, [4] = square_skewed_of_16}};
     return gp_transpose_in_tiles(context, plan, problem, &kernels);
 }
 

@@ -8,7 +8,18 @@
 #include "split.h"
 #include "threads.h"
 #include "transpose_quick.h"
+#include <stdlib.h>
 #include <string.h>
+
+char *gp_transpose_kept_lines(gp_context *context, size_t lines) {
+    size_t bytes = lines * GP_LINE;
+    if (context->lines_bytes < bytes) {
+        free(context->lines);
+        context->lines = aligned_alloc(GP_LINE, bytes);
+        context->lines_bytes = context->lines ? bytes : 0;
+    }
+    return context->lines;
+}
 
 #if defined(__x86_64__)
 #include <emmintrin.h>

@@ -15,4 +15,7 @@ static inline bool gp_transpose_by_lines(gp_context *context, const gp_problem *
 }
 #endif
 
+/* Aligned. They stay with the context: new memory would be faulted in at every call. NULL: there is none. */
+char *gp_transpose_kept_lines(gp_context *context, size_t lines);
+
 #endif

@@ -4,7 +4,6 @@
 #include "split.h"
 #include "threads.h"
 #include "transpose_lines.h"
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -33,9 +32,10 @@
 
 /*
  * Lines of the output that are kept from panel to panel where they begin anywhere: as many columns are done at once.
- * 4001 x 3999 elements of 4 bytes took 7.6 ms with 1024 and 6.3 so; the second-level cache holds them.
+ * 4001 x 3999 elements of 4 bytes took 7.6 ms with 1024 and 6.3 with 4096; 8003 x 8001 of 1 byte 1.05, of 2 bytes 1.0
+ * to 1.09 times as long with 4096. The second-level cache holds them.
  */
-#define KEPT_LINES_MAX 4096
+#define KEPT_LINES_MAX 8192
 
 /*
  * Rows further down that are asked for where rows crowd, for elements of 1, 2, 4, 8, 16 bytes. A square of 32 rows
@@ -47,9 +47,8 @@ static const size_t crowded_rows_ahead[] = {16, 24, 2, 2, 2};
 
 /*
  * Where lines of the output begin anywhere and there is no kernel for that, elements this wide go to
- * gp_transpose_by_lines(). 4001 x 3999 elements of 8 bytes with AVX2: through the caches 24.5 ms, so 18.9; of 16
- * bytes 47.5, so 27.9. With AVX-512, 16 bytes in lines kept from panels of 4 rows: 24.9, so 25.3, but in small
- * pages 43.9, so 36.1. Of 4 bytes with AVX2 12.5, so 11.3, but in small pages 14.7, so 15.9.
+ * gp_transpose_by_lines(). With AVX2 4001 x 3999 of 8 bytes took 24.5 ms through the caches, so 18.9; of 16 47.5, so
+ * 27.9; of 4 12.5, so 11.3, but in small pages 14.7, so 15.9. 8003 x 8001 of 2, 1 bytes take 1.4, 2 times as long so.
  */
 #define BY_LINES_MIN 8
 
@@ -156,15 +155,17 @@ static void do_panel_pair(const job *j, size_t r, size_t c, size_t c_end) {
  * where rows do not crowd the next square, of few rows of wide elements the second. Times the speed of pairs of
  * panels: 4096 x 4096 elements of 4 bytes 1.11, 8192 x 16384 1.10, 4112 x 4080 of 8 bytes 1.12, 2064 x 4080 of
  * 16 1.12; 8192 x 8192 of 2 bytes 1.66, of 1 byte 1.37. Of single panels: 4112 x 4080 of 4 bytes 1.14, 4128 x
- * 4128 1.55.
+ * 4128 1.55. With `kept` for lines that begin anywhere, 4001 x 3999 of 8 and 16 bytes, of single panels: 1.1
+ * and 1.15, in small pages 1.3. Returns how many columns are done.
  */
-static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
+static size_t whole_squares(const job *j, size_t r, size_t c, size_t c_end, char *kept) {
     _Alignas(GP_LINE) char buffer[2][PAIR * GP_LINE * PAIR * GP_LINE];
     size_t rows = PAIR * j->tile_rows, cols = PAIR * j->tile_cols, squares = (c_end - c) / cols;
     gp_matrices m = at(j, r, c);
     bool crowded = m.in_pitch % GP_CROWDED_PITCH == 0;
     gp_transpose_square s = {.out_pitch = m.out_pitch,
                              .in_pitch = m.in_pitch,
+                             .kept = kept,
                              .rows_ahead = crowded ? crowded_rows_ahead[__builtin_ctzll(j->elem_bytes)] : 0,
                              .bytes_ahead = crowded ? 0 : (j->elem_bytes > 4 ? 2 : 1) * PAIR * GP_LINE};
     if (squares > 0)
@@ -175,8 +176,14 @@ static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
         s.in = m.in + (i + 1 < squares ? i + 1 : i) * PAIR * GP_LINE;
         s.out = m.out + i * cols * m.out_pitch;
         j->square(&s);
+        if (kept)
+            s.kept += cols * GP_LINE;
     }
-    c += squares * cols;
+    return squares * cols;
+}
+
+static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
+    c += whole_squares(j, r, c, c_end, NULL);
     do_panel(j, r, j->tile_rows, c, c_end);
     do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
 }
@@ -203,10 +210,19 @@ static void do_skewed_tiles(const job *j, size_t r, size_t r_end, size_t c, size
     j->panel(&first, tiles, false);
     for (size_t i = 0; i < lines; ++i)
         memcpy(m.out + i * m.out_pitch, kept + i * GP_LINE, to_line(m.out + i * m.out_pitch));
-    while (r += j->tile_rows, r < r_end) {
+    r += j->tile_rows;
+    for (; j->square && r + PAIR * j->tile_rows <= r_end; r += PAIR * j->tile_rows) {
+        size_t done = whole_squares(j, r, c, c + lines, kept);
+        for (size_t k = 0; k < PAIR && done < lines; ++k) {
+            m = at(j, r + k * j->tile_rows, c + done);
+            j->skew(&m, (lines - done) / j->tile_cols, kept + done * GP_LINE);
+        }
+    }
+    for (; r < r_end; r += j->tile_rows) {
         m = at(j, r, c);
         j->skew(&m, tiles, kept);
     }
+    m = at(j, r_end - j->tile_rows, c);
     for (size_t i = 0; i < lines; ++i) {
         char *end = m.out + i * m.out_pitch + GP_LINE;
         size_t rest = GP_LINE - to_line(end);
@@ -332,25 +348,18 @@ static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
     j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
 }
 
-char *gp_transpose_kept_lines(gp_context *context, size_t lines) {
-    size_t bytes = lines * GP_LINE;
-    if (context->lines_bytes < bytes) {
-        free(context->lines);
-        context->lines = aligned_alloc(GP_LINE, bytes);
-        context->lines_bytes = context->lines ? bytes : 0;
-    }
-    return context->lines;
-}
-
 /* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */
 static void prepare_skew(job *j, gp_context *context, const gp_transpose_kernels *kernels, unsigned parts) {
-    gp_transpose_skew skew = kernels->skew[__builtin_ctzll(j->elem_bytes)];
-    if (!skew || (uintptr_t)j->whole.out % 4 != 0 || j->whole.out_pitch % 4 != 0)
+    const bool anywhere = (uintptr_t)j->whole.out % 4 != 0 || j->whole.out_pitch % 4 != 0;
+    const int kind = __builtin_ctzll(j->elem_bytes);
+    gp_transpose_skew skew = anywhere ? kernels->skew_anywhere[kind] : kernels->skew[kind];
+    if (!skew)
         return;
     size_t strips = (j->cols + KEPT_LINES_MAX - 1) / KEPT_LINES_MAX, length = j->cols / strips + 1;
     j->kept_lines = (length + j->tile_cols - 1) / j->tile_cols * j->tile_cols;
     j->kept = gp_transpose_kept_lines(context, parts * j->kept_lines);
     j->skew = j->kept ? skew : NULL;
+    j->square = j->skew && !anywhere ? kernels->skewed_square[kind] : NULL;
 }
 
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,

@@ -27,9 +27,8 @@ typedef struct gp_matrices {
 typedef void (*gp_transpose_panel)(const gp_matrices *at, size_t tiles, bool stream);
 
 /*
- * The same where lines of the output begin anywhere, at multiples of 4 bytes. `kept` has a line for each row of the
- * tiles' output, what the panel of rows above left of it: of both, the whole lines bypass the caches, and the tiles'
- * own is kept.
+ * The same where lines of the output begin anywhere. `kept` has a line for each row of the tiles' output, what the
+ * panel of rows above left of it: of both, the whole lines bypass the caches, and the tiles' own is kept.
  */
 typedef void (*gp_transpose_skew)(const gp_matrices *at, size_t tiles, char *kept);
 
@@ -47,15 +46,20 @@ typedef struct gp_transpose_square {
     size_t in_pitch;
     char *to;
     size_t rows_ahead, bytes_ahead;
+    char *kept; /* skewed: a line for each column, as gp_transpose_skew has it */
 } gp_transpose_square;
+
+typedef void (*gp_transpose_square_kernel)(const gp_transpose_square *square);
 
 typedef struct gp_transpose_kernels {
     size_t row_bytes;            /* of a tile: 16, 32 or 64 */
     gp_transpose_panel panel[5]; /* for elements of 1, 2, 4, 8, 16 bytes */
     /* Copies lines to aligned lines past the caches. */
     void (*stream_lines)(char *to, const char *from, size_t lines);
-    gp_transpose_skew skew[5];                            /* NULL: none */
-    void (*square[5])(const gp_transpose_square *square); /* NULL: none */
+    gp_transpose_square_kernel square[5]; /* NULL: none */
+    /* Where lines of the output begin at multiples of 4 bytes, and anywhere; squares at the former. NULL: none. */
+    gp_transpose_skew skew[5], skew_anywhere[5];
+    gp_transpose_square_kernel skewed_square[5];
 } gp_transpose_kernels;
 
 static inline size_t gp_smaller(size_t a, size_t b) {
@@ -67,9 +71,6 @@ static inline void gp_copy_rows(char *to, size_t to_pitch, const char *from, siz
     for (size_t i = 0; i < rows; ++i)
         memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
-
-/* Aligned. They stay with the context: new memory would be faulted in at every call. NULL: there is none. */
-char *gp_transpose_kept_lines(gp_context *context, size_t lines);
 
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                 const gp_transpose_kernels *kernels);
