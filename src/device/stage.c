@@ -2,6 +2,7 @@
 /* Problems with host memory among their arrays: cut in pieces that are moved in, computed and moved out at once. */
 #include "stage.h"
 #include "../host/run.h"
+#include "../host/wait.h"
 
 /*
  * The host polls the slot this often before it asks the driver to wait: about 1 ms (a pause is some 50 ns), far above
@@ -13,17 +14,11 @@
 /* Up to this many ints no sum passes 64 bits: 2^32 * -2^31 = -2^63. */
 #define SUM_SAFE_COUNT ((uint64_t)1 << 32)
 
-static void pause_briefly(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 static gp_status wait_for_slot(const gp_gpu *gpu) {
     for (int i = 0; i < POLLS; i++) {
         if (__atomic_load_n(&gpu->slot->done, __ATOMIC_ACQUIRE) == gpu->sequence)
             return GP_OK;
-        pause_briefly();
+        gp_pause();
     }
     GP_CUDA(cudaStreamSynchronize(gpu->stream));
     return GP_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rates of the bus and of packing, and what a call takes at least, measured on memory made for it and freed again. */
 #include "../host/cpu/threads.h"
+#include "../host/wait.h"
 #include "stage.h"
 
 #include <sched.h>
-#include <time.h>
 
 #define PIECE_BYTES ((size_t)4 << 20)
 #define COPIES 8          /* of a piece, one after the other, after one uncounted */
@@ -18,12 +18,6 @@ typedef struct lab {
     gp_gpu *gpu;
     unsigned char *host[2], *device[2]; /* PIECE_BYTES each, one behind the other */
 } lab;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static gp_status make(lab *l) {
     void *host = NULL, *device = NULL;
@@ -60,9 +54,9 @@ static gp_status copy(const lab *l, bool up, bool down, int times) {
 
 static gp_status time_copies(const lab *l, bool up, bool down, double *rate) {
     GP_TRY(copy(l, up, down, 1));
-    const double begin = now();
+    const double begin = gp_now();
     GP_TRY(copy(l, up, down, COPIES));
-    *rate = COPIES * (double)PIECE_BYTES * (up + down) / (now() - begin);
+    *rate = COPIES * (double)PIECE_BYTES * (up + down) / (gp_now() - begin);
     return GP_OK;
 }
 
@@ -76,9 +70,9 @@ static gp_status time_calls(const lab *l, double *seconds) {
     context->pins[GP_OPERATION_TRANSPOSE] = (gp_pin){0};
     double sorted[CALLS + 1];
     for (int i = 0; i <= CALLS && status == GP_OK; i++) {
-        const double begin = now();
+        const double begin = gp_now();
         status = gp_gpu_stage(context, &problem);
-        const double seen = now() - begin;
+        const double seen = gp_now() - begin;
         int at = i;
         for (; at > 0 && sorted[at - 1] > seen; at--)
             sorted[at] = sorted[at - 1];
@@ -113,11 +107,11 @@ static void lead_packing(packer *p) {
         (void)gp_cut_parts(&cut, &piece, p->lab->device[0], part);
         if (!gp_box_next(&part[0].in, PACK_BYTES, &row, &col, &box))
             continue;
-        const double begin = now();
+        const double begin = gp_now();
         gp_chunk_offer(chunk, &box, false);
         while (!gp_chunk_is_copied(chunk))
             (void)gp_stage_help(p->lab->gpu->stage);
-        const double seen = (double)box.width * (double)box.height / (now() - begin);
+        const double seen = (double)box.width * (double)box.height / (gp_now() - begin);
         p->rate = seen > p->rate ? seen : p->rate;
     }
     chunk->bytes = own;

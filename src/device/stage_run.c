@@ -8,6 +8,7 @@
 #include "../host/cpu/split.h"
 #include "../host/cpu/threads.h"
 #include "../host/run.h"
+#include "../host/wait.h"
 #include "stage.h"
 
 #include <sched.h>
@@ -43,12 +44,6 @@ typedef struct run {
     gp_status status;
     atomic_bool over;
 } run;
-
-static void pause_briefly(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
 
 static gp_status is_past(cudaEvent_t event, bool *past) {
     const cudaError_t error = cudaEventQuery(event);
@@ -278,7 +273,7 @@ static gp_status lead(run *r) {
         if (r->progress || gp_stage_help(r->stage))
             vain = 0;
         else if (vain++ < ROUNDS)
-            pause_briefly();
+            gp_pause();
         else
             sched_yield();
     }
@@ -295,7 +290,7 @@ static void follow(run *r) {
         if (gp_stage_help(r->stage))
             vain = 0;
         else if (vain++ < ROUNDS)
-            pause_briefly();
+            gp_pause();
         else
             sched_yield();
     }

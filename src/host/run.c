@@ -2,8 +2,8 @@
 /* Where a call runs, by which plan, and how its data gets there. */
 #include "run.h"
 #include "../device/launch.h"
+#include "wait.h"
 #include <sys/resource.h>
-#include <time.h>
 
 #define PAGE_BYTES 4096 /* or more: fewer faults are then counted, of which each costs more */
 
@@ -99,12 +99,6 @@ static gp_space auto_space(gp_context *context, const gp_problem *problem, const
     return found->host ? host_space(context, problem, &found->traffic) : GP_SPACE_GPU;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* Of this thread, which has its share of the call: what the program's other threads touch is not the call's. */
 static long page_faults(void) {
     struct rusage usage;
@@ -126,9 +120,9 @@ static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
         return run(context, problem);
     const uint64_t pages = (problem->bytes_read + problem->bytes_written) / PAGE_BYTES / context->device.cpu_threads;
     const long faults = page_faults();
-    const double begin = now();
+    const double begin = gp_now();
     const gp_status status = run(context, problem);
-    const double seconds = now() - begin;
+    const double seconds = gp_now() - begin;
     const bool touched = (uint64_t)(page_faults() - faults) > 1 + pages / 100;
     if (status == GP_OK && gp_rates_believed(&context->rates, touched))
         gp_rates_note(&context->rates, &context->place, problem, seconds);

@@ -5,6 +5,7 @@
  */
 #include "threads.h"
 #include "../fork.h"
+#include "../wait.h"
 #include "split.h"
 #include <pthread.h>
 #include <sched.h>
@@ -98,13 +99,10 @@ static unsigned run_parts(gp_threads *pool, uint64_t job, unsigned first) {
 }
 
 static void pause_briefly(int looks) {
-    if (looks >= SPINS) {
+    if (looks < SPINS)
+        gp_pause();
+    else
         sched_yield();
-        return;
-    }
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
 }
 
 /* The lock is held. */

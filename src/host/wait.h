@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For those who wait and those who measure: a moment's pause between two looks, and the time. */
+#ifndef GP_WAIT_H
+#define GP_WAIT_H
+
+#include <time.h>
+
+/* Leaves the core to its other thread for some cycles. */
+static inline void gp_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Seconds since some moment. */
+static inline double gp_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+#endif
