@@ -335,6 +335,22 @@ static void single_rows_have_no_pitch(void **state) {
     }
 }
 
+/* No two problems that differ before the data share a plan: every byte but padding counts. */
+static void shapes_differ_in_every_member(void **state) {
+    (void)state;
+    gp_problem a, b;
+    memset(&a, 0, sizeof a);
+    size_t counted = 0;
+    for (size_t i = 0; i < sizeof a; i++) {
+        memcpy(&b, &a, sizeof a);
+        ((unsigned char *)&b)[i] ^= 1;
+        const bool same = gp_problem_same_shape(&a, &b), data = i >= offsetof(gp_problem, in);
+        assert_true(same || !data);
+        counted += !same;
+    }
+    assert_int_equal(counted, offsetof(gp_problem, in) - 5); /* 1 byte after the flags, 4 after the alignments */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_rows_have_no_pitch),
@@ -346,6 +362,7 @@ int main(void) {
         cmocka_unit_test(tighter_limits_never_give_more),
         cmocka_unit_test(little_shared_memory_falls_to_a_plain_row),
         cmocka_unit_test(useless_block_sizes_are_not_chosen),
+        cmocka_unit_test(shapes_differ_in_every_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
