@@ -176,10 +176,12 @@ static void compare(session *s, rivalry *r, host_job job, const host_arrays *a, 
     r->apart += again > AUTO_WORST || again < 1 / AUTO_WORST;
     r->asking = asking > r->asking ? asking : r->asking;
     r->promised += is_within(promised, label, &r->worst_promised, r->where_promised);
-    if (ratio > AUTO_WORST && median[CHOSEN] - best <= asking)
+    if (ratio <= AUTO_WORST)
+        r->within++;
+    else if (median[CHOSEN] - best <= asking)
         r->asked++;
     else
-        r->within += is_within(ratio, label, &r->worst, r->where);
+        (void)is_within(ratio, label, &r->worst, r->where);
 }
 
 /* The line of the last plan that tells by what it was decided. */
@@ -223,8 +225,8 @@ void bench_auto(session *s) {
     printf("%-40s %11s %7s %7s %11s %7s %11s  %-9s %5s %7s %11s %5s\n", "input", "processor", "GB/s", "again",
            "staged", "GB/s", "AUTO", "where", "ratio", "asking", "promised", "ratio");
     if (s->csv)
-        fprintf(s->csv,
-                "job,memory,bytes,processor us,again,staged us,auto us,where,ratio,asking us,promised us,ratio\n");
+        fprintf(s->csv, "job,memory,bytes,processor us,again,staged us,auto us,where,ratio,asking us,promised "
+                        "us,promised ratio\n");
     sweep(s, &r, false, most);
     sweep(s, &r, true, most);
     printf("AUTO: %u lines; %u within %.2f of the better one, %u more by no more than the questions take (up to %.1f "

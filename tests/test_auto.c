@@ -190,21 +190,44 @@ static void promised_host_data_is_not_asked_about(void **state) {
     gp_context_destroy(made);
 }
 
+/* Waits for the stream that a call of 128 KiB on pinned memory takes, whose kind it has to ask for. */
+static unsigned waits(gp_context *made) {
+    const size_t n = 2 * GP_PLACE_LEAST / 4;
+    int64_t sum = 0;
+    int32_t *pinned = fake_cuda_pin(n * 4);
+    memset(pinned, 0, n * 4);
+    fake_cuda_arm(0, cudaSuccess, false);
+    fake.waits = 0;
+    fake.busy = true;
+    assert_int_equal(gp_reduce_int(made, GP_REDUCE_SUM, pinned, n, &sum), GP_OK);
+    fake.busy = false;
+    assert_true(fake.calls > 0);
+    fake_cuda_unpin(pinned);
+    return fake.waits;
+}
+
+static void explained(gp_context *made, const char *words, bool said) {
+    char text[8192];
+    assert_in_range(gp_context_explain(made, text, sizeof text), 1, sizeof text - 1);
+    assert_int_equal(strstr(text, words) != NULL, said);
+}
+
 /* Longer calls are: for the choice, which is made as without the promise. Streams are not waited for. */
 static void promised_host_data_is_placed_like_other(void **state) {
     (void)state;
     const gp_bus fast = {1e15, 1e15, 1e15, 1e-9, 1e15};
     gp_status status;
-    char text[8192];
-    gp_context *made = open_promised(GP_PROMISE_HOST_DATA);
-    fake_cuda_arm(0, cudaSuccess, false);
-    fake.waits = 0;
+    gp_context *made = open_auto();
+    assert_int_equal(waits(made), 1);
+    gp_context_destroy(made);
+    made = open_promised(GP_PROMISE_HOST_DATA);
+    assert_int_equal(waits(made), 0);
     assert_false(turn_on(made, &status));
-    assert_true(fake.calls > 0 && fake.waits == 0);
     made->rates.bus = fast;
     teach(made, 10, GP_PLACE_SAMPLES);
     assert_true(turn_on(made, &status));
     assert_int_equal(status, GP_OK);
+    explained(made, "host data: on the GPU", true);
     gp_context_destroy(made);
 
     made = open_promised(GP_PROMISE_HOST_DATA);
@@ -213,17 +236,26 @@ static void promised_host_data_is_placed_like_other(void **state) {
     fake_cuda_arm(0, cudaSuccess, false);
     assert_false(turn_on(made, &status));
     assert_true(status == GP_OK && fake.calls == 0);
-    assert_in_range(gp_context_explain(made, text, sizeof text), 1, sizeof text - 1);
-    assert_non_null(strstr(text, "too short for the GPU"));
+    explained(made, "host data: on the processor", true);
+    explained(made, "too short for the GPU", true);
+    assert_int_equal(gp_context_pin_kernel(made, "transpose_cpu", 0), GP_OK);
+    assert_false(turn_on(made, &status));
+    assert_int_equal(fake.calls, 0);
+    explained(made, "host data", false); /* the question did not arise */
     gp_context_destroy(made);
 }
 
-/* The argument is named and nothing written: device memory where host data was promised. */
+/* The argument is named, nothing written, and what is told of the last plan stays: device memory where host data was
+ * promised. */
 static void broken_promises_are_found_in_longer_calls(void **state) {
     (void)state;
+    gp_status status;
     void *memory = NULL;
     gp_context *made = open_promised(GP_PROMISE_HOST_DATA);
     assert_int_equal(gp_alloc(made, sizeof numbers, &memory), GP_OK);
+    made->rates.bus = (gp_bus){1e15, 1e15, 1e15, 1e-9, 1e15};
+    teach(made, 10, GP_PLACE_SAMPLES);
+    assert_true(turn_on(made, &status) && status == GP_OK);
     memset(memory, 0x22, sizeof numbers);
     for (int out = 0; out < 2; out++) {
         void *to = out ? memory : (void *)turned;
@@ -232,6 +264,7 @@ static void broken_promises_are_found_in_longer_calls(void **state) {
         assert_int_equal(gp_transpose(made, 4, from, SIDE, SIDE, SIDE, to, SIDE), GP_ERR_ARGUMENT);
         assert_int_equal(strncmp(gp_last_error(), out ? "out: device" : "in: device", out ? 11 : 10), 0);
         assert_true(turned[0] == 7 && *(int32_t *)memory == 0x22222222);
+        explained(made, "host data: on the GPU", true);
     }
     assert_int_equal(gp_free(made, memory), GP_OK);
     gp_context_destroy(made);

@@ -115,7 +115,10 @@ void gp_rates_note(gp_rates *rates, const gp_place *place, const gp_problem *pro
 /* Expected time of the staged pipeline. */
 double gp_place_gpu_seconds(const gp_problem *problem, const gp_traffic *traffic, const gp_bus *bus);
 
-/* True: the call, on host memory of whichever kind, is the processor's without comparison, and *place says so. */
+/*
+ * True: the call, on host memory of whichever kind, is the processor's, and *place says so: it moves less than
+ * GP_PLACE_LEAST, or takes less than GP_PLACE_LEAST_SECONDS on memory of the one kind or the other.
+ */
 bool gp_place_is_short(const gp_problem *problem, const gp_rates *rates, gp_place *place);
 
 gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, const gp_rates *rates);

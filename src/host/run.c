@@ -132,8 +132,12 @@ static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
 /* Promised host data, too little of it for the GPU: nothing has to be asked. */
 static bool is_short_on_host(gp_context *context, const gp_problem *problem) {
     const gp_kernel *pinned = context->pins[problem->operation].row;
-    return context->host_data && (pinned == NULL || pinned->space == GP_SPACE_PROCESSOR) &&
-           gp_place_is_short(problem, &context->rates, &context->place);
+    gp_place place;
+    if (!context->host_data || (pinned != NULL && pinned->space == GP_SPACE_GPU) ||
+        !gp_place_is_short(problem, &context->rates, &place))
+        return false;
+    context->place = pinned == NULL ? place : (gp_place){0};
+    return true;
 }
 
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {

@@ -67,7 +67,7 @@ typedef struct {
     bool in_pairs; /* stream, and as choose_pairs() tells */
     bool even;     /* the output's rows are an even number of lines apart: pairs begin in even lines too */
     void (*stream_lines)(char *to, const char *from, size_t lines);
-    void (*square)(const gp_transpose_square *square); /* NULL: none; else in_pairs */
+    void (*square)(const gp_transpose_square *square); /* NULL: none; else in_pairs or skew */
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
     size_t kept_lines;
     char *kept; /* so many lines a part; the context's */
@@ -348,7 +348,7 @@ static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
     j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
 }
 
-/* Strips of like length. Without memory for the lines to be kept the output goes through the caches. */
+/* Strips of like length. Without memory for the lines to be kept it is done as where there is no kernel. */
 static void prepare_skew(job *j, gp_context *context, const gp_transpose_kernels *kernels, unsigned parts) {
     const bool anywhere = (uintptr_t)j->whole.out % 4 != 0 || j->whole.out_pitch % 4 != 0;
     const int kind = __builtin_ctzll(j->elem_bytes);

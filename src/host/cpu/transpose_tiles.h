@@ -34,9 +34,9 @@ typedef void (*gp_transpose_skew)(const gp_matrices *at, size_t tiles, char *kep
 
 /*
  * A square of two by two tiles: `from` holds its rows, two lines each, and its columns become pairs of aligned lines
- * of the output, past the caches. Meanwhile the rows of a square at `in` are copied to `to`, and for each of them is
- * asked for what lies `rows_ahead` further down and `bytes_ahead` to the right; behind the last row come those of the
- * square to the right.
+ * of the output, past the caches (skewed: joined with what is kept). Meanwhile the rows of a square at `in` are
+ * copied to `to`, and for each of them is asked for what lies `rows_ahead` further down and `bytes_ahead` to the
+ * right; behind the last row come those of the square to the right.
  */
 typedef struct gp_transpose_square {
     const char *from;
