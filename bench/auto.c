@@ -9,7 +9,7 @@
 #define REPEATS_MAX 60
 #define REPEATS_FEW 20 /* up to so many calls, one a turn */
 #define TURNS 4
-/* First calls of a turn, up to IN_CACHE: of short ones the first ten may take twice as long; of others one. */
+/* First calls of a turn up to IN_CACHE, whose first ten may take twice as long; up to LEARNED_BYTES one. */
 #define UNSEEN 20
 #define AUTO_WORST 1.10 /* of the better one's time: the target */
 #define ASKED 31        /* times that questions are put, to time them, */
@@ -29,10 +29,10 @@ typedef struct rivalry {
     gp_context *context[WAYS];
     unsigned lines, within, asked; /* all; within AUTO_WORST; others that take asking_us() longer at most */
     unsigned promised;             /* within AUTO_WORST where host data is promised */
-    unsigned apart; /* lines on which the two contexts on the processor differ by more than AUTO_WORST */
-    double worst;   /* of neither of the first two, and of those promised */
-    double worst_promised;
-    double asking; /* longest asking_us() */
+    unsigned apart;        /* lines on which the two contexts on the processor differ by more than AUTO_WORST */
+    double worst;          /* of neither within nor asked */
+    double worst_promised; /* of all */
+    double asking;         /* longest asking_us() */
     char where[96], where_promised[96];
 } rivalry;
 
@@ -144,12 +144,11 @@ static bool wanted(const session *s, host_job job, bool locked, size_t bytes) {
     return !s->opt.match || strstr(label, s->opt.match);
 }
 
-static bool is_within(double ratio, const char *label, double *worst, char where[96]) {
+static void keep_worst(double ratio, const char *label, double *worst, char where[96]) {
     if (ratio > *worst) {
         *worst = ratio;
         snprintf(where, 96, "%s", label);
     }
-    return ratio <= AUTO_WORST;
 }
 
 static void compare(session *s, rivalry *r, host_job job, const host_arrays *a, size_t bytes) {
@@ -175,13 +174,14 @@ static void compare(session *s, rivalry *r, host_job job, const host_arrays *a, 
     r->lines++;
     r->apart += again > AUTO_WORST || again < 1 / AUTO_WORST;
     r->asking = asking > r->asking ? asking : r->asking;
-    r->promised += is_within(promised, label, &r->worst_promised, r->where_promised);
+    r->promised += promised <= AUTO_WORST;
+    keep_worst(promised, label, &r->worst_promised, r->where_promised);
     if (ratio <= AUTO_WORST)
         r->within++;
     else if (median[CHOSEN] - best <= asking)
         r->asked++;
     else
-        (void)is_within(ratio, label, &r->worst, r->where);
+        keep_worst(ratio, label, &r->worst, r->where);
 }
 
 /* The line of the last plan that tells by what it was decided. */

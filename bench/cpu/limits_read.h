@@ -90,6 +90,7 @@ TARGET static uint64_t NAMED(read_page)(const char *in, char *out, char *out2, s
     return NAMED(read_parts)(in, bytes, PAGE, PAGE);
 }
 
+/* By MiB, in each stream what comes half a page later. */
 TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, size_t bytes) {
     (void)out, (void)out2;
     return NAMED(read_parts)(in, bytes, MIB, PAGE / 2);

@@ -16,7 +16,10 @@ INLINE __m512i load(const char *at) {
     return _mm512_loadu_si512(at);
 }
 
-/* Past the caches but for the first. Skewed: lines begin at multiples of 4 bytes; anywhere: so they do. */
+/*
+ * Through the caches, or past them as lines of the output: where each is one vector, where lines begin at multiples
+ * of 4 bytes, where they begin anywhere. In the last two a line is joined from what is kept and a vector.
+ */
 typedef enum { CACHED, STREAMED, SKEWED, ANYWHERE } how_stored;
 
 /* Where lines go, and how; `how` is a constant wherever it is tested. */
@@ -24,7 +27,7 @@ typedef struct {
     char *out;
     size_t apart; /* bytes from line to line */
     how_stored how;
-    char *kept; /* skewed: a line each, of the panel before */
+    char *kept; /* skewed, anywhere: a line each, of the panel before */
 } sink;
 
 /*

@@ -67,7 +67,7 @@ typedef struct {
     bool in_pairs; /* stream, and as choose_pairs() tells */
     bool even;     /* the output's rows are an even number of lines apart: pairs begin in even lines too */
     void (*stream_lines)(char *to, const char *from, size_t lines);
-    void (*square)(const gp_transpose_square *square); /* NULL: none; else in_pairs or skew */
+    gp_transpose_square_kernel square; /* NULL: none; else in_pairs or skew */
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
     size_t kept_lines;
     char *kept; /* so many lines a part; the context's */
