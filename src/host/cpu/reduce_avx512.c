@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reduction with AVX-512. Two things make it run at the speed of memory:
- *  - A page's four quarters are read side by side, and of each line the next page's is asked for, which a core does
- *    not ask for by itself. 512 MiB, ms on two Xeons of 2023 (models 167, 207): in order 47, 34; four streams a
- * quarter of a MiB apart, what follows asked for, 37, 45; four pages side by side, the next four asked for, 40, 33;
- * so 34, 33.
+ *  - A page's four quarters are read side by side, and of each line the same one of the next page, for the sum of the
+ *    page after that, is asked for, which a core does not do by itself. 512 MiB, ms on two Xeons of 2023 (models 167,
+ *    207): in order 47, 34; four streams a quarter of a MiB apart, what follows asked for, 37, 45; four pages side by
+ *    side, the next four asked for, 40, 33; so 34, 33.
  *  - The sum needs three instructions a vector, not four with two on the one shuffle port, as widening each half
- * would: it adds the elements modulo 2^32 and, apart, their upper 16 bits. Widened 107 GB/s, so 140 GB/s from cache.
+ *    would: it adds the elements modulo 2^32 and, apart, their upper 16 bits. From cache two: it counts carries.
+ *    Widened 107 GB/s, so 140 GB/s from cache.
  */
 #include "reduce.h"
 
@@ -17,17 +18,21 @@
 #define INLINE static inline __attribute__((always_inline)) AVX512
 
 #define LANES 16
-#define SIXTEEN (16 * LANES)
 #define THIRTY_TWO (32 * LANES)
+
+/* Of vectors x added: the sum modulo 2^32, and that of floor(x / 2^16). */
+typedef struct {
+    __m512i low, high;
+} halves;
 
 /*
  * The sum as a counter of carries (W. Harley's population count, with vectors for bits): a full adder takes three
  * numbers of one weight to their exclusive or, of that weight, and their majority, of twice the weight. Both are one
- * instruction, in two's complement too. Sixteen vectors so become one that weighs sixteen, or 32 one that weighs 32.
+ * instruction, in two's complement too. 32 vectors so become one that weighs 32.
  */
 typedef struct {
     __m512i ones, twos, fours, eights, sixteens;
-    __m512i low, high; /* of the vectors x that weigh most: sum of x modulo 2^32, sum of floor(x / 2^16) */
+    halves most; /* of those that weigh 32 */
 } carries;
 
 /*
@@ -40,6 +45,12 @@ INLINE __m512i load(const int32_t *at) {
     return x;
 }
 
+/* A chunk gives a lane at most 2^14 elements: |high| <= 2^29, and the sum of the lower halves is less than 2^30. */
+INLINE void add(halves *to, __m512i x) {
+    to->low = _mm512_add_epi32(to->low, x);
+    to->high = _mm512_add_epi32(to->high, _mm512_srai_epi32(x, 16));
+}
+
 /* *sum + x + y = new *sum + 2 * result. The majority of old sum, x, y: where x = y that, else the new sum's opposite.
  */
 INLINE __m512i full_add(__m512i *sum, __m512i x, __m512i y) {
@@ -47,37 +58,25 @@ INLINE __m512i full_add(__m512i *sum, __m512i x, __m512i y) {
     return _mm512_ternarylogic_epi32(x, y, *sum, 0xd4);
 }
 
-/* Four vectors `apart` elements apart. */
-INLINE __m512i add_four(carries *to, const int32_t *at, size_t apart) {
-    __m512i first = full_add(&to->ones, load(at), load(at + apart));
-    __m512i second = full_add(&to->ones, load(at + 2 * apart), load(at + 3 * apart));
+INLINE __m512i add_four(carries *to, const int32_t *at) {
+    __m512i first = full_add(&to->ones, load(at), load(at + LANES));
+    __m512i second = full_add(&to->ones, load(at + 2 * LANES), load(at + 3 * LANES));
     return full_add(&to->twos, first, second);
 }
 
-INLINE __m512i add_fours(carries *to, const __m512i four[4]) {
-    __m512i first = full_add(&to->fours, four[0], four[1]), second = full_add(&to->fours, four[2], four[3]);
-    return full_add(&to->eights, first, second);
+INLINE __m512i add_eight(carries *to, const int32_t *at) {
+    __m512i first = add_four(to, at), second = add_four(to, at + 4 * LANES);
+    return full_add(&to->fours, first, second);
 }
 
 INLINE __m512i add_sixteen(carries *to, const int32_t *at) {
-    __m512i four[4];
-    for (size_t k = 0; k < 4; ++k)
-        four[k] = add_four(to, at + 4 * k * LANES, LANES);
-    return add_fours(to, four);
-}
-
-/*
- * Of those that weigh most a chunk gives at most 2^10: |high| <= 2^25, and low - 2^16 high, the sum of the lower
- * halves, is less than 2^26: both are exact.
- */
-INLINE void add_heavy(carries *to, __m512i x) {
-    to->low = _mm512_add_epi32(to->low, x);
-    to->high = _mm512_add_epi32(to->high, _mm512_srai_epi32(x, 16));
+    __m512i first = add_eight(to, at), second = add_eight(to, at + 8 * LANES);
+    return full_add(&to->eights, first, second);
 }
 
 INLINE void add_thirty_two(carries *to, const int32_t *at) {
-    __m512i first = add_sixteen(to, at), second = add_sixteen(to, at + SIXTEEN);
-    add_heavy(to, full_add(&to->sixteens, first, second));
+    __m512i first = add_sixteen(to, at), second = add_sixteen(to, at + 16 * LANES);
+    add(&to->most, full_add(&to->sixteens, first, second));
 }
 
 INLINE __m512i widen_and_add(__m512i x) {
@@ -85,17 +84,18 @@ INLINE __m512i widen_and_add(__m512i x) {
                             _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(x, 1)));
 }
 
+INLINE __m512i total_of_halves(const halves *h) {
+    __m512i rest = _mm512_sub_epi32(h->low, _mm512_slli_epi32(h->high, 16));
+    return _mm512_add_epi64(widen_and_add(rest), _mm512_slli_epi64(widen_and_add(h->high), 16));
+}
+
 /* a + 2 b */
 INLINE __m512i and_twice(__m512i a, __m512i b) {
     return _mm512_add_epi64(a, _mm512_slli_epi64(b, 1));
 }
 
-/* `most`: what the heaviest vectors weigh, 16 or 32. */
-INLINE __m512i total_of(const carries *c, unsigned most) {
-    __m512i rest = _mm512_sub_epi32(c->low, _mm512_slli_epi32(c->high, 16));
-    __m512i total = _mm512_add_epi64(widen_and_add(rest), _mm512_slli_epi64(widen_and_add(c->high), 16));
-    if (most == 32)
-        total = and_twice(widen_and_add(c->sixteens), total);
+INLINE __m512i total_of(const carries *c) {
+    __m512i total = and_twice(widen_and_add(c->sixteens), total_of_halves(&c->most));
     total = and_twice(widen_and_add(c->eights), total);
     total = and_twice(widen_and_add(c->fours), total);
     total = and_twice(widen_and_add(c->twos), total);
@@ -106,31 +106,39 @@ INLINE __mmask16 first_lanes(size_t n) {
     return (__mmask16)((1u << n) - 1);
 }
 
+/*
+ * Without carries, which wait for each other and so keep what comes later from being asked for; and two pages ahead,
+ * as there is more to do for a line than one instruction. 512 MiB, ms on models 167, 207, with the minimum's 29.1,
+ * 30.2: with carries 31.8, 30.8; so one page ahead 29.2, 30.9, two 28.6, 30.7, three 28.7, 31.0.
+ */
 AVX512 static __m512i sum_pages(const int32_t *in, size_t n) {
-    __m512i zero = _mm512_setzero_si512();
-    carries c = {zero, zero, zero, zero, zero, zero, zero};
+    const __m512i zero = _mm512_setzero_si512();
+    halves s0 = {zero, zero}, s1 = s0;
     for (const int32_t *page = in; page < in + n; page += GP_PAGE)
-        for (const int32_t *at = page, *end = gp_quarter_end(page); at < end; at += 4 * LANES) {
-            __m512i four[4];
-            for (size_t k = 0; k < 4; ++k) {
-                four[k] = add_four(&c, at + k * LANES, GP_PAGE_QUARTER);
-                gp_prefetch_line(at + k * LANES + GP_PAGE);
-            }
-            add_heavy(&c, add_fours(&c, four));
+        for (const int32_t *at = page, *end = gp_quarter_end(page); at < end; at += LANES) {
+            const __m512i x0 = load(at), x1 = load(at + GP_PAGE_QUARTER);
+            const __m512i x2 = load(at + 2 * GP_PAGE_QUARTER), x3 = load(at + 3 * GP_PAGE_QUARTER);
+            gp_prefetch_line(at + 2 * GP_PAGE);
+            add(&s0, x0);
+            add(&s1, x1);
+            add(&s0, x2);
+            add(&s1, x3);
         }
-    return total_of(&c, 16);
+    s0.low = _mm512_add_epi32(s0.low, s1.low);
+    s0.high = _mm512_add_epi32(s0.high, s1.high);
+    return total_of_halves(&s0);
 }
 
 /*
- * From cache in order, and in thirty-twos, which saves one instruction in sixteen vectors: 1 MiB in 6.5 us where
- * quarters and sixteens take 6.7, beside a busy neighbour 7.4 and 8.2.
+ * From cache in order, in thirty-twos: 1 MiB in 6.5 us where quarters of a page and sixteens take 6.7, beside a busy
+ * neighbour 7.4 and 8.2.
  */
 AVX512 static __m512i sum_in_order(const int32_t *in, size_t n) {
-    __m512i zero = _mm512_setzero_si512();
-    carries c = {zero, zero, zero, zero, zero, zero, zero};
+    const __m512i zero = _mm512_setzero_si512();
+    carries c = {zero, zero, zero, zero, zero, {zero, zero}};
     for (const int32_t *at = in; at < in + n; at += THIRTY_TWO)
         add_thirty_two(&c, at);
-    return total_of(&c, 32);
+    return total_of(&c);
 }
 
 AVX512 static int64_t sum_chunk(const int32_t *in, size_t n, bool streamed) {
