@@ -8,7 +8,7 @@
 
 #define REPEATS_MAX 60
 #define REPEATS_FEW 20 /* up to so many calls, one a turn */
-#define TURNS 4
+#define TURNS 10
 /* First calls of a turn up to IN_CACHE, whose first ten may take twice as long; up to LEARNED_BYTES one. */
 #define UNSEEN 20
 #define AUTO_WORST 1.10 /* of the better one's time: the target */

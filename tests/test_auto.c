@@ -245,6 +245,43 @@ static void promised_host_data_is_placed_like_other(void **state) {
     gp_context_destroy(made);
 }
 
+/* Nor are calls that the processor is known to do sooner, but for one in a while. */
+static void what_is_settled_is_not_asked_about(void **state) {
+    (void)state;
+    const gp_bus slow = {1e6, 1e6, 1e6, 1, 1e6};
+    const gp_bus fast = {1e15, 1e15, 1e15, 1e-9, 1e15};
+    gp_status status;
+    gp_place place;
+    gp_problem p;
+    gp_context *made = open_promised(GP_PROMISE_HOST_DATA);
+    teach(made, GP_PLACE_TIMED_SECONDS / 2, GP_PLACE_SAMPLES_MOST);
+    made->rates.bus = slow;
+    for (int i = 1; i <= 2 * GP_PLACE_UNASKED; i++) {
+        fake_cuda_arm(0, cudaSuccess, false);
+        assert_false(turn_on(made, &status));
+        assert_true(status == GP_OK && (fake.calls > 0) == (i % GP_PLACE_UNASKED == 0));
+    }
+    explained(made, "host data: on the processor", true);
+    assert_int_equal(gp_problem_transpose(&p, 4, numbers, SIDE, SIDE, SIDE, turned, SIDE), GP_OK);
+    assert_true(gp_place_is_settled(&p, &made->rates, &place));
+    made->rates.bus = (gp_bus){0}; /* pageable memory, too short for packing to be measured */
+    assert_true(gp_place_is_settled(&p, &made->rates, &place));
+    made->rates.bus = fast;
+    assert_false(gp_place_is_settled(&p, &made->rates, &place));
+    made->rates = (gp_rates){.bus = slow};
+    teach(made, 2 * GP_PLACE_TIMED_SECONDS, GP_PLACE_SAMPLES_MOST); /* timed each time */
+    assert_false(gp_place_is_settled(&p, &made->rates, &place));
+    made->rates = (gp_rates){.bus = slow};
+    const gp_traffic pinned = {sizeof numbers, sizeof turned, 0};
+    const gp_place class_of_pinned = gp_place_choose(&p, &pinned, &made->rates);
+    for (int i = 0; i < GP_PLACE_SAMPLES_MOST; i++)
+        gp_rates_note(&made->rates, &class_of_pinned, &p, GP_PLACE_TIMED_SECONDS / 2);
+    assert_true(gp_place_is_settled(&p, &made->rates, &place));
+    made->rates.bus = (gp_bus){0}; /* the bus is to be measured, once such calls have taken long enough */
+    assert_false(gp_place_is_settled(&p, &made->rates, &place));
+    gp_context_destroy(made);
+}
+
 /* The argument is named, nothing written, and what is told of the last plan stays: device memory where host data was
  * promised. */
 static void broken_promises_are_found_in_longer_calls(void **state) {
@@ -283,6 +320,7 @@ int main(void) {
         cmocka_unit_test(auto_leaves_reports_alone),
         cmocka_unit_test(promised_host_data_is_not_asked_about),
         cmocka_unit_test(promised_host_data_is_placed_like_other),
+        cmocka_unit_test(what_is_settled_is_not_asked_about),
         cmocka_unit_test(broken_promises_are_found_in_longer_calls),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_is_left);

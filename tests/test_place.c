@@ -67,7 +67,7 @@ static void what_is_not_known_stays_on_the_processor(void **state) {
     teach(&rates, &small, &few, GP_SPACE_PROCESSOR, GP_PLACE_SAMPLES_MOST, 10); /* nothing so small is timed */
     place = gp_place_choose(&small, &few, &rates);
     assert_true(place.space == GP_SPACE_PROCESSOR && !place.open && !(place.processor_seconds > 0));
-    assert_true(!gp_rates_wanted(&rates, &place) && gp_place_is_short(&small, &rates, &place));
+    assert_true(!gp_rates_wanted(&rates, &place) && gp_place_is_settled(&small, &rates, &place));
     place = (gp_place){.space = GP_SPACE_GPU}; /* nor is a call that had no choice */
     assert_false(gp_rates_wanted(&rates, &place));
 }
@@ -150,8 +150,8 @@ static void the_shortest_calls_stay(void **state) {
         const double seconds = (0.9 + 0.2 * longer) * GP_PLACE_LEAST_SECONDS;
         rates = (gp_rates){.bus = instant};
         for (int i = 0; i < GP_PLACE_SAMPLES_MOST; i++, teach(&rates, &p, &t, GP_SPACE_PROCESSOR, 1, seconds))
-            assert_false(gp_place_is_short(&p, &rates, &place));
-        assert_int_equal(gp_place_is_short(&p, &rates, &place), !longer);
+            assert_false(gp_place_is_settled(&p, &rates, &place));
+        assert_int_equal(gp_place_is_settled(&p, &rates, &place), !longer);
         assert_int_equal(gp_place_choose(&p, &t, &rates).space, longer ? GP_SPACE_GPU : GP_SPACE_PROCESSOR);
         rates.bus = (gp_bus){0};
         rates.waited = GP_PLACE_OPEN_SECONDS;

@@ -130,22 +130,6 @@ static bool is_known(const gp_bus *bus, const gp_traffic *traffic) {
            (traffic->pageable == 0 || bus->pack > 0);
 }
 
-bool gp_place_is_short(const gp_problem *problem, const gp_rates *rates, gp_place *place) {
-    *place = (gp_place){.space = GP_SPACE_PROCESSOR, .host_data = true, .class_number = GP_PLACE_CLASSES};
-    if (moved(problem) < GP_PLACE_LEAST)
-        return true;
-    for (uint64_t pageable = 0; pageable < 2; pageable++) {
-        const unsigned class_number = class_of(problem, &(gp_traffic){.pageable = pageable});
-        const gp_pace *processor = &rates->pace[GP_SPACE_PROCESSOR][class_number];
-        if (processor->samples < GP_PLACE_SAMPLES_MOST)
-            continue;
-        place->processor_seconds = seconds_at(processor, problem);
-        if (place->processor_seconds < GP_PLACE_LEAST_SECONDS)
-            return true;
-    }
-    return false;
-}
-
 gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, const gp_rates *rates) {
     gp_place place = {.space = GP_SPACE_PROCESSOR, .host_data = true, .class_number = class_of(problem, traffic)};
     if (place.class_number == GP_PLACE_CLASSES)
@@ -173,6 +157,37 @@ gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, c
                     place.processor_seconds <= GP_PLACE_NEAR * place.gpu_seconds;
     place.space = place.recheck ? GP_SPACE_PROCESSOR : GP_SPACE_GPU;
     return place;
+}
+
+/* All arrays pageable, or all pinned. */
+static gp_traffic host_traffic(const gp_problem *problem, bool pageable) {
+    const uint64_t up = problem->bytes_read;
+    const uint64_t down = problem->operation == GP_OPERATION_REDUCE ? 0 : problem->bytes_written;
+    return (gp_traffic){.up = up, .down = down, .pageable = pageable ? up + down : 0};
+}
+
+bool gp_place_is_settled(const gp_problem *problem, gp_rates *rates, gp_place *place) {
+    bool settled = false;
+    *place = (gp_place){.space = GP_SPACE_PROCESSOR, .host_data = true, .class_number = GP_PLACE_CLASSES};
+    if (moved(problem) < GP_PLACE_LEAST)
+        return true;
+    for (int pageable = 0; pageable < 2; pageable++) {
+        const gp_traffic traffic = host_traffic(problem, pageable);
+        const gp_place choice = gp_place_choose(problem, &traffic, rates);
+        const double seconds = choice.processor_seconds;
+        if (rates->pace[GP_SPACE_PROCESSOR][choice.class_number].samples < GP_PLACE_SAMPLES_MOST)
+            continue;
+        *place = choice;
+        place->class_number = GP_PLACE_CLASSES;
+        if (seconds < GP_PLACE_LEAST_SECONDS)
+            return true;
+        /* On pinned memory, until the bus is known, such calls are what it waits for. */
+        settled = choice.space == GP_SPACE_PROCESSOR && !choice.recheck && !choice.open &&
+                  seconds < GP_PLACE_TIMED_SECONDS && (pageable || choice.gpu_seconds > 0);
+        if (!settled)
+            return false;
+    }
+    return settled && ++rates->unasked % GP_PLACE_UNASKED != 0;
 }
 
 int gp_place_describe(const gp_place *place, const gp_bus *bus, char *text, size_t size) {

@@ -43,6 +43,9 @@
 #define GP_PLACE_RECHECK 16
 #define GP_PLACE_NEAR 1.5
 
+/* One in so many calls that are known to be the processor's on memory of a kind may be on memory of the other. */
+#define GP_PLACE_UNASKED 64
+
 /* Calls on the GPU after which the time they took counts instead of what was expected. */
 #define GP_PLACE_TRIALS 3
 
@@ -82,6 +85,7 @@ typedef struct gp_pace {
 typedef struct gp_rates {
     bool bus_tried, pack_tried;
     uint8_t touching; /* calls in a row that were left out */
+    uint8_t unasked;  /* settled calls since one was asked about */
     double waited;    /* seconds of the processor's calls that the GPU might have had, had the bus been known */
     gp_bus bus;
     gp_pace pace[2][GP_PLACE_CLASSES]; /* by gp_space */
@@ -116,10 +120,12 @@ void gp_rates_note(gp_rates *rates, const gp_place *place, const gp_problem *pro
 double gp_place_gpu_seconds(const gp_problem *problem, const gp_traffic *traffic, const gp_bus *bus);
 
 /*
- * True: the call, on host memory of whichever kind, is the processor's, and *place says so: it moves less than
- * GP_PLACE_LEAST, or takes less than GP_PLACE_LEAST_SECONDS on memory of the one kind or the other.
+ * True: the call, on host memory, is the processor's, of whichever kind the memory is, and *place says so. It moves
+ * less than GP_PLACE_LEAST; or takes less than GP_PLACE_LEAST_SECONDS on memory of the one kind or the other; or less
+ * than GP_PLACE_TIMED_SECONDS, and the GPU longer, on memory of each kind for which the processor's time is known. Of
+ * the last, one in GP_PLACE_UNASKED calls is to be asked about all the same.
  */
-bool gp_place_is_short(const gp_problem *problem, const gp_rates *rates, gp_place *place);
+bool gp_place_is_settled(const gp_problem *problem, gp_rates *rates, gp_place *place);
 
 gp_place gp_place_choose(const gp_problem *problem, const gp_traffic *traffic, const gp_rates *rates);
 

@@ -129,12 +129,12 @@ static gp_status take_time(gp_context *context, gp_problem *problem, way run) {
     return status;
 }
 
-/* Promised host data, too little of it for the GPU: nothing has to be asked. */
-static bool is_short_on_host(gp_context *context, const gp_problem *problem) {
+/* Promised host data that is known to be the processor's: nothing has to be asked. */
+static bool is_settled_on_host(gp_context *context, const gp_problem *problem) {
     const gp_kernel *pinned = context->pins[problem->operation].row;
     gp_place place;
     if (!context->host_data || (pinned != NULL && pinned->space == GP_SPACE_GPU) ||
-        !gp_place_is_short(problem, &context->rates, &place))
+        !gp_place_is_settled(problem, &context->rates, &place))
         return false;
     context->place = pinned == NULL ? place : (gp_place){0};
     return true;
@@ -142,7 +142,7 @@ static bool is_short_on_host(gp_context *context, const gp_problem *problem) {
 
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     places found;
-    if (is_short_on_host(context, problem)) {
+    if (is_settled_on_host(context, problem)) {
         problem->space = GP_SPACE_PROCESSOR;
         GP_TRY(gp_run_plan(context, problem));
         return launch(context, problem);
