@@ -117,6 +117,31 @@ static void transpose_visit_lines(uint64_t *state, void (*visit)(const transpose
     }
 }
 
+/*
+ * Few columns or rows: what the processor's rows do from records to planes and back. Past 4 MiB and not, with a rest
+ * of less than a line, records apart, lines of the planes beginning anywhere.
+ */
+static void transpose_visit_thin(bool reduced, uint64_t *state, void (*visit)(const transpose_case *, void *),
+                                 void *user) {
+    for (size_t elem = 1; elem <= 16; elem *= 2)
+        for (size_t planes = 1; planes <= 9; planes++)
+            for (size_t turn = 0; turn < 4; turn++) {
+                const uint64_t r = cases_random(state);
+                const bool large = turn == 0 && !reduced;
+                const size_t count = (large ? 4300000 / planes : 300 + r % 3000) / elem;
+                transpose_case c = {.elem_bytes = elem, .rows = count, .cols = planes, .seed = cases_random(state)};
+                c.in_pad = turn == 2 ? (r >> 16) % 5 : 0;
+                c.out_pad = turn < 2 ? (r >> 24) % 80 : 0;
+                c.in_offset = elem * ((r >> 32) % 5);
+                c.out_offset = elem * ((r >> 40) % 70);
+                visit(&c, user);
+                c.rows = planes, c.cols = count;
+                c.in_pad = c.out_pad;
+                c.out_pad = turn == 2 ? (r >> 48) % 5 : 0;
+                visit(&c, user);
+            }
+}
+
 void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) {
     bool reduced = cases_reduced();
     const size_t *elems = reduced ? transpose_elems_reduced : transpose_elems;
@@ -173,6 +198,7 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     transpose_visit_paired(reduced, &state, visit, user);
     transpose_visit_flat(&state, visit, user);
     transpose_visit_lines(&state, visit, user);
+    transpose_visit_thin(reduced, &state, visit, user);
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
     static const struct {
         size_t elem, side, pad;

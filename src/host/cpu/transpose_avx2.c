@@ -4,6 +4,7 @@
  * together in 128-bit lanes (unpack), then the lanes of four vectors are transposed into four lines of the output.
  * Elements of 1 and 2 bytes are first joined to 4 bytes from four and two rows.
  */
+#include "transpose_thin.h"
 #include "transpose_tiles.h"
 
 #if defined(__x86_64__)
@@ -168,7 +169,9 @@ gp_status gp_launch_transpose_avx2(gp_context *context, const gp_plan *plan, con
         .row_bytes = HALF,
         .panel = {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16},
         .stream_lines = stream_lines};
-    return gp_transpose_in_tiles(context, plan, problem, &kernels);
+    return gp_transpose_thin(context, plan, problem, &gp_thin_avx2)
+               ? GP_OK
+               : gp_transpose_in_tiles(context, plan, problem, &kernels);
 }
 
 #endif

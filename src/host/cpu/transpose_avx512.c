@@ -4,6 +4,7 @@
  * together in 128-bit lanes (unpack), then the lanes of four vectors are transposed into four lines of the output.
  * Elements of 1 and 2 bytes are first joined to 4 bytes from four and two rows.
  */
+#include "transpose_thin.h"
 #include "transpose_tiles.h"
 
 #if defined(__x86_64__)
@@ -343,7 +344,9 @@ gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, c
         .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8, skew_of_16},
         .skew_anywhere = {skew_anywhere_of_1, skew_anywhere_of_2},
         .skewed_square = {[3] = square_skewed_of_8, [4] = square_skewed_of_16}};
-    return gp_transpose_in_tiles(context, plan, problem, &kernels);
+    return gp_transpose_thin(context, plan, problem, &gp_thin_avx512)
+               ? GP_OK
+               : gp_transpose_in_tiles(context, plan, problem, &kernels);
 }
 
 #endif

@@ -68,12 +68,7 @@ static void stream_line(char *to, const char *from) {
         _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
 }
 
-/*
- * Writes a run of `bytes` to `at`, which continues the line in `kept` unless it is a part's first. What is no whole
- * line, in front of the first and behind the last, goes through the caches. A first run is a whole panel's, a line at
- * least: lines that begin later have nothing in front of it. There is room for a line in front of each run.
- */
-static void put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
+void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
     size_t before = (uintptr_t)at % GP_LINE, left = before + bytes;
     char *line = at - before;
     const char *from = run - before;
@@ -105,8 +100,8 @@ static void do_group(const job *j, const panel *p, size_t c, size_t c_end, char 
     j->quick(&to_buffer, p->rows, cols, bytes);
     char *out = j->whole.out + c * j->whole.out_pitch + p->r * bytes;
     for (size_t k = 0; k < cols; ++k)
-        put_run(out + k * j->whole.out_pitch, buffer + k * pitch + GP_LINE, p->rows * bytes, kept + k * GP_LINE,
-                p->r == p->r_begin, p->r + p->rows == p->r_end);
+        gp_transpose_put_run(out + k * j->whole.out_pitch, buffer + k * pitch + GP_LINE, p->rows * bytes,
+                             kept + k * GP_LINE, p->r == p->r_begin, p->r + p->rows == p->r_end);
 }
 
 /* A panel's columns c .. c_end - 1. */
