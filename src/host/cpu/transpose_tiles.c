@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A transpose in tiles: their order, edges, threads. */
-#include "transpose_tiles.h"
 #include "split.h"
 #include "threads.h"
+#include "transpose_job.h"
 #include "transpose_lines.h"
 #include <string.h>
 
@@ -19,23 +19,6 @@
  * so 16.8. Half as many: 4128 x 4128 of 4 bytes 5.4 ms, so 5.1; 2064 x 4080 of 16 bytes 10.2, so 10.0.
  */
 #define SQUARES_STRIP ((size_t)4096)
-
-/*
- * Where the output's rows are an even number of lines apart, and for wide elements, two panels are done at once and
- * lines written in pairs. Lines alone would all be even ones, and then all odd ones, and such writes run at half the
- * rate (64 MiB in steps of 2 lines 5.0 ms, of 1 or 3 lines 2.6). With AVX2, 4128 x 4128 elements of 4 bytes took 6.8
- * ms so, 7.6 without; 2064 x 4080 of 16 bytes, with what lies ahead asked for, 14.9, 19.6. Elements of 4 bytes are
- * slower so at odd distances (4112 x 4080: 6.0, 7.7), narrow ones where nothing crowds (8256 x 8256 of 1 byte: 9.3,
- * 12.6).
- */
-#define PAIR 2
-
-/*
- * Lines of the output that are kept from panel to panel where they begin anywhere: as many columns are done at once.
- * 4001 x 3999 elements of 4 bytes took 7.6 ms with 1024 and 6.3 with 4096; 8003 x 8001 of 1 byte 1.05, of 2 bytes 1.0
- * to 1.09 times as long with 4096. The second-level cache holds them.
- */
-#define KEPT_LINES_MAX 8192
 
 /*
  * Rows further down that are asked for where rows crowd, for elements of 1, 2, 4, 8, 16 bytes. A square of 32 rows
@@ -55,35 +38,8 @@ static const size_t crowded_rows_ahead[] = {16, 24, 2, 2, 2};
 /* So many are copied one by one rather than as part of a tile. */
 #define FEW_ELEMENTS 4
 
-typedef struct {
-    gp_matrices whole;
-    gp_transpose_panel panel;
-    size_t elem_bytes, rows, cols;
-    size_t tile_rows, tile_cols;
-    size_t strip; /* columns */
-    size_t head;  /* rows before the first whole line of the output */
-    bool stream;
-    bool wide;     /* stream, 8 or 16 bytes, and rows of the output do not crowd */
-    bool in_pairs; /* stream, and as choose_pairs() tells */
-    bool even;     /* the output's rows are an even number of lines apart: pairs begin in even lines too */
-    void (*stream_lines)(char *to, const char *from, size_t lines);
-    gp_transpose_square_kernel square; /* NULL: none; else in_pairs or skew */
-    gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
-    size_t kept_lines;
-    char *kept; /* so many lines a part; the context's */
-    gp_shares *shares;
-} job;
-
-/* The matrices from element (r, c) on. */
-static gp_matrices at(const job *j, size_t r, size_t c) {
-    gp_matrices m = j->whole;
-    m.in += r * m.in_pitch + c * j->elem_bytes;
-    m.out += c * m.out_pitch + r * j->elem_bytes;
-    return m;
-}
-
 /* The transpose of a tile, or of rows x cols of it at the matrix's edge, into a buffer. */
-static void tile_to_buffer(const job *j, const gp_matrices *m, size_t rows, size_t cols, char *buffer) {
+static void tile_to_buffer(const gp_tiles *j, const gp_matrices *m, size_t rows, size_t cols, char *buffer) {
     char part[GP_LINE * GP_LINE];
     gp_matrices whole = {m->in, m->in_pitch, buffer, GP_LINE};
     if (rows < j->tile_rows || cols < j->tile_cols) {
@@ -94,9 +50,9 @@ static void tile_to_buffer(const job *j, const gp_matrices *m, size_t rows, size
     j->panel(&whole, 1, false);
 }
 
-static void edge_tile(const job *j, size_t r, size_t rows, size_t c, size_t cols) {
+void gp_tiles_edge(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t cols) {
     char buffer[GP_LINE * GP_LINE];
-    gp_matrices m = at(j, r, c);
+    gp_matrices m = gp_tiles_at(j, r, c);
     if (rows * cols <= FEW_ELEMENTS) {
         for (size_t k = 0; k < rows; ++k)
             gp_copy_rows(m.out + k * j->elem_bytes, m.out_pitch, m.in + k * m.in_pitch, j->elem_bytes, cols,
@@ -108,15 +64,15 @@ static void edge_tile(const job *j, size_t r, size_t rows, size_t c, size_t cols
 }
 
 /* Rows r .. r + rows - 1, at most a tile's, of columns c .. c_end - 1. */
-static void do_panel(const job *j, size_t r, size_t rows, size_t c, size_t c_end) {
+static void do_panel(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t c_end) {
     if (rows == j->tile_rows) {
-        gp_matrices m = at(j, r, c);
+        gp_matrices m = gp_tiles_at(j, r, c);
         size_t tiles = (c_end - c) / j->tile_cols;
         j->panel(&m, tiles, j->stream);
         c += tiles * j->tile_cols;
     }
     for (; c < c_end; c += j->tile_cols)
-        edge_tile(j, r, rows, c, gp_smaller(c_end - c, j->tile_cols));
+        gp_tiles_edge(j, r, rows, c, gp_smaller(c_end - c, j->tile_cols));
 }
 
 /*
@@ -124,27 +80,27 @@ static void do_panel(const job *j, size_t r, size_t rows, size_t c, size_t c_end
  * by itself (8192 x 8192 of 1 byte 12.1 ms, so 9.2; of 2 bytes 29.5, so 19.6; of 4 bytes 51.2, but so 54.9). Few rows
  * of wide elements are done sooner: there, the fourth square.
  */
-static void prefetch_square(const job *j, const gp_matrices *m) {
-    size_t length = PAIR * j->tile_cols * j->elem_bytes, ahead = j->wide ? 4 * length : length;
+static void prefetch_square(const gp_tiles *j, const gp_matrices *m) {
+    size_t length = GP_PAIR * j->tile_cols * j->elem_bytes, ahead = j->wide ? 4 * length : length;
     for (size_t k = 0; k < j->tile_rows && (j->wide || j->elem_bytes < 4); ++k)
         for (size_t next = ahead; next < ahead + length; next += GP_LINE)
             __builtin_prefetch(m->in + k * m->in_pitch + next);
 }
 
 /* Two panels of full tiles in squares of two by two tiles, by way of the first-level cache. */
-static void do_panel_pair(const job *j, size_t r, size_t c, size_t c_end) {
-    _Alignas(GP_LINE) char buffer[PAIR * GP_LINE * PAIR * GP_LINE];
-    size_t cols = PAIR * j->tile_cols;
+static void do_panel_pair(const gp_tiles *j, size_t r, size_t c, size_t c_end) {
+    _Alignas(GP_LINE) char buffer[GP_PAIR * GP_LINE * GP_PAIR * GP_LINE];
+    size_t cols = GP_PAIR * j->tile_cols;
     for (; c + cols <= c_end; c += cols) {
-        gp_matrices m = at(j, r, c), to_buffer = {m.in, m.in_pitch, buffer, PAIR * GP_LINE};
-        for (size_t k = 0; k < PAIR; ++k) {
+        gp_matrices m = gp_tiles_at(j, r, c), to_buffer = {m.in, m.in_pitch, buffer, GP_PAIR * GP_LINE};
+        for (size_t k = 0; k < GP_PAIR; ++k) {
             prefetch_square(j, &to_buffer);
-            j->panel(&to_buffer, PAIR, false);
+            j->panel(&to_buffer, GP_PAIR, false);
             to_buffer.in += j->tile_rows * m.in_pitch;
             to_buffer.out += GP_LINE;
         }
         for (size_t k = 0; k < cols; ++k)
-            j->stream_lines(m.out + k * m.out_pitch, buffer + k * PAIR * GP_LINE, PAIR);
+            j->stream_lines(m.out + k * m.out_pitch, buffer + k * GP_PAIR * GP_LINE, GP_PAIR);
     }
     do_panel(j, r, j->tile_rows, c, c_end);
     do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
@@ -158,22 +114,22 @@ static void do_panel_pair(const job *j, size_t r, size_t c, size_t c_end) {
  * 4128 1.55. With `kept` for lines that begin anywhere, 4001 x 3999 of 8 and 16 bytes, of single panels: 1.1
  * and 1.15, in small pages 1.3. Returns how many columns are done.
  */
-static size_t whole_squares(const job *j, size_t r, size_t c, size_t c_end, char *kept) {
-    _Alignas(GP_LINE) char buffer[2][PAIR * GP_LINE * PAIR * GP_LINE];
-    size_t rows = PAIR * j->tile_rows, cols = PAIR * j->tile_cols, squares = (c_end - c) / cols;
-    gp_matrices m = at(j, r, c);
+size_t gp_tiles_squares(const gp_tiles *j, size_t r, size_t c, size_t c_end, char *kept) {
+    _Alignas(GP_LINE) char buffer[2][GP_PAIR * GP_LINE * GP_PAIR * GP_LINE];
+    size_t rows = GP_PAIR * j->tile_rows, cols = GP_PAIR * j->tile_cols, squares = (c_end - c) / cols;
+    gp_matrices m = gp_tiles_at(j, r, c);
     bool crowded = m.in_pitch % GP_CROWDED_PITCH == 0;
     gp_transpose_square s = {.out_pitch = m.out_pitch,
                              .in_pitch = m.in_pitch,
                              .kept = kept,
                              .rows_ahead = crowded ? crowded_rows_ahead[__builtin_ctzll(j->elem_bytes)] : 0,
-                             .bytes_ahead = crowded ? 0 : (j->elem_bytes > 4 ? 2 : 1) * PAIR * GP_LINE};
+                             .bytes_ahead = crowded ? 0 : (j->elem_bytes > 4 ? 2 : 1) * GP_PAIR * GP_LINE};
     if (squares > 0)
-        gp_copy_rows(buffer[0], PAIR * GP_LINE, m.in, m.in_pitch, rows, PAIR * GP_LINE);
+        gp_copy_rows(buffer[0], GP_PAIR * GP_LINE, m.in, m.in_pitch, rows, GP_PAIR * GP_LINE);
     for (size_t i = 0; i < squares; ++i) {
         s.from = buffer[i % 2];
         s.to = buffer[(i + 1) % 2];
-        s.in = m.in + (i + 1 < squares ? i + 1 : i) * PAIR * GP_LINE;
+        s.in = m.in + (i + 1 < squares ? i + 1 : i) * GP_PAIR * GP_LINE;
         s.out = m.out + i * cols * m.out_pitch;
         j->square(&s);
         if (kept)
@@ -182,77 +138,31 @@ static size_t whole_squares(const job *j, size_t r, size_t c, size_t c_end, char
     return squares * cols;
 }
 
-static void do_squares(const job *j, size_t r, size_t c, size_t c_end) {
-    c += whole_squares(j, r, c, c_end, NULL);
+static void do_squares(const gp_tiles *j, size_t r, size_t c, size_t c_end) {
+    c += gp_tiles_squares(j, r, c, c_end, NULL);
     do_panel(j, r, j->tile_rows, c, c_end);
     do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
 }
 
 /* Panels: the rows before the first whole line, if any, and then a tile's rows each. */
-static size_t panel_begin(const job *j, size_t panel) {
+static size_t panel_begin(const gp_tiles *j, size_t panel) {
     if (j->head > 0)
         return panel == 0 ? 0 : gp_smaller(j->rows, j->head + (panel - 1) * j->tile_rows);
     return gp_smaller(j->rows, panel * j->tile_rows);
 }
 
-/* Bytes from an address to the next line. */
-static size_t to_line(const char *at) {
-    return (0 - (uintptr_t)at) % GP_LINE;
-}
-
-/*
- * Whole tiles from (r, c) to row r_end where lines of the output begin anywhere. All that lies between lines goes
- * past the caches; what lies before the first and after the last does not.
- */
-static void do_skewed_tiles(const job *j, size_t r, size_t r_end, size_t c, size_t tiles, char *kept) {
-    gp_matrices m = at(j, r, c), first = {m.in, m.in_pitch, kept, GP_LINE};
-    size_t lines = tiles * j->tile_cols;
-    j->panel(&first, tiles, false);
-    for (size_t i = 0; i < lines; ++i)
-        memcpy(m.out + i * m.out_pitch, kept + i * GP_LINE, to_line(m.out + i * m.out_pitch));
-    r += j->tile_rows;
-    for (; j->square && r + PAIR * j->tile_rows <= r_end; r += PAIR * j->tile_rows) {
-        size_t done = whole_squares(j, r, c, c + lines, kept);
-        for (size_t k = 0; k < PAIR && done < lines; ++k) {
-            m = at(j, r + k * j->tile_rows, c + done);
-            j->skew(&m, (lines - done) / j->tile_cols, kept + done * GP_LINE);
-        }
-    }
-    for (; r < r_end; r += j->tile_rows) {
-        m = at(j, r, c);
-        j->skew(&m, tiles, kept);
-    }
-    m = at(j, r_end - j->tile_rows, c);
-    for (size_t i = 0; i < lines; ++i) {
-        char *end = m.out + i * m.out_pitch + GP_LINE;
-        size_t rest = GP_LINE - to_line(end);
-        memcpy(end - rest, kept + i * GP_LINE + GP_LINE - rest, rest);
-    }
-}
-
-static void do_skewed(const job *j, size_t r, size_t r_end, size_t c, size_t c_end, char *kept) {
-    size_t tiles_end = c_end - c_end % j->tile_cols, full_end = r_end - (r_end - r) % j->tile_rows;
-    for (size_t strip = c, length; strip < tiles_end && r < full_end; strip += length) {
-        length = gp_smaller(tiles_end - strip, j->kept_lines);
-        do_skewed_tiles(j, r, full_end, strip, length / j->tile_cols, kept);
-    }
-    for (size_t k = r; k < full_end && tiles_end < c_end; k += j->tile_rows)
-        edge_tile(j, k, j->tile_rows, tiles_end, c_end - tiles_end);
-    for (size_t k = c; k < c_end && full_end < r_end; k += j->tile_cols)
-        edge_tile(j, full_end, r_end - full_end, k, gp_smaller(j->tile_cols, c_end - k));
-}
-
 /* Where rows of the output are even: whether those of a panel that begins at row r begin in odd lines. */
-static bool begins_odd(const job *j, size_t r) {
-    return (uintptr_t)(j->whole.out + r * j->elem_bytes) % (PAIR * GP_LINE) != 0;
+static bool begins_odd(const gp_tiles *j, size_t r) {
+    return (uintptr_t)(j->whole.out + r * j->elem_bytes) % (GP_PAIR * GP_LINE) != 0;
 }
 
-static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, size_t c_end) {
+static void do_block(const gp_tiles *j, size_t panel, size_t panel_end, size_t c, size_t c_end) {
     for (size_t strip_end; c < c_end; c = strip_end) {
         strip_end = gp_smaller(c_end, c + j->strip);
         for (size_t p = panel; p < panel_end; ++p) {
             size_t r = panel_begin(j, p), rows = panel_begin(j, p + 1) - r;
-            bool pair = j->in_pairs && p + PAIR <= panel_end && panel_begin(j, p + PAIR) - r == PAIR * j->tile_rows;
+            bool pair =
+                j->in_pairs && p + GP_PAIR <= panel_end && panel_begin(j, p + GP_PAIR) - r == GP_PAIR * j->tile_rows;
             if (pair && !(j->even && begins_odd(j, r))) {
                 (j->square ? do_squares : do_panel_pair)(j, r, c, strip_end);
                 ++p;
@@ -264,14 +174,14 @@ static void do_block(const job *j, size_t panel, size_t panel_end, size_t c, siz
 }
 
 /* Pairs that begin in even lines are not torn apart. */
-static size_t share_begin(const job *j, size_t panels, unsigned share, unsigned shares) {
+static size_t share_begin(const gp_tiles *j, size_t panels, unsigned share, unsigned shares) {
     size_t panel = gp_part_begin(panels, share, shares);
     bool pairs = j->in_pairs && j->even && share < shares && panel > 0;
     return pairs && begins_odd(j, panel_begin(j, panel)) ? panel - 1 : panel;
 }
 
 /* Shares divide the panels, or the tiles of all panels if there are too few. Of skewed work each part has one. */
-static void do_share(const job *j, unsigned share, unsigned shares) {
+static void do_share(const gp_tiles *j, unsigned share, unsigned shares) {
     size_t panels = (j->rows - gp_smaller(j->head, j->rows) + j->tile_rows - 1) / j->tile_rows + (j->head > 0);
     size_t tiles = (j->cols + j->tile_cols - 1) / j->tile_cols, panel = 0, c = 0, c_end = j->cols;
     if (panels >= tiles || panels >= 8 * (size_t)shares) {
@@ -282,14 +192,14 @@ static void do_share(const job *j, unsigned share, unsigned shares) {
         c_end = gp_smaller(j->cols, gp_part_begin(tiles, share + 1, shares) * j->tile_cols);
     }
     if (j->skew)
-        do_skewed(j, panel_begin(j, panel), panel_begin(j, panels), c, c_end,
-                  j->kept + share * j->kept_lines * GP_LINE);
+        gp_tiles_skewed(j, panel_begin(j, panel), panel_begin(j, panels), c, c_end,
+                        j->kept + share * j->kept_lines * GP_LINE);
     else
         do_block(j, panel, panels, c, c_end);
 }
 
 static void do_part(void *argument, unsigned part, unsigned parts) {
-    const job *j = argument;
+    const gp_tiles *j = argument;
     unsigned shares = gp_shares_count(j->shares), share = gp_shares_first(j->shares, part);
     (void)parts;
     for (; share < shares; share = gp_shares_take(j->shares, part))
@@ -299,16 +209,16 @@ static void do_part(void *argument, unsigned part, unsigned parts) {
 }
 
 /* In place: a square of side `tile_rows` changes places with its mirror image. */
-static void swap_squares(const job *j, size_t r, size_t c) {
+static void swap_squares(const gp_tiles *j, size_t r, size_t c) {
     char lower[GP_LINE * GP_LINE], upper[GP_LINE * GP_LINE];
     size_t rows = gp_smaller(j->tile_rows, j->rows - r), cols = gp_smaller(j->tile_rows, j->rows - c);
-    gp_matrices m = at(j, r, c), mirror = at(j, c, r);
+    gp_matrices m = gp_tiles_at(j, r, c), mirror = gp_tiles_at(j, c, r);
     for (size_t k = 0; k < cols; k += j->tile_cols) {
-        gp_matrices piece = at(j, r, c + k);
+        gp_matrices piece = gp_tiles_at(j, r, c + k);
         tile_to_buffer(j, &piece, rows, gp_smaller(j->tile_cols, cols - k), lower + k * GP_LINE);
     }
     for (size_t k = 0; k < rows; k += j->tile_cols) {
-        gp_matrices piece = at(j, c, r + k);
+        gp_matrices piece = gp_tiles_at(j, c, r + k);
         tile_to_buffer(j, &piece, cols, gp_smaller(j->tile_cols, rows - k), upper + k * GP_LINE);
     }
     gp_copy_rows(m.out, m.out_pitch, lower, GP_LINE, cols, rows * j->elem_bytes);
@@ -317,25 +227,25 @@ static void swap_squares(const job *j, size_t r, size_t c) {
 
 /* Band i of rows has i + 1 squares: part p takes bands p, p + parts, ... so that the parts are of like size. */
 static void swap_part(void *argument, unsigned part, unsigned parts) {
-    const job *j = argument;
+    const gp_tiles *j = argument;
     for (size_t r = part * j->tile_rows; r < j->rows; r += parts * j->tile_rows)
         for (size_t c = 0; c <= r; c += j->tile_rows)
             swap_squares(j, r, c);
 }
 
 /* Rows until the output's lines begin at whole elements, if they do so in all rows of the output alike; else none. */
-static size_t rows_before_line(const job *j, bool *aligned) {
+static size_t rows_before_line(const gp_tiles *j, bool *aligned) {
     size_t offset = (0 - (uintptr_t)j->whole.out) % GP_LINE;
     *aligned = j->whole.out_pitch % GP_LINE == 0 && offset % j->elem_bytes == 0;
     return *aligned ? gp_smaller(j->rows, offset / j->elem_bytes) : 0;
 }
 
 /*
- * Whether the output is written in pairs of lines, as PAIR tells, or by way of squares: of narrow elements where rows
- * crowd (5184 x 5184 of 2 bytes 0.8 times the speed of single panels), of others but where only the input's crowd and
- * lines are odd (4112 x 4096 of 4 bytes 0.9).
+ * Whether the output is written in pairs of lines, as GP_PAIR tells, or by way of squares: of narrow elements where
+ * rows crowd (5184 x 5184 of 2 bytes 0.8 times the speed of single panels), of others but where only the input's
+ * crowd and lines are odd (4112 x 4096 of 4 bytes 0.9).
  */
-static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
+static void choose_pairs(gp_tiles *j, const gp_transpose_kernels *kernels) {
     bool in_crowded = j->whole.in_pitch % GP_CROWDED_PITCH == 0;
     bool out_crowded = j->whole.out_pitch % GP_CROWDED_PITCH == 0;
     bool pairs = out_crowded || j->elem_bytes >= 8;
@@ -348,37 +258,23 @@ static void choose_pairs(job *j, const gp_transpose_kernels *kernels) {
     j->strip = j->square ? SQUARES_STRIP : (j->wide ? 2 : 1) * STRIP_BYTES / j->elem_bytes;
 }
 
-/* Strips of like length. Without memory for the lines to be kept it is done as where there is no kernel. */
-static void prepare_skew(job *j, gp_context *context, const gp_transpose_kernels *kernels, unsigned parts) {
-    const bool anywhere = (uintptr_t)j->whole.out % 4 != 0 || j->whole.out_pitch % 4 != 0;
-    const int kind = __builtin_ctzll(j->elem_bytes);
-    gp_transpose_skew skew = anywhere ? kernels->skew_anywhere[kind] : kernels->skew[kind];
-    if (!skew)
-        return;
-    size_t strips = (j->cols + KEPT_LINES_MAX - 1) / KEPT_LINES_MAX, length = j->cols / strips + 1;
-    j->kept_lines = (length + j->tile_cols - 1) / j->tile_cols * j->tile_cols;
-    j->kept = gp_transpose_kept_lines(context, parts * j->kept_lines);
-    j->skew = j->kept ? skew : NULL;
-    j->square = j->skew && !anywhere ? kernels->skewed_square[kind] : NULL;
-}
-
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                 const gp_transpose_kernels *kernels) {
     if (problem->rows == 0 || problem->cols == 0)
         return GP_OK;
     size_t bytes = problem->elem_bytes;
-    job j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
-             .panel = kernels->panel[__builtin_ctzll(bytes)],
-             .stream_lines = kernels->stream_lines,
-             .elem_bytes = bytes,
-             .rows = problem->rows,
-             .cols = problem->cols,
-             .tile_rows = GP_LINE / bytes,
-             .tile_cols = kernels->row_bytes / bytes,
-             .strip = STRIP_BYTES / bytes};
-    j.even = j.whole.out_pitch % (PAIR * GP_LINE) == 0;
+    gp_tiles j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
+                  .panel = kernels->panel[__builtin_ctzll(bytes)],
+                  .stream_lines = kernels->stream_lines,
+                  .elem_bytes = bytes,
+                  .rows = problem->rows,
+                  .cols = problem->cols,
+                  .tile_rows = GP_LINE / bytes,
+                  .tile_cols = kernels->row_bytes / bytes,
+                  .strip = STRIP_BYTES / bytes};
+    j.even = j.whole.out_pitch % (GP_PAIR * GP_LINE) == 0;
     if (j.rows <= j.tile_rows && j.cols <= j.tile_cols && !problem->in_place) {
-        edge_tile(&j, 0, j.rows, 0, j.cols);
+        gp_tiles_edge(&j, 0, j.rows, 0, j.cols);
         return GP_OK;
     }
     bool aligned;
@@ -388,7 +284,7 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
         choose_pairs(&j, kernels);
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
     if (!aligned && problem->bytes_written >= GP_STREAMED_BYTES_MIN && !problem->in_place)
-        prepare_skew(&j, context, kernels, parts);
+        gp_tiles_prepare_skew(&j, context, kernels, parts);
     if (!aligned && !j.skew && !problem->in_place && bytes >= BY_LINES_MIN &&
         gp_transpose_by_lines(context, problem, parts))
         return GP_OK;
