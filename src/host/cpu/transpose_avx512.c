@@ -239,6 +239,14 @@ SKEW_FOR_BYTES(16, of_16, false)
 SKEW_FOR_BYTES(1, anywhere_of_1, true)
 SKEW_FOR_BYTES(2, anywhere_of_2, true)
 
+/* In one piece each, since they are loaded in one: 5000 x 24 of 4 bytes 25.3 us, in two overlapping pieces 33.8. */
+AVX512 static void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows,
+                             size_t bytes) {
+    const __mmask64 first = ~UINT64_C(0) >> (GP_LINE - bytes);
+    for (; rows > 0; --rows, to += to_pitch, from += from_pitch)
+        _mm512_mask_storeu_epi8(to, first, _mm512_maskz_loadu_epi8(first, from));
+}
+
 AVX512 static void stream_lines(char *to, const char *from, size_t lines) {
     for (; lines > 0; --lines, to += GP_LINE, from += GP_LINE)
         _mm512_stream_si512((void *)to, load(from));
@@ -339,6 +347,7 @@ gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, c
     static const gp_transpose_kernels kernels = {
         .row_bytes = GP_LINE,
         .panel = {panel_of_1, panel_of_2, panel_of_4, panel_of_8, panel_of_16},
+        .copy_rows = copy_rows,
         .stream_lines = stream_lines,
         .square = {square_of_1, square_of_2, square_of_4, square_of_8, square_of_16},
         .skew = {skew_of_1, skew_of_2, skew_of_4, skew_of_8, skew_of_16},

@@ -3,7 +3,6 @@
 #ifndef GP_CPU_TRANSPOSE_JOB_H
 #define GP_CPU_TRANSPOSE_JOB_H
 
-#include "split.h"
 #include "transpose_tiles.h"
 
 /*
@@ -27,6 +26,7 @@ typedef struct gp_tiles {
     bool wide;     /* stream, 8 or 16 bytes, and rows of the output do not crowd */
     bool in_pairs; /* stream, and as choose_pairs() tells */
     bool even;     /* the output's rows are an even number of lines apart: pairs begin in even lines too */
+    void (*copy_rows)(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes);
     void (*stream_lines)(char *to, const char *from, size_t lines);
     gp_transpose_square_kernel square; /* NULL: none; else in_pairs or skew */
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */

@@ -5,7 +5,6 @@
  * whole lines are written and what is left is kept until the panel below.
  */
 #include "transpose_lines.h"
-#include "split.h"
 #include "threads.h"
 #include "transpose_quick.h"
 #include <stdlib.h>
@@ -134,7 +133,7 @@ static void do_part(void *argument, unsigned part, unsigned parts) {
 
 bool gp_transpose_by_lines(gp_context *context, const gp_problem *problem, unsigned parts) {
     size_t bytes = problem->elem_bytes;
-    if (bytes > GROUP_BYTES || problem->bytes_written < GP_STREAMED_BYTES_MIN)
+    if (bytes > GROUP_BYTES || !gp_transpose_past_caches(problem, parts))
         return false;
     job j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
              .quick = gp_transpose_quick_of(bytes),

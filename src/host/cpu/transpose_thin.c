@@ -3,7 +3,6 @@
 #include "transpose_thin.h"
 
 #if defined(__x86_64__)
-#include "split.h"
 #include "threads.h"
 #include "transpose_lines.h"
 
@@ -166,11 +165,12 @@ bool gp_transpose_thin(gp_context *context, const gp_plan *plan, const gp_proble
              .to_planes = to_planes,
              .split = kernels->split[__builtin_ctzll(bytes)][planes - 1],
              .join = kernels->join[__builtin_ctzll(bytes)][planes - 1]};
-    j.stream = problem->bytes_written >= GP_STREAMED_BYTES_MIN && (to_planes || j.record_pitch == j.record_bytes);
+    const unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    j.stream = gp_transpose_past_caches(problem, parts) && (to_planes || j.record_pitch == j.record_bytes);
     gp_thin_orders orders;
     make_orders(&orders, planes, bytes, to_planes);
     j.orders = &orders;
-    gp_threads_run(context, plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid, do_part, &j);
+    gp_threads_run(context, parts, do_part, &j);
     return true;
 }
 
