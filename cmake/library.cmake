@@ -10,7 +10,8 @@ set(host_sources
   cpu/transpose_lines.c cpu/transpose_quick.c cpu/transpose_skew.c cpu/transpose_thin.c cpu/transpose_thin_avx2.c
   cpu/transpose_thin_avx512.c cpu/transpose_tiles.c
   cpu/window.c cpu/window_avx2.c cpu/window_avx512.c cpu/window_avx512_row.c cpu/window_neon.c
-  cpu/window_border.c cpu/window_slide.c)
+  cpu/window_batch.c cpu/window_batch_avx2.c cpu/window_batch_avx512.c cpu/window_batch_map.c
+  cpu/window_batch_stream.c cpu/window_border.c cpu/window_slide.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)

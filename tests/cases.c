@@ -145,7 +145,13 @@ static size_t rows_within(size_t wish, size_t cols, size_t window) {
 static const struct {
     size_t rows, cols, window;
 } window_large[] = {{600, 33, 3},   {190, 725, 15},  {1100, 64, 15}, {900, 65, 301},  {300, 4099, 15},
-                    {300, 1449, 9}, {1, 2000003, 3}, {70001, 17, 5}, {5, 300007, 33}, {1500, 1000, 1}};
+                    {300, 1449, 9}, {1, 2000003, 3}, {70001, 17, 5}, {5, 300007, 33}, {1500, 1000, 1},
+                    {180001, 3, 4}, {8209, 65, 3},   {3301, 161, 2}};
+
+/* About as many rows as a vector has lanes; cols about what is stored at once, and what batches have at most. */
+static const size_t window_batch_rows[] = {7, 9, 15, 16, 17, 33};
+static const size_t window_batch_cols[] = {1, 2, 3, 4, 5, 7, 15, 16, 17, 63, 64, 65, 160, 161, 255, 256, 257};
+static const size_t window_batch_reduced = 3; /* of these cols */
 
 static void window_visit(size_t rows, size_t cols, size_t window, gp_border border, uint64_t *state,
                          void (*visit)(const window_case *, void *), void *user) {
@@ -162,6 +168,18 @@ static void window_visit(size_t rows, size_t cols, size_t window, gp_border bord
                      .data = (data_kind)((r >> 40) % DATA_KINDS),
                      .seed = cases_random(state)};
     visit(&c, user);
+}
+
+/* Windows narrower and wider than the row. */
+static void window_visit_batches(bool reduced, gp_border border, uint64_t *state,
+                                 void (*visit)(const window_case *, void *), void *user) {
+    const size_t n_cols = reduced ? window_batch_reduced : COUNT(window_batch_cols);
+    for (size_t r = 0; r < COUNT(window_batch_rows); r++)
+        for (size_t c = 0; c < n_cols; c++) {
+            const size_t cols = window_batch_cols[c], draw = cases_random(state);
+            const size_t window = 1 + (draw >> 8) % (draw % 3 ? cols : 4 * cols + 40);
+            window_visit(window_batch_rows[r], cols, window, border, state, visit, user);
+        }
 }
 
 /* Every pair of width and window with every border; rows, pitches, offset, outputs and data by chance. */
@@ -181,6 +199,7 @@ void cases_window(void (*visit)(const window_case *, void *), void *user) {
         for (size_t i = 0; i < n_large; i++)
             window_visit(window_large[i].rows, window_large[i].cols, window_large[i].window, (gp_border)border,
                          &state, visit, user);
+        window_visit_batches(reduced, (gp_border)border, &state, visit, user);
     }
 }
 

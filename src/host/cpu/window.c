@@ -12,6 +12,8 @@
 typedef struct {
     const gp_problem *problem;
     gp_window_line line;
+    gp_window_range range; /* NULL: line by line */
+    const void *argument;
     size_t pieces; /* of each row */
     gp_shares *shares;
 } window_work;
@@ -25,8 +27,12 @@ typedef struct {
 static void window_share(const window_work *work, unsigned share, unsigned shares) {
     const gp_problem *problem = work->problem;
     size_t cols = problem->col_end - problem->col_first, items = problem->rows * work->pieces;
-    size_t end = gp_part_begin(items, share + 1, shares);
-    for (size_t i = gp_part_begin(items, share, shares); i < end; ++i) {
+    size_t begin = gp_part_begin(items, share, shares), end = gp_part_begin(items, share + 1, shares);
+    if (work->range) {
+        work->range(work->argument, begin, end);
+        return;
+    }
+    for (size_t i = begin; i < end; ++i) {
         if (work->pieces == 1) {
             work->line(problem, i, problem->col_first, problem->col_end);
             continue;
@@ -50,11 +56,27 @@ static void window_part(void *argument, unsigned part, unsigned parts) {
         gp_streams_done();
 }
 
+static gp_status run(gp_context *context, unsigned parts, window_work *work) {
+    const gp_problem *problem = work->problem;
+    size_t items = problem->rows * work->pieces;
+    parts = parts > items ? (unsigned)items : parts;
+    parts = parts > 1 ? parts : 1;
+    gp_shares shares;
+    work->shares = &shares;
+    gp_shares_begin(&shares, problem->bytes_read + problem->bytes_written, parts);
+    gp_threads_run(context, parts, window_part, work);
+    return GP_OK;
+}
+
+static unsigned parts_of(const gp_plan *plan) {
+    return plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+}
+
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line) {
     if (problem->rows == 0 || problem->col_first >= problem->col_end)
         return GP_OK;
-    unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    unsigned parts = parts_of(plan);
     size_t cols = problem->col_end - problem->col_first, pieces = 1;
     if (parts > 1 && problem->rows / ROWS_PER_PART < parts) {
         size_t worth = problem->window < PIECE_COLS_MIN ? PIECE_COLS_MIN : problem->window;
@@ -62,14 +84,14 @@ gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_
         pieces = pieces > cols / worth ? cols / worth : pieces;
         pieces = pieces > 1 ? pieces : 1;
     }
-    if (parts > problem->rows * pieces)
-        parts = (unsigned)(problem->rows * pieces);
-    parts = parts > 1 ? parts : 1;
-    gp_shares shares;
-    window_work work = {problem, line, pieces, &shares};
-    gp_shares_begin(&shares, problem->bytes_read + problem->bytes_written, parts);
-    gp_threads_run(context, parts, window_part, &work);
-    return GP_OK;
+    window_work work = {.problem = problem, .line = line, .pieces = pieces};
+    return run(context, parts, &work);
+}
+
+gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                            gp_window_range range, const void *argument) {
+    window_work work = {.problem = problem, .range = range, .argument = argument, .pieces = 1};
+    return run(context, parts_of(plan), &work);
 }
 
 /* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room (window_avx512.c). */

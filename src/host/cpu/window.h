@@ -15,6 +15,11 @@ typedef void (*gp_window_line)(const gp_problem *problem, size_t row, size_t beg
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line);
 
+/* Runs the problem, rows first .. end-1 with `rows`, divided among the plan's threads. */
+typedef void (*gp_window_range)(const void *argument, size_t first, size_t end);
+gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                            gp_window_range range, const void *argument);
+
 /* The reference row's. */
 void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);
 

@@ -3,6 +3,7 @@
  * Window with AVX2, by the method of window_avx512.c, eight columns a step. AVX2 rounds no 64-bit integers: totals
  * below 2^51 go through double, where they are exact; where they can be larger, the block is done without vectors.
  */
+#include "window_batch.h"
 #include "window_slide.h"
 
 #if defined(__x86_64__)
@@ -208,7 +209,8 @@ static void window_line(const gp_problem *problem, size_t y, size_t begin, size_
 }
 
 gp_status gp_launch_window_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_window_in_lines(context, plan, problem, window_line);
+    static const gp_batch_kernels *const kernels[] = {&gp_batch_kernels_avx2, NULL};
+    return gp_window_in_batches(context, plan, problem, kernels, window_line);
 }
 
 #endif

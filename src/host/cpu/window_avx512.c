@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The window with AVX-512: a block of a line in steps of sixteen columns, as narrow as its elements allow. */
 #include "window_avx512_step.h"
+#include "window_batch.h"
 
 #if defined(__x86_64__)
 
@@ -279,7 +280,8 @@ static void window_line(const gp_problem *problem, size_t y, size_t begin, size_
 }
 
 gp_status gp_launch_window_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_window_in_lines(context, plan, problem, window_line);
+    static const gp_batch_kernels *const kernels[] = {&gp_batch_kernels_avx512, &gp_batch_kernels_avx2, NULL};
+    return gp_window_in_batches(context, plan, problem, kernels, window_line);
 }
 
 #endif
