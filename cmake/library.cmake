@@ -7,7 +7,7 @@ set(host_sources
   cpu/available.c cpu/recursive.c cpu/threads.c
   cpu/reduce.c cpu/reduce_avx2.c cpu/reduce_avx512.c cpu/reduce_neon.c
   cpu/transpose.c cpu/transpose_avx2.c cpu/transpose_avx512.c cpu/transpose_neon.c
-  cpu/transpose_lines.c cpu/transpose_quick.c cpu/transpose_skew.c cpu/transpose_thin.c cpu/transpose_thin_avx2.c
+  cpu/transpose_lines.c cpu/transpose_quick.c cpu/transpose_runs.c cpu/transpose_skew.c cpu/transpose_thin.c cpu/transpose_thin_avx2.c
   cpu/transpose_thin_avx512.c cpu/transpose_tiles.c
   cpu/window.c cpu/window_avx2.c cpu/window_avx512.c cpu/window_avx512_row.c cpu/window_neon.c
   cpu/window_batch.c cpu/window_batch_avx2.c cpu/window_batch_avx512.c cpu/window_batch_map.c

@@ -142,6 +142,27 @@ static void transpose_visit_thin(bool reduced, uint64_t *state, void (*visit)(co
             }
 }
 
+/* Past 4 MiB, one side short: runs of long rows of the output, or of short ones without gaps; with gaps neither. */
+static void transpose_visit_runs(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
+    static const size_t sides[] = {10, 13, 16, 24, 31, 40, 50};
+    for (size_t elem = 1; elem <= 16; elem *= 2)
+        for (size_t i = 0; i < COUNT(sides); i++) {
+            const uint64_t r = cases_random(state);
+            transpose_case c = {.elem_bytes = elem,
+                                .rows = 4300000 / sides[i] / elem + r % 64,
+                                .cols = sides[i],
+                                .in_pad = r % 4 ? 0 : (r >> 8) % 9,
+                                .in_offset = elem * ((r >> 16) % 5),
+                                .out_offset = elem * ((r >> 24) % 70),
+                                .seed = cases_random(state)};
+            visit(&c, user);
+            const size_t rows = c.rows;
+            c.rows = c.cols, c.cols = rows;
+            c.out_pad = (r >> 32) % 4 ? 0 : (r >> 40) % 9;
+            visit(&c, user);
+        }
+}
+
 void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) {
     bool reduced = cases_reduced();
     const size_t *elems = reduced ? transpose_elems_reduced : transpose_elems;
@@ -199,6 +220,8 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     transpose_visit_flat(&state, visit, user);
     transpose_visit_lines(&state, visit, user);
     transpose_visit_thin(reduced, &state, visit, user);
+    if (!reduced)
+        transpose_visit_runs(&state, visit, user);
     /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
     static const struct {
         size_t elem, side, pad;

@@ -15,6 +15,9 @@
  */
 #define GP_PAIR 2
 
+/* Of a row of the output each, or of as many rows of it as follow each other without gaps. */
+typedef enum gp_runs { GP_RUNS_NONE, GP_RUNS_OF_LONG_ROWS, GP_RUNS_OF_SHORT_ROWS } gp_runs;
+
 typedef struct gp_tiles {
     gp_matrices whole;
     gp_transpose_panel panel;
@@ -32,6 +35,7 @@ typedef struct gp_tiles {
     gp_transpose_skew skew; /* NULL unless lines of the output begin anywhere and are to bypass the caches */
     size_t kept_lines;
     char *kept; /* so many lines a part; the context's */
+    gp_runs runs;
     gp_shares *shares;
 } gp_tiles;
 
@@ -42,6 +46,9 @@ static inline gp_matrices gp_tiles_at(const gp_tiles *j, size_t r, size_t c) {
     m.out += c * m.out_pitch + r * j->elem_bytes;
     return m;
 }
+
+/* Rows r .. r + rows - 1, at most a tile's, of columns c .. c_end - 1. */
+void gp_tiles_panel(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t c_end);
 
 /* Rows r .. r + rows - 1, columns c .. c + cols - 1, at most a tile, through a buffer. */
 void gp_tiles_edge(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t cols);
@@ -60,5 +67,19 @@ void gp_tiles_prepare_skew(gp_tiles *j, gp_context *context, const gp_transpose_
 
 /* Rows r .. r_end - 1, columns c .. c_end - 1, so prepared. */
 void gp_tiles_skewed(const gp_tiles *j, size_t r, size_t r_end, size_t c, size_t c_end, char *kept);
+
+/* Past the caches, with one side short: whether in runs, by gp_tiles_run_part(), a gp_part_function for j. */
+#if defined(__x86_64__)
+gp_runs gp_tiles_choose_runs(const gp_tiles *j);
+void gp_tiles_run_part(void *j, unsigned part, unsigned parts);
+#else
+static inline gp_runs gp_tiles_choose_runs(const gp_tiles *j) {
+    (void)j;
+    return GP_RUNS_NONE;
+}
+static inline void gp_tiles_run_part(void *j, unsigned part, unsigned parts) {
+    (void)j, (void)part, (void)parts;
+}
+#endif
 
 #endif

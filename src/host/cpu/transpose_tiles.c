@@ -96,8 +96,7 @@ void gp_tiles_edge(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t co
     j->copy_rows(m.out, m.out_pitch, buffer, GP_LINE, cols, rows * j->elem_bytes);
 }
 
-/* Rows r .. r + rows - 1, at most a tile's, of columns c .. c_end - 1. */
-static void do_panel(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t c_end) {
+void gp_tiles_panel(const gp_tiles *j, size_t r, size_t rows, size_t c, size_t c_end) {
     if (rows == j->tile_rows) {
         gp_matrices m = gp_tiles_at(j, r, c);
         size_t tiles = (c_end - c) / j->tile_cols;
@@ -135,8 +134,8 @@ static void do_panel_pair(const gp_tiles *j, size_t r, size_t c, size_t c_end) {
         for (size_t k = 0; k < cols; ++k)
             j->stream_lines(m.out + k * m.out_pitch, buffer + k * GP_PAIR * GP_LINE, GP_PAIR);
     }
-    do_panel(j, r, j->tile_rows, c, c_end);
-    do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
+    gp_tiles_panel(j, r, j->tile_rows, c, c_end);
+    gp_tiles_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
 }
 
 /*
@@ -173,8 +172,8 @@ size_t gp_tiles_squares(const gp_tiles *j, size_t r, size_t c, size_t c_end, cha
 
 static void do_squares(const gp_tiles *j, size_t r, size_t c, size_t c_end) {
     c += gp_tiles_squares(j, r, c, c_end, NULL);
-    do_panel(j, r, j->tile_rows, c, c_end);
-    do_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
+    gp_tiles_panel(j, r, j->tile_rows, c, c_end);
+    gp_tiles_panel(j, r + j->tile_rows, j->tile_rows, c, c_end);
 }
 
 /* Panels: the rows before the first whole line, if any, and then a tile's rows each. */
@@ -200,7 +199,7 @@ static void do_block(const gp_tiles *j, size_t panel, size_t panel_end, size_t c
                 (j->square ? do_squares : do_panel_pair)(j, r, c, strip_end);
                 ++p;
             } else {
-                do_panel(j, r, rows, c, strip_end);
+                gp_tiles_panel(j, r, rows, c, strip_end);
             }
         }
     }
@@ -315,6 +314,10 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
     j.head = rows_before_line(&j, &aligned);
     unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
     bool past_caches = gp_transpose_past_caches(problem, parts);
+    if (past_caches && !problem->in_place && (j.runs = gp_tiles_choose_runs(&j)) != GP_RUNS_NONE) {
+        gp_threads_run(context, parts, gp_tiles_run_part, &j);
+        return GP_OK;
+    }
     j.stream = aligned && past_caches;
     if (j.stream)
         choose_pairs(&j, kernels);
