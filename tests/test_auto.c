@@ -254,7 +254,7 @@ static void what_is_settled_is_not_asked_about(void **state) {
     gp_place place;
     gp_problem p;
     gp_context *made = open_promised(GP_PROMISE_HOST_DATA);
-    teach(made, GP_PLACE_TIMED_SECONDS / 2, GP_PLACE_SAMPLES_MOST);
+    teach(made, GP_PLACE_SETTLED_SECONDS / 2, GP_PLACE_SAMPLES_MOST);
     made->rates.bus = slow;
     for (int i = 1; i <= 2 * GP_PLACE_UNASKED; i++) {
         fake_cuda_arm(0, cudaSuccess, false);
@@ -269,13 +269,13 @@ static void what_is_settled_is_not_asked_about(void **state) {
     made->rates.bus = fast;
     assert_false(gp_place_is_settled(&p, &made->rates, &place));
     made->rates = (gp_rates){.bus = slow};
-    teach(made, 2 * GP_PLACE_TIMED_SECONDS, GP_PLACE_SAMPLES_MOST); /* timed each time */
+    teach(made, 2 * GP_PLACE_SETTLED_SECONDS, GP_PLACE_SAMPLES_MOST);
     assert_false(gp_place_is_settled(&p, &made->rates, &place));
     made->rates = (gp_rates){.bus = slow};
     const gp_traffic pinned = {sizeof numbers, sizeof turned, 0};
     const gp_place class_of_pinned = gp_place_choose(&p, &pinned, &made->rates);
     for (int i = 0; i < GP_PLACE_SAMPLES_MOST; i++)
-        gp_rates_note(&made->rates, &class_of_pinned, &p, GP_PLACE_TIMED_SECONDS / 2);
+        gp_rates_note(&made->rates, &class_of_pinned, &p, GP_PLACE_SETTLED_SECONDS / 2);
     assert_true(gp_place_is_settled(&p, &made->rates, &place));
     made->rates.bus = (gp_bus){0}; /* the bus is to be measured, once such calls have taken long enough */
     assert_false(gp_place_is_settled(&p, &made->rates, &place));

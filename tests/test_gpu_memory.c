@@ -253,13 +253,21 @@ static void every_thread_finds_the_same(void **state) {
         drop(&a[place]);
 }
 
-/* Pageable and pinned, again and again until the context knows what is short; other memory is refused, unwritten. */
-static void host_data_as_promised(void **state) {
-    (void)state;
-    static const size_t sizes[] = {1, 1000, 65537, 5000011};
+static gp_context *open_promised(void) {
     const gp_options options = {.struct_size = sizeof options, .device = -1, .promises = GP_PROMISE_HOST_DATA};
     gp_context *context;
     assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    return context;
+}
+
+/*
+ * Pageable and pinned, again and again until the context knows what is short; other memory is refused, unwritten, by
+ * one that knows nothing.
+ */
+static void host_data_as_promised(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 1000, 65537, 5000011};
+    gp_context *knowing = open_promised(), *unknowing = open_promised();
     for (unsigned mix = 0; mix < PLACES * PLACES; mix++)
         for (size_t i = 0; i < COUNT(sizes); i++) {
             const bool kept = mix % PLACES <= PINNED && mix / PLACES <= PINNED;
@@ -272,15 +280,17 @@ static void host_data_as_promised(void **state) {
             send(&in);
             send(&out);
             for (int turn = 0; turn < 20; turn++)
-                assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, data(&in), sizes[i], data(&out)),
-                                 kept ? GP_OK : GP_ERR_ARGUMENT);
+                assert_int_equal(
+                    gp_reduce_int(kept ? knowing : unknowing, GP_REDUCE_SUM, data(&in), sizes[i], data(&out)),
+                    kept ? GP_OK : GP_ERR_ARGUMENT);
             if (kept)
                 memcpy(want(&out), &result, sizeof result);
             check(&out, "promised", mix);
             drop(&in);
             drop(&out);
         }
-    gp_context_destroy(context);
+    gp_context_destroy(knowing);
+    gp_context_destroy(unknowing);
 }
 
 int main(void) {

@@ -183,7 +183,7 @@ bool gp_place_is_settled(const gp_problem *problem, gp_rates *rates, gp_place *p
             return true;
         /* On pinned memory, until the bus is known, such calls are what it waits for. */
         settled = choice.space == GP_SPACE_PROCESSOR && !choice.recheck && !choice.open &&
-                  seconds < GP_PLACE_TIMED_SECONDS && (pageable || choice.gpu_seconds > 0);
+                  seconds < GP_PLACE_SETTLED_SECONDS && (pageable || choice.gpu_seconds > 0);
         if (!settled)
             return false;
     }
