@@ -163,6 +163,71 @@ static void transpose_visit_runs(uint64_t *state, void (*visit)(const transpose_
         }
 }
 
+/* Past 4 MiB, with lines of the output that begin anywhere, at multiples of 4 bytes or not, and edges on both
+ * sides; the ninth and tenth in tiles of fewer rows on 132 multiprocessors, the last in several strips. */
+static void transpose_visit_skewed(uint64_t *state, void (*visit)(const transpose_case *, void *), void *user) {
+    static const struct {
+        size_t elem, rows, cols;
+    } skewed[] = {{1, 2100, 2207}, {1, 2050, 2104}, {1, 2053, 2112}, {2, 1502, 1603}, {2, 1501, 1608},
+                  {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503},  {1, 4601, 1401}, {2, 2401, 802},
+                  {1, 301, 20011}, {2, 205, 12013}, {8, 67, 9001},   {16, 35, 9001}};
+    for (size_t i = 0; i < COUNT(skewed); i++) {
+        transpose_case c = {.elem_bytes = skewed[i].elem,
+                            .rows = skewed[i].rows,
+                            .cols = skewed[i].cols,
+                            .out_offset = 4 * (cases_random(state) % 16),
+                            .seed = cases_random(state)};
+        visit(&c, user);
+        c.in_offset = c.elem_bytes;
+        c.out_offset += c.elem_bytes;
+        if (c.elem_bytes < 4)
+            visit(&c, user);
+    }
+}
+
+/* Without padding or offset, which chance seldom gives: whole 16-byte vectors; one side short; many tiles. */
+static void transpose_visit_dense(bool reduced, uint64_t *state, void (*visit)(const transpose_case *, void *),
+                                  void *user) {
+    static const struct {
+        size_t rows, cols, elem_max;
+    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},   {32, 640, 16},  {1031, 35, 16},
+                 {35, 1031, 16},   {519, 257, 16}, {401, 40013, 1}, {30001, 41, 4}, {1301, 301, 2}};
+    for (size_t elem = 1; elem <= 16; elem *= 2)
+        for (size_t i = 0; i < COUNT(dense); i++) {
+            transpose_case c = {
+                .elem_bytes = elem, .rows = dense[i].rows, .cols = dense[i].cols, .seed = cases_random(state)};
+            if (elem > dense[i].elem_max || (reduced && c.rows * c.cols >= TRANSPOSE_BYTES / 2))
+                continue;
+            visit(&c, user);
+            c.in_offset = elem; /* the same off alignment, rows of the output apart */
+            c.out_offset = 3 * elem;
+            c.out_pad = 5;
+            visit(&c, user);
+        }
+}
+
+/* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
+static void transpose_visit_squares(bool reduced, uint64_t *state, void (*visit)(const transpose_case *, void *),
+                                    void *user) {
+    static const struct {
+        size_t elem, side, pad;
+    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0},  {1, 1144, 0},  {2, 611, 3},  {2, 1499, 0},
+                   {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},  {4, 2053, 0},  {8, 611, 0},  {8, 1360, 0},
+                   {8, 1201, 2}, {8, 1931, 2}, {12, 611, 1}, {16, 1001, 0}, {16, 1101, 0}, {5000, 19, 1}};
+    for (size_t i = 0; i < COUNT(squares); i++) {
+        transpose_case c = {.elem_bytes = squares[i].elem,
+                            .rows = squares[i].side,
+                            .cols = squares[i].side,
+                            .in_pad = squares[i].pad,
+                            .out_pad = squares[i].pad,
+                            .in_place = true,
+                            .seed = cases_random(state)};
+        if (reduced && c.rows * c.cols * c.elem_bytes >= REDUCED_SQUARE_BYTES)
+            continue;
+        visit(&c, user);
+    }
+}
+
 void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) {
     bool reduced = cases_reduced();
     const size_t *elems = reduced ? transpose_elems_reduced : transpose_elems;
@@ -179,42 +244,8 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
             if (transpose_shapes[s].rows * transpose_shapes[s].cols * elems[e] <= TRANSPOSE_BYTES)
                 transpose_visit(elems[e], transpose_shapes[s].rows, transpose_shapes[s].cols, &state, visit, user);
     }
-    /* Past 4 MiB, with lines of the output that begin anywhere, at multiples of 4 bytes or not, and edges on both
-     * sides; the ninth and tenth in tiles of fewer rows on 132 multiprocessors, the last in several strips. */
-    static const struct {
-        size_t elem, rows, cols;
-    } skewed[] = {{1, 2100, 2207}, {1, 2050, 2104}, {1, 2053, 2112}, {2, 1502, 1603}, {2, 1501, 1608},
-                  {4, 1037, 1103}, {8, 801, 733},   {16, 607, 503},  {1, 4601, 1401}, {2, 2401, 802},
-                  {1, 301, 20011}, {2, 205, 12013}, {8, 67, 9001},   {16, 35, 9001}};
-    for (size_t i = 0; i < COUNT(skewed); i++) {
-        transpose_case c = {.elem_bytes = skewed[i].elem,
-                            .rows = skewed[i].rows,
-                            .cols = skewed[i].cols,
-                            .out_offset = 4 * (cases_random(&state) % 16),
-                            .seed = cases_random(&state)};
-        visit(&c, user);
-        c.in_offset = c.elem_bytes;
-        c.out_offset += c.elem_bytes;
-        if (c.elem_bytes < 4)
-            visit(&c, user);
-    }
-    /* Without padding or offset, which chance seldom gives: whole 16-byte vectors; one side short; many tiles. */
-    static const struct {
-        size_t rows, cols, elem_max;
-    } dense[] = {{1600, 1552, 16}, {144, 272, 16}, {640, 32, 16},   {32, 640, 16},  {1031, 35, 16},
-                 {35, 1031, 16},   {519, 257, 16}, {401, 40013, 1}, {30001, 41, 4}, {1301, 301, 2}};
-    for (size_t elem = 1; elem <= 16; elem *= 2)
-        for (size_t i = 0; i < COUNT(dense); i++) {
-            transpose_case c = {
-                .elem_bytes = elem, .rows = dense[i].rows, .cols = dense[i].cols, .seed = cases_random(&state)};
-            if (elem > dense[i].elem_max || (reduced && c.rows * c.cols >= TRANSPOSE_BYTES / 2))
-                continue;
-            visit(&c, user);
-            c.in_offset = elem; /* the same off alignment, rows of the output apart */
-            c.out_offset = 3 * elem;
-            c.out_pad = 5;
-            visit(&c, user);
-        }
+    transpose_visit_skewed(&state, visit, user);
+    transpose_visit_dense(reduced, &state, visit, user);
     transpose_visit_even(&state, visit, user);
     transpose_visit_paired(reduced, &state, visit, user);
     transpose_visit_flat(&state, visit, user);
@@ -222,24 +253,7 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user) 
     transpose_visit_thin(reduced, &state, visit, user);
     if (!reduced)
         transpose_visit_runs(&state, visit, user);
-    /* In place off alignment: several tiles a side, of each kernel's largest tiles too, and in squares of pairs. */
-    static const struct {
-        size_t elem, side, pad;
-    } squares[] = {{1, 733, 0},  {1, 733, 1},  {1, 2053, 2}, {1, 3301, 0},  {1, 1144, 0},  {2, 611, 3},  {2, 1499, 0},
-                   {2, 3607, 0}, {4, 611, 1},  {4, 1136, 0}, {4, 1201, 0},  {4, 2053, 0},  {8, 611, 0},  {8, 1360, 0},
-                   {8, 1201, 2}, {8, 1931, 2}, {12, 611, 1}, {16, 1001, 0}, {16, 1101, 0}, {5000, 19, 1}};
-    for (size_t i = 0; i < COUNT(squares); i++) {
-        transpose_case c = {.elem_bytes = squares[i].elem,
-                            .rows = squares[i].side,
-                            .cols = squares[i].side,
-                            .in_pad = squares[i].pad,
-                            .out_pad = squares[i].pad,
-                            .in_place = true,
-                            .seed = cases_random(&state)};
-        if (reduced && c.rows * c.cols * c.elem_bytes >= REDUCED_SQUARE_BYTES)
-            continue;
-        visit(&c, user);
-    }
+    transpose_visit_squares(reduced, &state, visit, user);
 }
 
 int cases_transpose_label(const transpose_case *c, char *text, size_t size) {

@@ -114,10 +114,11 @@ typedef enum gp_limit {
 /*
  * Bits of gp_options.promises, for AUTO; other backends need none. HOST_DATA: arrays and results of calls are
  * pageable or pinned host memory, and nothing enqueued on a stream works on them when a call is made. The driver is
- * then not asked for that in calls that are the processor's (of less than 64 KiB, or found to take it 10 us or less,
- * or 50 us and the GPU longer): some 0.1 us a pointer, 0.6 us for pinned memory. Device and managed memory, so also
- * that of gp_alloc() on a GPU, fails other calls with GP_ERR_ARGUMENT; in these the processor touches it all the
- * same, which may end with a signal. Work that is still enqueued is not noticed: the result is then undefined.
+ * then not asked for that in calls of less than 64 KiB, in those found to take the processor 10 us or less, and, but
+ * for one in 64, in those found to take it 50 us or less and no less on the GPU as far as is known: some 0.1 us a
+ * pointer, 0.6 us for pinned memory. Device and managed memory, so also that of gp_alloc() on a GPU, fails other
+ * calls with GP_ERR_ARGUMENT; in these the processor touches it all the same, which may end with a signal. Work that
+ * is still enqueued is not noticed: the result is then undefined.
  */
 #define GP_PROMISE_HOST_DATA 1u
 

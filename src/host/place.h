@@ -128,8 +128,8 @@ double gp_place_gpu_seconds(const gp_problem *problem, const gp_traffic *traffic
 /*
  * True: the call, on host memory, is the processor's, of whichever kind the memory is, and *place says so. It moves
  * less than GP_PLACE_LEAST; or takes less than GP_PLACE_LEAST_SECONDS on memory of the one kind or the other; or less
- * than GP_PLACE_SETTLED_SECONDS, and the GPU longer, on memory of each kind for which the processor's time is known.
- * Of the last, one in GP_PLACE_UNASKED calls is to be asked about all the same.
+ * than GP_PLACE_SETTLED_SECONDS, and the GPU longer or a time not known, on memory of each kind for which the
+ * processor's time is known. Of the last, one in GP_PLACE_UNASKED calls is to be asked about all the same.
  */
 bool gp_place_is_settled(const gp_problem *problem, gp_rates *rates, gp_place *place);
 

@@ -49,25 +49,21 @@ static void make_orders(gp_thin_orders *orders, size_t planes, size_t elem_bytes
 typedef struct {
     _Alignas(GP_LINE) char runs[PLANES_MAX * RUN_ROOM];
     char kept[PLANES_MAX * GP_LINE];
-    char records[PLANES_MAX * GP_LINE + VECTOR];
+    char records[PLANES_MAX * GP_LINE];
     char lines[PLANES_MAX * GP_LINE];
 } buffers;
 
-/*
- * n records from r on, one behind the other. Copied in whole vectors, which what lies behind them allows but at the
- * matrix's end.
- */
+static void copy_records(const job *j, char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t n) {
+    (j->record_bytes > GP_LINE ? gp_copy_rows : gp_transpose_copy_rows)(to, to_pitch, from, from_pitch, n,
+                                                                        j->record_bytes);
+}
+
+/* n records from r on, one behind the other. */
 static const char *packed_records(const job *j, size_t r, size_t n, char *packed) {
     const char *in = j->in + r * j->record_pitch;
     if (j->record_pitch == j->record_bytes && n * j->elem_bytes == GP_LINE)
         return in;
-    if (r + n + VECTOR > j->count) {
-        gp_copy_rows(packed, j->record_bytes, in, j->record_pitch, n, j->record_bytes);
-        return packed;
-    }
-    for (size_t i = 0; i < n; ++i, in += j->record_pitch)
-        for (size_t k = 0; k < j->record_bytes; k += VECTOR)
-            memcpy(packed + i * j->record_bytes + k, in + k, VECTOR);
+    copy_records(j, packed, j->record_bytes, in, j->record_pitch, n);
     return packed;
 }
 
@@ -116,7 +112,7 @@ static void join_run(const job *j, size_t r, size_t n, char *to, size_t pitch, b
         }
         j->join(j->orders, from, apart, whole ? to : b->records);
         if (!whole)
-            gp_copy_rows(to, pitch, b->records, j->record_bytes, length, j->record_bytes);
+            copy_records(j, to, pitch, b->records, j->record_bytes, length);
     }
 }
 

@@ -13,6 +13,13 @@
 #define STRIP_BYTES ((size_t)8192)
 
 /*
+ * The same in squares (below), in columns: each begins in another page of the output. In huge pages twice as many
+ * change nothing; in small ones 8192 x 16384 of 4 bytes took 75 ms with 8192, so 57, and 8192 x 8192 of 2 bytes 23.6,
+ * so 16.8. Half as many: 4128 x 4128 of 4 bytes 5.4 ms, so 5.1; 2064 x 4080 of 16 bytes 10.2, so 10.0.
+ */
+#define SQUARES_STRIP ((size_t)4096)
+
+/*
  * Through the caches two lines, if the output is larger than this, or its lines are shared with the next panel and
  * stored in one piece: us with 8 KiB and so, 512 x 512 of 4 bytes 65.7, 53.3; with AVX-512 255 x 257 16.7, 13.1; 240
  * x 240 at a pitch of 241 11.5, 7.9; 500 x 500 59.7, 44.4. But of 16 bytes, 100 x 100, 5.4, 6.6; aligned, 256 x
@@ -20,13 +27,6 @@
  */
 #define CACHED_STRIP_BYTES ((size_t)128)
 #define CACHED_LONG_MAX ((uint64_t)512 << 10)
-
-/*
- * The same in squares (below), in columns: each begins in another page of the output. In huge pages twice as many
- * change nothing; in small ones 8192 x 16384 of 4 bytes took 75 ms with 8192, so 57, and 8192 x 8192 of 2 bytes 23.6,
- * so 16.8. Half as many: 4128 x 4128 of 4 bytes 5.4 ms, so 5.1; 2064 x 4080 of 16 bytes 10.2, so 10.0.
- */
-#define SQUARES_STRIP ((size_t)4096)
 
 /*
  * Rows further down that are asked for where rows crowd, for elements of 1, 2, 4, 8, 16 bytes. A square of 32 rows
@@ -62,8 +62,9 @@ copy_pieces(size_t piece, char *to, size_t to_pitch, const char *from, size_t fr
     }
 }
 
-/* Rows of at most a line. With a call of memcpy for each, 24 x 24 of 4 bytes took 0.21 us, so 0.18. */
-static void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes) {
+/* With a call of memcpy for each row 24 x 24 of 4 bytes took 0.21 us, so 0.18. */
+void gp_transpose_copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows,
+                            size_t bytes) {
     if (bytes >= 32)
         copy_pieces(32, to, to_pitch, from, from_pitch, rows, bytes);
     else if (bytes >= 16)
@@ -304,7 +305,7 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
     size_t bytes = problem->elem_bytes;
     gp_tiles j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
                   .panel = kernels->panel[__builtin_ctzll(bytes)],
-                  .copy_rows = kernels->copy_rows ? kernels->copy_rows : copy_rows,
+                  .copy_rows = kernels->copy_rows ? kernels->copy_rows : gp_transpose_copy_rows,
                   .stream_lines = kernels->stream_lines,
                   .elem_bytes = bytes,
                   .rows = problem->rows,

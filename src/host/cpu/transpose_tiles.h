@@ -55,7 +55,7 @@ typedef void (*gp_transpose_square_kernel)(const gp_transpose_square *square);
 typedef struct gp_transpose_kernels {
     size_t row_bytes;            /* of a tile: 16, 32 or 64 */
     gp_transpose_panel panel[5]; /* for elements of 1, 2, 4, 8, 16 bytes */
-    /* Copies rows of at most a line. NULL: as portable C does. */
+    /* In place of gp_transpose_copy_rows(), or NULL. */
     void (*copy_rows)(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes);
     /* Copies lines to aligned lines past the caches. */
     void (*stream_lines)(char *to, const char *from, size_t lines);
@@ -83,6 +83,10 @@ static inline void gp_copy_rows(char *to, size_t to_pitch, const char *from, siz
     for (size_t i = 0; i < rows; ++i)
         memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
+
+/* As gp_copy_rows(), for rows of at most a line. */
+void gp_transpose_copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows,
+                            size_t bytes);
 
 gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                 const gp_transpose_kernels *kernels);

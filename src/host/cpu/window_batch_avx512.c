@@ -153,7 +153,7 @@ INLINE __m128i some(const int32_t *at, size_t n) {
     return n < 4 ? _mm_maskz_loadu_epi32((__mmask8)((1u << n) - 1), at) : _mm_loadu_si128((const void *)at);
 }
 
-/* Columns of 16 rows, of which n < 4 or, whole fours, 4 are there. Returns all bits of their absolute values. */
+/* Columns of 16 rows, of which n < 4 or, whole fours, 4 are there. Returns the largest absolute values. */
 INLINE vec gather_four(const int32_t *in, size_t pitch, size_t n, int32_t *columns) {
     vec v[4], largest = all(0);
     for (size_t k = 0; k < 4; ++k) {
