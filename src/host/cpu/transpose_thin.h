@@ -2,8 +2,8 @@
 /*
  * Transposes of few columns or few rows, such as pixels into planes and back, of elements of 1, 2, 4, 8, 16 bytes.
  * The short side, `planes` long, makes records. A block is 16 bytes of each plane and as many records, which are as
- * many vectors of 16 bytes as there are planes. Each vector of the one side is put together from all of the other, by
- * a shuffle each; four blocks are done at once, so that a plane has a line.
+ * many vectors of 16 bytes as there are planes. Each vector of the one side is put together from those of the other
+ * that hold some of it, by a shuffle each; four blocks are done at once, so that a plane has a line.
  */
 #ifndef GP_CPU_TRANSPOSE_THIN_H
 #define GP_CPU_TRANSPOSE_THIN_H

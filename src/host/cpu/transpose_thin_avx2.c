@@ -13,7 +13,7 @@ INLINE __m128i load(const void *at) {
     return _mm_loadu_si128((const __m128i *)at);
 }
 
-/* Vector `to` of the one side, from those of the other that hold some of it. Only records: in lanes. */
+/* Vector `to` of the one side, from those of the other that hold some of it. */
 INLINE __m256i ordered(const gp_thin_orders *orders, size_t planes, size_t elements, bool to_planes, size_t to,
                        const __m256i *from) {
     __m256i all = _mm256_setzero_si256();
