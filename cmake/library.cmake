@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c place.c plan.c problem.c
-  rows_ladder.c rows_reduce.c rows_transpose.c rows_window.c run.c shape.c status.c
-  transpose_cut.c transpose_cut_mirror.c transpose_cut_pick.c transpose_supports.c window_cut.c
-  cpu/available.c cpu/recursive.c cpu/threads.c
-  cpu/reduce.c cpu/reduce_avx2.c cpu/reduce_avx512.c cpu/reduce_neon.c
-  cpu/transpose.c cpu/transpose_avx2.c cpu/transpose_avx512.c cpu/transpose_neon.c
-  cpu/transpose_lines.c cpu/transpose_quick.c cpu/transpose_runs.c cpu/transpose_skew.c cpu/transpose_thin.c cpu/transpose_thin_avx2.c
-  cpu/transpose_thin_avx512.c cpu/transpose_tiles.c
-  cpu/window.c cpu/window_avx2.c cpu/window_avx512.c cpu/window_avx512_row.c cpu/window_neon.c
-  cpu/window_batch.c cpu/window_batch_avx2.c cpu/window_batch_avx512.c cpu/window_batch_map.c
-  cpu/window_batch_stream.c cpu/window_border.c cpu/window_slide.c)
+  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c place.c plan.c problem.c run.c
+  shape.c status.c
+  cpu/available.c cpu/threads.c
+  rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
+  rearrange/cpu_quick.c rearrange/cpu_runs.c rearrange/cpu_skew.c rearrange/cpu_thin.c rearrange/cpu_thin_avx2.c
+  rearrange/cpu_thin_avx512.c rearrange/cpu_tiles.c rearrange/cut.c rearrange/cut_mirror.c rearrange/cut_pick.c
+  rearrange/rows.c rearrange/supports.c
+  reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/rows.c
+  study/recursive.c study/rows.c
+  window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_avx512_row.c window/cpu_batch.c
+  window/cpu_batch_avx2.c window/cpu_batch_avx512.c window/cpu_batch_map.c window/cpu_batch_stream.c
+  window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/cut.c window/rows.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources
-    driver.c launch.c memory.c query.c stage.c stage_cut.c stage_memory.c stage_move.c stage_rates.c stage_run.c
-    reduce.cu reduce_ladder.cu reduce_ladder_smem.cu reduce_ladder_sum.c
-    transpose.cu transpose_any.cu transpose_bulk.cu transpose_quad.cu transpose_rows.cu transpose_skew.cu
-    transpose_strip.cu transpose_vector.cu
-    transpose_mirror.cu transpose_mirror_bytes.cu transpose_mirror_pick.cu transpose_mirror_quads.cu
-    transpose_pick.cu transpose_pick_any.cu transpose_pick_flow.cu transpose_pick_long.cu transpose_pick_thin.cu
-    transpose_pick_whole.cu
-    window.cu window_flat.cu window_ladder.cu window_rows.cu window_scan.cu window_scan_few.cu window_stream.cu)
+    driver.c launch.c memory.c query.c
+    rearrange/any.cu rearrange/bulk.cu rearrange/mirror.cu rearrange/mirror_bytes.cu rearrange/mirror_pick.cu
+    rearrange/mirror_quads.cu rearrange/pick.cu rearrange/pick_any.cu rearrange/pick_flow.cu rearrange/pick_long.cu
+    rearrange/pick_thin.cu rearrange/pick_whole.cu rearrange/plain.cu rearrange/quad.cu rearrange/rows.cu
+    rearrange/skew.cu rearrange/strip.cu rearrange/vector.cu
+    reduce/reduce.cu
+    stage/cut.c stage/memory.c stage/move.c stage/rates.c stage/run.c stage/stage.c
+    study/reduce_ladder.cu study/reduce_ladder_smem.cu study/reduce_ladder_sum.c study/window_ladder.cu
+    window/flat.cu window/naive.cu window/rows.cu window/scan.cu window/scan_few.cu window/stream.cu)
 else()
   set(device_sources none.c)
 endif()

@@ -39,7 +39,7 @@ What the [planner](planner.md) chooses for GPUs that it knows by their figures a
 textbook device of [occupancy.md](occupancy.md), 16384 registers and 16 KiB of shared memory an SM; the others are what
 `gpuprim explain --devices` lists, with sources. The last line of each table is an H200 of which a block may have only 16
 KiB and 16384 registers, as `gp_context_limit()` makes it: what is planned there also runs, see
-`tests/test_gpu_limits.c`, and what it loses is measured by `gpuprim-bench-gpu limits`.
+`tests/core/test_gpu_limits.c`, and what it loses is measured by `gpuprim-bench-gpu limits`.
 
 Written by `scripts/plans.sh`; a test compares. Any other problem or device: `gpuprim explain`.
 EOF

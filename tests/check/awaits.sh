@@ -10,10 +10,10 @@ cd "$1"
 rows=$(awk '/^#define / { sub(/\(.*/, "", $2); macro = $2 } /\.overlaps = true/ && /\\$/ { overlaps[macro] = 1; next }
     /\{\.name = "/ { split($0, part, "\""); name = part[2] } /\.overlaps = true/ { print name }
     match($0, /^    [A-Z_]+\([a-z_0-9]+,/) { split(substr($0, 5, RLENGTH - 5), part, "("); if (part[1] in overlaps) print part[2] }' \
-    src/host/rows_*.c)
+    src/host/*/rows.c)
 [ "$(wc -w <<<"$rows")" -gt 4 ] || { echo "found too few rows that overlap: $rows"; exit 1; }
 for row in $rows; do
-    file=$(grep -lE "^extern \"C\" gp_status gp_launch_$row\(" src/device/*.cu) || { echo "$row: no launcher"; exit 1; }
+    file=$(grep -lE "^extern \"C\" gp_status gp_launch_$row\(" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
     kernels=$(grep -cE '__global__' "$file" || true)
     waits=$(grep -cE '^    gp_await_earlier_kernels\(.*\);$' "$file" || true)
     if [ "$kernels" -eq 0 ] || [ "$kernels" -gt "$waits" ]; then

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tile of transpose_mirror_pick, _wide, _quads. Tile (i, j) is all elements (r, c) with r + skew(c) in the i-th
+ * stretch and c + skew(r) in the j-th, as in transpose_mirror_bytes.cu: whole words of a row, counted from the word
+ * that holds its first byte, but for the few rows at a stretch's end that tiles share. Its rows are copied to shared
+ * memory as they lie, in the vectors that they touch, and elements are picked from there.
+ */
+#ifndef GP_TRANSPOSE_MIRROR_PICK_CUH
+#define GP_TRANSPOSE_MIRROR_PICK_CUH
+
+#include "mirror.cuh"
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define CLUSTER_OF_TWO __cluster_dims__(2, 1, 1)
+#else
+#define CLUSTER_OF_TWO
+#endif
+
+/*
+ * All threads of both blocks have read what either block will write. Nothing passes between the blocks, so the
+ * barrier need not order their memory: relaxed, 11585 x 11585 of 1 byte takes 88.8 us for 93.2 (H200).
+ * __syncthreads() is for the block's own shared memory.
+ */
+__device__ inline void await_cluster() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    __syncthreads();
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+#endif
+}
+
+__device__ inline l2_policy policy_last() {
+    uint64_t bits = 0;
+#if __CUDA_ARCH__ >= 800
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(bits));
+#endif
+    return {bits};
+}
+
+__device__ inline l2_policy policy_normal() {
+    uint64_t bits = 0;
+#if __CUDA_ARCH__ >= 800
+    asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(bits));
+#endif
+    return {bits};
+}
+
+template <int bytes, int vectors, int of_threads> struct picked_tile {
+    typedef typename element_of<bytes>::type element;
+    static constexpr uint32_t threads = of_threads, elems = 4 / bytes, halo = elems - 1;
+    static constexpr uint32_t words = GP_TRANSPOSE_MIRROR_PICK_WORDS(vectors), stretch = words * elems;
+    static constexpr uint32_t side = stretch + halo, pitch = GP_TRANSPOSE_MIRROR_PICK_PITCH(vectors);
+    static constexpr uint32_t room = GP_TRANSPOSE_SECTOR / bytes; /* rows that begin at different banks */
+    static constexpr size_t smem = GP_TRANSPOSE_MIRROR_PICK_SMEM(vectors, bytes);
+    static constexpr uint32_t lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32; /* that copy a row */
+    static constexpr uint32_t times = (words + 31) / 32, warps = threads / 32, full = (1u << elems) - 1;
+    static constexpr bool of_quads =
+        bytes == 1 && vectors == GP_TRANSPOSE_MIRROR_QUADS_VECTORS; /* even pitches only */
+    static_assert(threads % lanes == 0 && warps % (of_quads ? 2 : elems) == 0,
+                  "a thread's rows and columns are skewed alike");
+
+    static constexpr bool keeps = bytes == 2 && vectors == GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(2);
+
+    const transpose_arguments &a;
+    uint32_t base; /* in shared memory */
+    uint32_t row, col, thread;
+    l2_policy read = {}, written = {}; /* if it keeps */
+
+    __device__ static int64_t first(uint32_t tile) {
+        return (int64_t)tile * stretch - halo;
+    }
+    /* No row or column of it lies below or right of the matrix, nor any vector that they touch. */
+    __device__ bool is_inside() const {
+        const uint32_t last = max(row, col);
+        return first(last) + side + GP_TRANSPOSE_VECTOR <= (int64_t)a.rows;
+    }
+    __device__ uint32_t lane() const {
+        return thread % 32;
+    }
+    __device__ uint32_t warp() const {
+        return thread / 32;
+    }
+    __device__ uint32_t skew(int64_t r) const {
+        return ((uint32_t)(uintptr_t)a.in + (uint32_t)r * (uint32_t)a.in_pitch) & 3;
+    }
+    __device__ static uint32_t row_at(uint32_t r) {
+        return r * pitch + r / room * GP_TRANSPOSE_SECTOR;
+    }
+    /* In shared memory: element `stretch * col` of the tile's row r. */
+    __device__ uint32_t place(uint32_t r) const {
+        const uint32_t address =
+            (uint32_t)(uintptr_t)a.in + ((uint32_t)first(row) + r) * (uint32_t)a.in_pitch + col * stretch * bytes;
+        return base + row_at(r) + (address & (GP_TRANSPOSE_SECTOR - 1));
+    }
+
+    __device__ static void copy(uint32_t to, const unsigned char *from) {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(transpose_shared) + to),
+                     "l"(from)
+                     : "memory");
+#else
+        *(uint4 *)(transpose_shared + to) = *(const uint4 *)from;
+#endif
+    }
+    /* One vector, of which only what lies in the array is read. */
+    __device__ static void copy_part(uint32_t to, const unsigned char *from, const unsigned char *begin,
+                                     const unsigned char *end) {
+        if (from >= begin && from + GP_TRANSPOSE_VECTOR <= end)
+            return copy(to, from);
+#pragma unroll 1
+        for (int i = 0; i < GP_TRANSPOSE_VECTOR; i++)
+            if (from + i >= begin && from + i < end)
+                transpose_shared[to + i] = from[i];
+    }
+    template <bool whole> __device__ void load_rows() const {
+        constexpr uint32_t step = threads / lanes, times = side / step, rest = side % step;
+        const uint32_t y = thread / lanes, x = thread % lanes * GP_TRANSPOSE_VECTOR;
+        if (lanes != vectors && x >= vectors * GP_TRANSPOSE_VECTOR)
+            return;
+        const unsigned char *from = a.in + (first(row) + y) * (int64_t)a.in_pitch + (uint64_t)col * stretch * bytes;
+        const unsigned char *const end = a.in + (a.rows - 1) * a.in_pitch + a.cols * bytes;
+        uint32_t low = (uint32_t)(uintptr_t)from;
+#pragma unroll(whole ? 8 : 1)
+        for (uint32_t i = 0; i < times + (rest > 0);
+             i++, from += step * a.in_pitch, low += step * (uint32_t)a.in_pitch) {
+            const uint32_t r = y + i * step, to = base + row_at(r) + (low & 16) + x;
+            const unsigned char *vector = (const unsigned char *)((uintptr_t)(from + x) & ~(uintptr_t)15);
+            if (x >= (low & 12) + words * 4 || (i == times && y >= rest))
+                continue;
+            if (whole) {
+                copy(to, vector);
+            } else {
+                const int64_t at = first(row) + r;
+                if (at >= 0 && at < (int64_t)a.rows && vector < a.in + at * (int64_t)a.in_pitch + a.cols * bytes)
+                    copy_part(to, vector, a.in, end);
+            }
+        }
+    }
+    __device__ uint4 load_kept(uintptr_t from) const {
+#if __CUDA_ARCH__ >= 800
+        uint4 v;
+        asm volatile("ld.global.L1::no_allocate.L2::cache_hint.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                     : "l"(from), "l"(read.bits));
+        return v;
+#else
+        return *(const uint4 *)from;
+#endif
+    }
+    /*
+     * The same for a whole tile, by way of registers, all loads before the first store: so they can have a policy.
+     * (Copies to shared memory with one ended in an illegal instruction here, nvcc 13.0.) H200, us, 2 bytes, with
+     * evict_last, without, and by copies: 5793 x 5793 40.6, 54.5, 41.8; 11585 x 11585 151, 224, 159.
+     */
+    __device__ void load_rows_kept() const {
+        constexpr uint32_t step = threads / lanes, times = (side + step - 1) / step;
+        static_assert(lanes == vectors, "every thread has a vector in a row");
+        const uint32_t y = thread / lanes, x = thread % lanes * GP_TRANSPOSE_VECTOR;
+        const uintptr_t from =
+            (uintptr_t)(a.in + (first(row) + y) * (int64_t)a.in_pitch + (uint64_t)col * stretch * bytes);
+        uint4 kept[times];
+#pragma unroll
+        for (uint32_t i = 0; i < times; i++) {
+            const uintptr_t at = from + i * step * a.in_pitch;
+            if (x < (at & 12) + words * 4 && y + i * step < side)
+                kept[i] = load_kept((at + x) & ~(uintptr_t)15);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < times; i++) {
+            const uintptr_t at = from + i * step * a.in_pitch;
+            const uint32_t r = y + i * step;
+            if (x < (at & 12) + words * 4 && r < side)
+                *(uint4 *)(transpose_shared + base + row_at(r) + (at & 16) + x) = kept[i];
+        }
+    }
+    __device__ void load() const {
+        if (row == 0 || !is_inside())
+            load_rows<false>();
+        else if constexpr (keeps)
+            load_rows_kept();
+        else
+            load_rows<true>();
+        await_copies();
+    }
+
+    /* What was kept is to leave L2 once it has been written over: 5793 x 5793 39.2 us for 40.7. */
+    __device__ void store_word(unsigned char *to, uint32_t word) const {
+#if __CUDA_ARCH__ >= 800
+        if constexpr (keeps) {
+            asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(to), "r"(word), "l"(written.bits)
+                         : "memory");
+            return;
+        }
+#endif
+        *(uint32_t *)to = word;
+    }
+    __device__ static void store_part(unsigned char *to, const uint32_t *e, uint32_t part) {
+#pragma unroll
+        for (uint32_t k = 0; k < elems; k++)
+            if (part >> k & 1)
+                ((element *)to)[k] = (element)e[k];
+    }
+    /* Bit k: element k of word w, of an output row with skew s, lies in the matrix. */
+    __device__ uint32_t part_of(uint32_t w, uint32_t s) const {
+        uint32_t part = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < elems; k++) {
+            const int64_t r = first(row) + w * elems + halo - s / bytes + k;
+            part |= (uint32_t)(r >= 0 && r < (int64_t)a.rows) << k;
+        }
+        return part;
+    }
+    /* One output row, column `stretch * col + c` of the tile; others share it where c is none of the whole ones. */
+    __device__ void store_row(int32_t c) const {
+        const int64_t at = (int64_t)col * stretch + c;
+        if (at < 0 || at >= (int64_t)a.rows)
+            return;
+        const uint32_t s = skew(at);
+        const bool shared = c < 0 || c > (int32_t)(stretch - elems);
+        unsigned char *to = a.out + at * (int64_t)a.out_pitch - s + (uint64_t)row * stretch * bytes;
+#pragma unroll 1
+        for (uint32_t w = lane(); w < words; w += 32) {
+            uint32_t part = part_of(w, s), e[elems];
+#pragma unroll
+            for (uint32_t k = 0; k < elems; k++) {
+                const uint32_t r = w * elems + halo - s / bytes + k;
+                const int32_t across = c + (int32_t)(skew(first(row) + r) / bytes);
+                if (shared && (across < 0 || across >= (int32_t)stretch))
+                    part &= ~(1u << k);
+                if (part >> k & 1)
+                    e[k] = *(const element *)(transpose_shared + (int32_t)place(r) + c * bytes);
+            }
+            if (part == full)
+                store_word(to + w * 4, word_of_elements<bytes>(e));
+            else
+                store_part(to + w * 4, e, part);
+        }
+    }
+    /* Output rows that are shared with the tiles beside this one. */
+    __device__ void store_shared_rows() const {
+        if constexpr (halo > 0)
+#pragma unroll 1
+            for (uint32_t i = warp(); i < 2 * halo; i += warps)
+                store_row(i < halo ? (int32_t)i - (int32_t)halo : (int32_t)(stretch - elems + 1 + i - halo));
+    }
+    /*
+     * A warp's output rows are all skewed alike, so a lane picks from the same rows for each. Volatile, or the
+     * compiler moves the loads below the conditions of the stores, where those of one output row at a time are under
+     * way.
+     */
+    template <bool whole> __device__ void store_rows() const {
+        const int64_t left = (int64_t)a.rows - (int64_t)col * stretch;
+        const uint32_t columns = whole || left > stretch - halo ? stretch - halo : (uint32_t)max((int64_t)0, left);
+        const uint32_t s = skew((int64_t)col * stretch + warp());
+        unsigned char *to = a.out + ((int64_t)col * stretch + warp()) * (int64_t)a.out_pitch - s +
+                            (uint64_t)row * stretch * bytes + lane() * 4;
+        uint32_t from[times][elems], part[times];
+#pragma unroll
+        for (uint32_t i = 0; i < times; i++) {
+            const bool has = lane() + i * 32 < words;
+            const uint32_t w = has ? lane() + i * 32 : words - 1;
+            part[i] = !has ? 0 : whole ? full : part_of(w, s);
+#pragma unroll
+            for (uint32_t k = 0; k < elems; k++)
+                from[i][k] = place(w * elems + halo - s / bytes + k) + warp() * bytes;
+        }
+#pragma unroll 2
+        for (uint32_t c = warp(); c < columns; c += warps, to += warps * a.out_pitch) {
+            uint32_t e[times][elems];
+#pragma unroll
+            for (uint32_t i = 0; i < times; i++)
+#pragma unroll
+                for (uint32_t k = 0; k < elems; k++) {
+                    e[i][k] = *(const volatile element *)(transpose_shared + from[i][k]);
+                    from[i][k] += warps * bytes;
+                }
+#pragma unroll
+            for (uint32_t i = 0; i < times; i++)
+                if (part[i] == full)
+                    store_word(to + i * 128, word_of_elements<bytes>(e[i]));
+                else if (!whole)
+                    store_part(to + i * 128, e[i], part[i]);
+        }
+        store_shared_rows();
+    }
+    __device__ void store() const {
+        if (row > 0 && is_inside())
+            store_rows<true>();
+        else
+            store_rows<false>();
+    }
+};
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plain transposes: transpose_naive, a thread a word, right for every size and alignment; and transpose_tile,
+ * a padded square tile in shared memory (G. Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
+ */
+#include "../gpu.h"
+#include "../warp.cuh"
+#include "transpose.cuh"
+
+/* In 32 bits where that is enough: a division in 64 costs several times as much. */
+__device__ inline uint64_t divide(uint64_t a, uint64_t b) {
+    return (a | b) >> 32 == 0 ? (uint32_t)a / (uint32_t)b : a / b;
+}
+
+/* A thread a word, of the widest type that divides an element's size and every address; `words` words an element. */
+template <int bytes>
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpose_arguments a, uint64_t words) {
+    gp_await_earlier_kernels();
+    typedef typename element_of<bytes>::type word;
+    const uint64_t index = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    const uint64_t element = divide(index, words), i = index - element * words;
+    const uint64_t row = divide(element, a.cols), col = element - row * a.cols;
+    if (row >= a.rows)
+        return;
+    const word *from = (const word *)(a.in + row * a.in_pitch) + col * words + i;
+    word *to = (word *)(a.out + col * a.out_pitch) + row * words + i;
+    if ((const void *)a.in != a.out) {
+        *to = *from;
+    } else if (row < col) {
+        word *mirror = (word *)(a.out + row * a.out_pitch) + col * words + i;
+        const word kept = *to;
+        *to = *mirror;
+        *mirror = kept;
+    }
+}
+
+extern "C" gp_status gp_launch_transpose_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    const uint32_t width = gp_transpose_piece(problem);
+    transpose_arguments arguments = transpose_arguments_of(problem, {});
+    uint64_t words = problem->elem_bytes / width;
+    void *list[] = {&arguments, &words};
+    const void *kernel = width == 16  ? (const void *)transpose_naive<16>
+                         : width == 8 ? (const void *)transpose_naive<8>
+                         : width == 4 ? (const void *)transpose_naive<4>
+                         : width == 2 ? (const void *)transpose_naive<2>
+                                      : (const void *)transpose_naive<1>;
+    return gp_gpu_launch(context, plan, kernel, list);
+}
+
+/* Both directions of a tile of `rows` x `cols` elements at (row, col): in to shared memory, shared memory to out. */
+template <typename element> struct square_tile {
+    element *shared;
+    uint32_t side, log2_side;
+    __device__ void load(const transpose_arguments &a, uint64_t row, uint64_t col) const {
+        const uint32_t rows = left_of(a.rows, row, side), cols = left_of(a.cols, col, side);
+        const unsigned char *from = a.in + row * a.in_pitch + col * sizeof(element);
+        for (uint32_t i = threadIdx.x; i < side * side; i += blockDim.x) {
+            const uint32_t r = i >> log2_side, c = i & (side - 1);
+            if (r < rows && c < cols)
+                shared[r * (side + 1) + c] = ((const element *)(from + r * a.in_pitch))[c];
+        }
+    }
+    __device__ void store(const transpose_arguments &a, uint64_t row, uint64_t col) const {
+        const uint32_t rows = left_of(a.rows, row, side), cols = left_of(a.cols, col, side);
+        unsigned char *to = a.out + col * a.out_pitch + row * sizeof(element);
+        for (uint32_t i = threadIdx.x; i < side * side; i += blockDim.x) {
+            const uint32_t c = i >> log2_side, r = i & (side - 1);
+            if (r < rows && c < cols)
+                ((element *)(to + c * a.out_pitch))[r] = shared[r * (side + 1) + c];
+        }
+    }
+};
+
+template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_tile(transpose_arguments a) {
+    gp_await_earlier_kernels();
+    typedef typename element_of<bytes>::type element;
+    const uint32_t side = a.cut.tile_rows, log2_side = 31 - __clz((int)side);
+    const bool in_place = (const void *)a.in == a.out;
+    const tile_index tile = in_place ? tile_of_triangle(a.cut.down, blockIdx.x) : tile_of_block(a.cut);
+    const uint64_t row = (uint64_t)tile.row * side, col = (uint64_t)tile.col * side;
+    const square_tile<element> upper = {(element *)transpose_shared, side, log2_side};
+    const square_tile<element> lower = {upper.shared + side * (side + 1), side, log2_side};
+    const bool mirrored = in_place && row != col;
+    upper.load(a, row, col);
+    if (mirrored)
+        lower.load(a, col, row);
+    __syncthreads();
+    upper.store(a, row, col);
+    if (mirrored)
+        lower.store(a, col, row);
+}
+
+extern "C" gp_status gp_launch_transpose_tile(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_tile(problem, plan->threads));
+    void *list[] = {&arguments};
+    const size_t bytes = problem->elem_bytes;
+    const void *kernel = bytes == 16  ? (const void *)transpose_tile<16>
+                         : bytes == 8 ? (const void *)transpose_tile<8>
+                         : bytes == 4 ? (const void *)transpose_tile<4>
+                         : bytes == 2 ? (const void *)transpose_tile<2>
+                                      : (const void *)transpose_tile<1>;
+    return gp_gpu_launch(context, plan, kernel, list);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a problem on host data is cut into pieces that fit in staging memory, and what each piece moves and computes.
+ * Pure: addresses are computed, never followed.
+ */
+#ifndef GP_STAGE_CUT_H
+#define GP_STAGE_CUT_H
+
+#include "../../host/problem.h"
+
+/* A pitched array on both sides of the bus: `height` rows of `width` bytes, pitches in bytes. height 0: nothing. */
+typedef struct gp_box {
+    unsigned char *host;
+    size_t host_pitch;
+    unsigned char *device;
+    size_t device_pitch;
+    size_t width;
+    size_t height;
+} gp_box;
+
+/* Which arrays are host memory and are moved; the others are used where they are. */
+typedef struct gp_staged {
+    bool in;
+    bool out[2]; /* transpose: out; window: sum, square */
+    bool pinned; /* one of these is, and the copy engines move its rows one by one */
+} gp_staged;
+
+typedef struct gp_cut {
+    const gp_problem *problem;
+    gp_staged staged;
+    size_t rows, cols;             /* of the input; reduce: one row */
+    size_t piece_rows, piece_cols; /* at most */
+    size_t out_pitch;              /* of the outputs as kernels see them, elements */
+    size_t in_bytes, out_bytes;    /* share of one input and one output array in a slot of staging memory */
+    size_t slot_bytes;             /* staging memory on the device that a piece needs */
+} gp_cut;
+
+/* A rectangle of the input; in place, an off-diagonal one goes together with its mirror image. */
+typedef struct gp_piece {
+    size_t row, col, rows, cols;
+    bool pair;
+} gp_piece;
+
+/* What one launch needs; problem is derived already, save for a reduction's result. */
+typedef struct gp_part {
+    gp_problem problem;
+    gp_box in;     /* to be moved to the device first */
+    gp_box out[2]; /* to be moved back after */
+} gp_part;
+
+/*
+ * Bytes of one array that a piece aims at. A copy engine reaches 96 % of its rate with 4 MiB a copy (53.2 of 55.4
+ * GB/s, DeepSpeed pull request 8283), so `most` is above that; a small job is cut in eight, so that copying and
+ * computing overlap.
+ */
+size_t gp_cut_target(uint64_t bytes, size_t most);
+
+/*
+ * `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
+ * of large pinned matrices of small elements.
+ */
+void gp_cut_make(gp_cut *cut, const gp_problem *problem, gp_staged staged, size_t target);
+
+/* Steps to the next piece, from an all-zero one to the first. False: none left. */
+bool gp_cut_next(const gp_cut *cut, gp_piece *piece);
+
+/* The launches of a piece, 1 or 2, with slot_bytes of staging memory at `slot`, 256-byte aligned. */
+unsigned gp_cut_parts(const gp_cut *cut, const gp_piece *piece, unsigned char *slot, gp_part part[2]);
+
+/* A box whose rows follow each other without a gap on both sides becomes one row. */
+void gp_box_flatten(gp_box *box);
+
+/* Cuts a box into boxes of at most `limit` bytes: the next one after *row, *col, which start at 0. False: none. */
+bool gp_box_next(const gp_box *box, size_t limit, size_t *row, size_t *col, gp_box *part);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pieces of a staged call under way. Four walks over them, each as far as it gets without waiting: fill (input
+ * chunks are offered to the threads), send (full chunks go up, a piece that is up is computed), receive (computed
+ * pieces go down) and empty (chunks that are down are offered to the threads). The caller's thread goes round them,
+ * and copies with the other threads when none gets on.
+ */
+#include "../../host/run.h"
+#include "../../host/cpu/split.h"
+#include "../../host/cpu/threads.h"
+#include "../../host/wait.h"
+#include "stage.h"
+
+#include <sched.h>
+
+/* Rounds in vain, about 10 us, before the processor is offered to others. */
+#define ROUNDS 256
+
+/* One way through the boxes of all pieces, input or output. */
+typedef struct walk {
+    bool outward;
+    bool over;     /* past the last piece */
+    bool begun;    /* something of the piece is under way */
+    bool more;     /* `box` is next; else the piece has no more */
+    bool ringed;   /* it goes through a chunk, else over the bus from or to where it is */
+    size_t number; /* pieces behind */
+    gp_piece piece;
+    gp_part part[2];
+    unsigned parts, next; /* boxes looked at, empty ones too */
+    gp_box whole, box;    /* box is the part of whole before row and col */
+    size_t row, col;
+} walk;
+
+typedef struct run {
+    gp_stage_job *job;
+    gp_gpu *gpu;
+    gp_stage *stage;
+    walk filling, sending, receiving;
+    bool ring[2];                       /* there are chunks: inward, outward */
+    size_t filled, sent;                /* chunks of input offered; on their way up */
+    size_t received, emptying, emptied; /* chunks of output on their way down; offered; free again */
+    size_t taken;                       /* pieces whose partial result is in the total */
+    bool progress;
+    gp_status status;
+    atomic_bool over;
+} run;
+
+static gp_status is_past(cudaEvent_t event, bool *past) {
+    const cudaError_t error = cudaEventQuery(event);
+    *past = error == cudaSuccess;
+    return *past || error == cudaErrorNotReady ? GP_OK : gp_cuda_fail(error, "cudaEventQuery");
+}
+
+/* Takes up box number w->next of the piece. */
+static void open_box(const run *r, walk *w) {
+    const gp_stage_job *job = r->job;
+    const unsigned side = w->next % 2;
+    const gp_memory memory = w->outward ? job->out[side] : job->in;
+    w->whole = w->outward ? w->part[w->next / 2].out[side] : w->part[w->next].in;
+    gp_box_flatten(&w->whole);
+    w->ringed = r->ring[w->outward] && memory == GP_MEMORY_HOST && w->whole.width * w->whole.height > GP_RING_LEAST;
+    w->row = w->col = 0;
+    w->next++;
+}
+
+static void step(const run *r, walk *w) {
+    const unsigned boxes = w->outward ? 2 * w->parts : w->parts;
+    w->more = false;
+    while (!w->more) {
+        w->more = gp_box_next(&w->whole, w->ringed ? GP_CHUNK_BYTES : SIZE_MAX, &w->row, &w->col, &w->box);
+        if (w->more || w->next == boxes)
+            return;
+        open_box(r, w);
+    }
+}
+
+static unsigned slot_of(const run *r, const walk *w) {
+    return (unsigned)(w->number % r->job->slots);
+}
+
+static void enter(const run *r, walk *w) {
+    w->over = !gp_cut_next(&r->job->cut, &w->piece);
+    w->begun = false;
+    w->more = false;
+    if (w->over)
+        return;
+    w->parts = gp_cut_parts(&r->job->cut, &w->piece, r->stage->slot[slot_of(r, w)].bytes, w->part);
+    w->next = 0;
+    w->whole.height = 0;
+    step(r, w);
+}
+
+static void leave(const run *r, walk *w) {
+    w->number++;
+    enter(r, w);
+}
+
+static gp_status fill(run *r) {
+    walk *w = &r->filling;
+    while (!w->over) {
+        if (!w->more) {
+            leave(r, w);
+            continue;
+        }
+        if (w->ringed) {
+            gp_chunk *chunk = &r->stage->input.chunk[r->filled % GP_RING_CHUNKS];
+            bool free = false;
+            if (r->filled - r->sent < GP_RING_CHUNKS)
+                GP_TRY(is_past(chunk->moved, &free));
+            if (!free)
+                return GP_OK;
+            gp_chunk_offer(chunk, &w->box, false);
+            r->filled++;
+            r->progress = true;
+        }
+        step(r, w);
+    }
+    return GP_OK;
+}
+
+/* Adds the oldest partial result that is not in the total yet. */
+static void take_partial(run *r) {
+    gp_stage_job *job = r->job;
+    const int64_t partial = r->gpu->slot->partial[r->taken % job->slots];
+    job->total = r->taken == 0 ? partial : gp_reduce_combine(job->cut.problem->reduce, job->total, partial);
+    r->taken++;
+}
+
+/* A slot takes a new piece's output once the old one's is asked for, a new partial result once the old one is taken.
+ */
+static gp_status may_compute(run *r, bool *may) {
+    const size_t number = r->sending.number, slots = r->job->slots;
+    *may = number < r->receiving.number + slots;
+    if (!*may || r->job->cut.problem->operation != GP_OPERATION_REDUCE || number < r->taken + slots)
+        return GP_OK;
+    GP_TRY(is_past(r->stage->slot[r->taken % slots].computed, may));
+    if (*may)
+        take_partial(r);
+    return GP_OK;
+}
+
+static gp_status compute(run *r) {
+    walk *w = &r->sending;
+    gp_stage_job *job = r->job;
+    const unsigned index = slot_of(r, w);
+    gp_stage_slot *slot = &r->stage->slot[index];
+    GP_CUDA(cudaEventRecord(slot->uploaded, r->gpu->side));
+    GP_CUDA(cudaStreamWaitEvent(r->gpu->stream, slot->uploaded, 0));
+    GP_CUDA(cudaStreamWaitEvent(r->gpu->stream, slot->downloaded, 0));
+    for (unsigned i = 0; i < w->parts; i++) {
+        w->part[i].problem.result = (int64_t *)&r->gpu->slot_device->partial[index];
+        GP_TRY(gp_stage_plan(job, &w->part[i].problem));
+        r->gpu->passing = (gp_span){slot->bytes, job->cut.slot_bytes};
+        const gp_status status = gp_gpu_enqueue(job->context, &job->plan, &w->part[i].problem);
+        r->gpu->passing = (gp_span){0};
+        GP_TRY(status);
+    }
+    GP_CUDA(cudaEventRecord(slot->computed, r->gpu->stream));
+    return GP_OK;
+}
+
+/* *blocked: it goes through a chunk that the threads are not done with. */
+static gp_status send_box(run *r, bool *blocked) {
+    const walk *w = &r->sending;
+    if (!w->ringed)
+        return gp_stage_copy_up(&w->box, w->box.host, w->box.host_pitch, r->gpu->side);
+    gp_chunk *chunk = &r->stage->input.chunk[r->sent % GP_RING_CHUNKS];
+    *blocked = r->sent == r->filled || !gp_chunk_is_copied(chunk);
+    if (*blocked)
+        return GP_OK;
+    GP_TRY(gp_stage_copy_up(&w->box, chunk->bytes, w->box.width, r->gpu->side));
+    GP_CUDA(cudaEventRecord(chunk->moved, r->gpu->side));
+    r->sent++;
+    return GP_OK;
+}
+
+/* A slot's input is overwritten once the kernel of its last piece is done; its event never recorded says so. */
+static gp_status send(run *r) {
+    walk *w = &r->sending;
+    while (!w->over) {
+        bool blocked = false;
+        if (!w->begun)
+            GP_CUDA(cudaStreamWaitEvent(r->gpu->side, r->stage->slot[slot_of(r, w)].computed, 0));
+        w->begun = true;
+        if (w->more) {
+            GP_TRY(send_box(r, &blocked));
+            if (!blocked)
+                step(r, w);
+        } else {
+            bool may = false;
+            GP_TRY(may_compute(r, &may));
+            blocked = !may;
+            if (may) {
+                GP_TRY(compute(r));
+                leave(r, w);
+            }
+        }
+        if (blocked)
+            return GP_OK;
+        r->progress = true;
+    }
+    return GP_OK;
+}
+
+static gp_status receive_box(run *r, bool *blocked) {
+    const walk *w = &r->receiving;
+    if (!w->ringed)
+        return gp_stage_copy_down(&w->box, w->box.host, w->box.host_pitch, r->stage->down);
+    gp_chunk *chunk = &r->stage->output.chunk[r->received % GP_RING_CHUNKS];
+    *blocked = r->received - r->emptied == GP_RING_CHUNKS;
+    if (*blocked)
+        return GP_OK;
+    GP_TRY(gp_stage_copy_down(&w->box, chunk->bytes, w->box.width, r->stage->down));
+    GP_CUDA(cudaEventRecord(chunk->moved, r->stage->down));
+    chunk->box = w->box;
+    r->received++;
+    return GP_OK;
+}
+
+static gp_status receive(run *r) {
+    walk *w = &r->receiving;
+    while (!w->over && w->number < r->sending.number) {
+        gp_stage_slot *slot = &r->stage->slot[slot_of(r, w)];
+        bool blocked = false;
+        if (!w->begun)
+            GP_CUDA(cudaStreamWaitEvent(r->stage->down, slot->computed, 0));
+        w->begun = true;
+        if (w->more) {
+            GP_TRY(receive_box(r, &blocked));
+            if (blocked)
+                return GP_OK;
+            step(r, w);
+        } else {
+            GP_CUDA(cudaEventRecord(slot->downloaded, r->stage->down));
+            leave(r, w);
+            if (w->over) /* all kernels are enqueued */
+                GP_TRY(gp_gpu_settle(r->gpu, r->gpu->stream));
+        }
+        r->progress = true;
+    }
+    return GP_OK;
+}
+
+static gp_status empty(run *r) {
+    gp_ring *ring = &r->stage->output;
+    while (r->emptying < r->received) {
+        gp_chunk *chunk = &ring->chunk[r->emptying % GP_RING_CHUNKS];
+        bool down;
+        GP_TRY(is_past(chunk->moved, &down));
+        if (!down)
+            break;
+        gp_chunk_offer(chunk, &chunk->box, true);
+        r->emptying++;
+        r->progress = true;
+    }
+    while (r->emptied < r->emptying && gp_chunk_is_copied(&ring->chunk[r->emptied % GP_RING_CHUNKS])) {
+        r->emptied++;
+        r->progress = true;
+    }
+    return GP_OK;
+}
+
+/* Pinned input may be the work of what is on the stream already. */
+static gp_status lead(run *r) {
+    GP_CUDA(cudaEventRecord(r->gpu->hand_over, r->gpu->stream));
+    GP_CUDA(cudaStreamWaitEvent(r->gpu->side, r->gpu->hand_over, 0));
+    for (unsigned vain = 0; !r->sending.over || !r->receiving.over || r->emptied < r->received;) {
+        r->progress = false;
+        GP_TRY(empty(r));
+        GP_TRY(receive(r));
+        GP_TRY(send(r));
+        GP_TRY(fill(r));
+        if (r->progress || gp_stage_help(r->stage))
+            vain = 0;
+        else if (vain++ < ROUNDS)
+            gp_pause();
+        else
+            sched_yield();
+    }
+    GP_CUDA(cudaStreamSynchronize(r->stage->down));
+    GP_CUDA(cudaStreamSynchronize(r->gpu->stream));
+    GP_CUDA(cudaStreamSynchronize(r->gpu->side)); /* done long since, but what was not waited for is not settled */
+    while (r->job->cut.problem->operation == GP_OPERATION_REDUCE && r->taken < r->sending.number)
+        take_partial(r);
+    return GP_OK;
+}
+
+static void follow(run *r) {
+    for (unsigned vain = 0; !atomic_load_explicit(&r->over, memory_order_acquire);) {
+        if (gp_stage_help(r->stage))
+            vain = 0;
+        else if (vain++ < ROUNDS)
+            gp_pause();
+        else
+            sched_yield();
+    }
+}
+
+/* Part 0 runs on the caller's thread, which alone makes CUDA calls; the others have nothing to do once it is done. */
+static void take_part(void *work, unsigned part, unsigned parts) {
+    run *r = work;
+    (void)parts;
+    if (part > 0) {
+        follow(r);
+        return;
+    }
+    r->status = lead(r);
+    atomic_store_explicit(&r->over, true, memory_order_release);
+}
+
+static bool is_pageable(const gp_stage_job *job, bool outward) {
+    if (!outward)
+        return job->cut.staged.in && job->in == GP_MEMORY_HOST;
+    return (job->cut.staged.out[0] && job->out[0] == GP_MEMORY_HOST) ||
+           (job->cut.staged.out[1] && job->out[1] == GP_MEMORY_HOST);
+}
+
+gp_status gp_stage_run(gp_stage_job *job) {
+    gp_context *context = job->context;
+    gp_stage *stage = context->gpu->stage;
+    const gp_problem *problem = job->cut.problem;
+    run r = {.job = job, .gpu = context->gpu, .stage = stage, .receiving.outward = true};
+    uint64_t parts = 1;
+    r.ring[0] = is_pageable(job, false) && gp_stage_fill_ring(&stage->input);
+    r.ring[1] = is_pageable(job, true) && gp_stage_fill_ring(&stage->output);
+    if (r.ring[0] || r.ring[1])
+        parts = gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
+    if (parts > context->device.cpu_threads)
+        parts = context->device.cpu_threads > 0 ? context->device.cpu_threads : 1;
+    enter(&r, &r.filling);
+    enter(&r, &r.sending);
+    enter(&r, &r.receiving);
+    gp_threads_run(context, (unsigned)parts, take_part, &r);
+    gp_stage_forget_offers(stage);
+    return r.status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Problems with host memory among their arrays: cut in pieces that are moved in, computed and moved out at once. */
+#include "stage.h"
+#include "../../host/run.h"
+#include "../../host/wait.h"
+
+/*
+ * The host polls the slot this often before it asks the driver to wait: about 1 ms (a pause is some 50 ns), far above
+ * the time of a kernel short enough for the difference, 2 us on one H200, to matter. A failed kernel never writes the
+ * slot; the driver then says what happened.
+ */
+#define POLLS 20000
+
+/* Up to this many ints no sum passes 64 bits: 2^32 * -2^31 = -2^63. */
+#define SUM_SAFE_COUNT ((uint64_t)1 << 32)
+
+static gp_status wait_for_slot(const gp_gpu *gpu) {
+    for (int i = 0; i < POLLS; i++) {
+        if (__atomic_load_n(&gpu->slot->done, __ATOMIC_ACQUIRE) == gpu->sequence)
+            return GP_OK;
+        gp_pause();
+    }
+    GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    return GP_OK;
+}
+
+/* A reduction of data that the device reaches, into pageable memory: the kernel writes to the slot, the host waits.
+ */
+static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) {
+    gp_gpu *gpu = context->gpu;
+    gp_problem local = *problem;
+    uint32_t earlier_overflow = 0;
+    const bool may_overflow = problem->reduce == GP_REDUCE_SUM && problem->n > SUM_SAFE_COUNT;
+
+    local.result = (int64_t *)&gpu->slot_device->value;
+    GP_TRY(gp_run_plan(context, &local));
+    if (may_overflow) {
+        GP_CUDA(cudaStreamSynchronize(gpu->stream));
+        earlier_overflow = gpu->slot->overflow;
+        gpu->slot->overflow = 0;
+    }
+    if (++gpu->sequence == 0)
+        gpu->sequence = 1; /* 0 tells a kernel that nobody polls */
+    gp_status status = gp_gpu_enqueue(context, &context->plan, &local);
+    if (status == GP_OK && !gpu->observer)
+        status = wait_for_slot(gpu);
+    if (may_overflow && gpu->slot->overflow && status == GP_OK)
+        status = gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
+    if (may_overflow)
+        gpu->slot->overflow = earlier_overflow;
+    if (status == GP_OK && !gpu->observer)
+        *problem->result = gpu->slot->value;
+    return status;
+}
+
+static gp_status deliver(const gp_stage_job *j) {
+    const gp_problem *problem = j->cut.problem;
+    gp_gpu *gpu = j->context->gpu;
+    if (j->total > INT64_MAX || j->total < INT64_MIN)
+        return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
+    const int64_t result = (int64_t)j->total;
+    if (j->result == GP_MEMORY_HOST || j->result == GP_MEMORY_PINNED) {
+        *problem->result = result;
+        return GP_OK;
+    }
+    GP_CUDA(cudaMemcpyAsync(problem->result, &result, sizeof result, cudaMemcpyDefault, gpu->stream));
+    GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    return GP_OK;
+}
+
+/* Only the first plan goes on record as the context's. */
+gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
+    gp_context *context = j->context;
+    if (j->planned.operation == GP_OPERATION_NONE) {
+        GP_TRY(gp_run_plan(context, problem));
+        j->plan = context->plan;
+    } else if (!gp_problem_same_shape(&j->planned, problem) &&
+               !gp_plan_make(problem, &context->planned_on, gp_catalogue_rows(problem->operation),
+                             context->pins[problem->operation], &j->plan, NULL)) {
+        return gp_fail(GP_ERR_NO_KERNEL, "the pinned kernel cannot do every piece that host data is cut into");
+    }
+    j->planned = *problem;
+    return GP_OK;
+}
+
+/* All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written. */
+static gp_status plan_all(gp_stage_job *j) {
+    gp_part part[2];
+    for (gp_piece piece = {0}; gp_cut_next(&j->cut, &piece);) {
+        const unsigned parts = gp_cut_parts(&j->cut, &piece, j->context->gpu->stage->slot[0].bytes, part);
+        for (unsigned i = 0; i < parts; i++)
+            GP_TRY(gp_stage_plan(j, &part[i].problem));
+    }
+    return GP_OK;
+}
+
+/* After a failure: waits for all streams, whatever they say. */
+static void quiesce(gp_gpu *gpu) {
+    (void)cudaStreamSynchronize(gpu->side);
+    (void)cudaStreamSynchronize(gpu->stream);
+    (void)cudaStreamSynchronize(gpu->stage->down);
+}
+
+static bool is_moved(const void *pointer, gp_memory memory) {
+    return pointer && (memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED);
+}
+
+static gp_status stage(gp_context *context, const gp_problem *problem) {
+    gp_gpu *gpu = context->gpu;
+    gp_stage_job j = {.context = context};
+    const void *const outputs[2] = {problem->operation == GP_OPERATION_WINDOW ? problem->sum : problem->out,
+                                    problem->square};
+    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
+    GP_TRY(gp_gpu_where(gpu, gp_problem_in_name(problem), problem->bytes_read > 0 ? problem->in : NULL, &j.in));
+    GP_TRY(gp_gpu_where(gpu, problem->operation == GP_OPERATION_WINDOW ? "sum" : "out", outputs[0], &j.out[0]));
+    GP_TRY(gp_gpu_where(gpu, "square", outputs[1], &j.out[1]));
+    GP_TRY(gp_gpu_where(gpu, "out", problem->result, &j.result));
+    const gp_staged staged = {is_moved(problem->in, j.in),
+                              {is_moved(outputs[0], j.out[0]), is_moved(outputs[1], j.out[1])},
+                              j.in == GP_MEMORY_PINNED || j.out[0] == GP_MEMORY_PINNED ||
+                                  j.out[1] == GP_MEMORY_PINNED};
+    if (problem->operation == GP_OPERATION_REDUCE && (!staged.in || problem->n == 0 || gpu->observer))
+        return reduce_to_host(context, problem);
+    if (gpu->observer) {
+        GP_TRY(gp_run_plan(context, problem));
+        return gp_gpu_enqueue(context, &context->plan, problem);
+    }
+    gp_cut_make(&j.cut, problem, staged, gp_cut_target(problem->bytes_read, GP_PIECE_BYTES));
+    GP_TRY(gp_stage_create(gpu));
+    GP_TRY(gp_stage_reserve(gpu, j.cut.slot_bytes, &j.slots));
+    gp_status status = plan_all(&j);
+    if (status == GP_OK)
+        status = gp_stage_run(&j);
+    if (status != GP_OK)
+        quiesce(gpu);
+    gp_stage_trim(gpu);
+    return status == GP_OK && problem->operation == GP_OPERATION_REDUCE ? deliver(&j) : status;
+}
+
+gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {
+    gp_found found;
+    const int ordinal = context->gpu->ordinal;
+    GP_TRY(gp_gpu_enter(ordinal, &found));
+    gp_status status = stage(context, problem);
+    gp_gpu_leave(ordinal, found);
+    return status;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Staging: problems with host memory among their arrays, cut in pieces that are moved in, computed and moved out at
+ * once. The caller's thread makes all CUDA calls; the context's threads copy between pageable memory and rings of
+ * pinned chunks, in whichever direction there is something to copy. Pinned memory is moved by the copy engines where
+ * it lies. Input goes on the context's side stream, output on a stream of its own, kernels run on the user's stream;
+ * events order them.
+ */
+#ifndef GP_STAGE_H
+#define GP_STAGE_H
+
+#include "../../host/reduce/cpu.h"
+#include "../gpu.h"
+#include "cut.h"
+
+#include <stdatomic.h>
+
+/*
+ * One H200 with 16 threads, 1 GiB, share of the bus for reduce, transpose, window: 4 chunks of 8 MiB 0.97, 0.94,
+ * 0.94; 6 of them 0.97, 0.91, 0.97; 8 of 4 MiB 0.95, 0.91, 0.93; 8 of 2 MiB 0.85, 0.70, 0.73; 8 of 1 MiB 0.58, 0.47,
+ * 0.58. Pieces of 8 or 64 MiB with 8 chunks of 4 MiB: transposes 0.86 and 0.89.
+ */
+#define GP_CHUNK_BYTES ((size_t)8 << 20)
+#define GP_RING_CHUNKS 4
+#define GP_PIECE_BYTES ((size_t)16 << 20) /* of one array in a piece, at most */
+
+/* Boxes up to this size are left to the driver, which copies them through its own pinned memory. */
+#define GP_RING_LEAST ((size_t)64 << 10)
+
+/* Staging memory of more pieces than one is not had beyond this, nor kept when a call has ended. */
+#define GP_SLOTS_BYTES_MOST ((size_t)256 << 20)
+
+/* Pinned memory, and what the threads have to copy to or from it. */
+typedef struct gp_chunk {
+    unsigned char *bytes;
+    cudaEvent_t moved; /* its last copy over the bus is done */
+    gp_box box;        /* what it carries */
+    bool unpack;       /* from the chunk to the box's host memory; else the other way */
+    unsigned segments; /* that the copying is divided into */
+    atomic_uint left;  /* segments that nobody has taken */
+    atomic_uint done;  /* segments copied */
+} gp_chunk;
+
+typedef struct gp_ring {
+    gp_chunk chunk[GP_RING_CHUNKS]; /* bytes NULL: none yet */
+} gp_ring;
+
+/* Staging memory on the device for one piece, and how far the piece has got. */
+typedef struct gp_stage_slot {
+    unsigned char *bytes;
+    cudaEvent_t uploaded, computed, downloaded;
+} gp_stage_slot;
+
+struct gp_stage {
+    cudaStream_t down;
+    gp_ring input, output; /* no chunks until pageable memory is first moved that way */
+    gp_stage_slot slot[GP_STAGE_SLOTS];
+    size_t slot_bytes; /* of each slot that there is */
+};
+
+/* A staged call. */
+typedef struct gp_stage_job {
+    gp_context *context;
+    gp_cut cut;
+    gp_memory in, out[2], result; /* where the caller's arrays are */
+    unsigned slots;               /* pieces under way at once */
+    gp_problem planned;           /* what `plan` is for; operation none: nothing yet */
+    gp_plan plan;
+    gp_total total; /* of a reduction's pieces */
+} gp_stage_job;
+
+/* Makes context->gpu->stage if there is none. */
+gp_status gp_stage_create(gp_gpu *gpu);
+
+/* Device memory for pieces of slot_bytes; *count: how many at once, at least 1 and at most GP_STAGE_SLOTS. */
+gp_status gp_stage_reserve(gp_gpu *gpu, size_t slot_bytes, unsigned *count);
+
+/* Chunks for the ring, if it has none. False: no pinned memory is to be had. */
+bool gp_stage_fill_ring(gp_ring *ring);
+
+/* Gives back device memory beyond what is worth keeping. */
+void gp_stage_trim(gp_gpu *gpu);
+
+/* Enqueues the copy of a box over the bus; `host` with its pitch takes the place of the box's host side. */
+gp_status gp_stage_copy_up(const gp_box *box, const unsigned char *host, size_t host_pitch, cudaStream_t stream);
+gp_status gp_stage_copy_down(const gp_box *box, unsigned char *host, size_t host_pitch, cudaStream_t stream);
+
+/* Offers the copying between a chunk and its box's host memory to whoever helps; and asks whether it is finished. */
+void gp_chunk_offer(gp_chunk *chunk, const gp_box *box, bool unpack);
+bool gp_chunk_is_copied(const gp_chunk *chunk);
+void gp_stage_forget_offers(gp_stage *stage);
+
+/* Copies one segment of what is offered. False: nothing is. Any thread. */
+bool gp_stage_help(gp_stage *stage);
+
+/* Plans the launch of a part, unless it is like the last one. */
+gp_status gp_stage_plan(gp_stage_job *job, const gp_problem *part);
+
+/* Runs all pieces and waits for the last. */
+gp_status gp_stage_run(gp_stage_job *job);
+
+#endif

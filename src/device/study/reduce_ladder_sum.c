@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host part of the reduction ladder: scratch memory, the launch, the blocks' sums added up. */
+#include "../../host/kernel.h"
+#include "../../host/study/reduce_ladder.h"
+#include "../gpu.h"
+
+#define CHUNK 4096 /* sums fetched at once: 16 KiB of stack */
+
+static gp_status add_partials(const gp_gpu *gpu, const uint32_t *partial, uint64_t count, int64_t *total) {
+    int32_t chunk[CHUNK];
+    int64_t sum = 0; /* below 2^31 blocks of an int32 each: 64 bits hold it */
+    for (uint64_t done = 0; done < count; done += CHUNK) {
+        const size_t part = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+        GP_CUDA(cudaMemcpyAsync(chunk, partial + done, part * sizeof *chunk, cudaMemcpyDeviceToHost, gpu->stream));
+        GP_CUDA(cudaStreamSynchronize(gpu->stream));
+        for (size_t i = 0; i < part; i++)
+            sum += chunk[i];
+    }
+    *total = sum;
+    return GP_OK;
+}
+
+/* As a kernel would: the result is written where the device reaches it, then the host that polls is told. */
+static gp_status deliver(gp_gpu *gpu, int64_t *result, int64_t total) {
+    GP_CUDA(cudaMemcpyAsync(result, &total, sizeof total, cudaMemcpyDefault, gpu->stream));
+    GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    if (result == (int64_t *)&gpu->slot_device->value)
+        gpu->slot->done = gpu->sequence;
+    return GP_OK;
+}
+
+static gp_status fill(const gp_gpu *gpu, const gp_ladder_arguments *arguments, uint64_t elements) {
+    const uint64_t n = arguments->n;
+    if (n > 0 && elements > 0)
+        GP_CUDA(cudaMemcpyAsync(arguments->data, arguments->in, n * sizeof(int32_t), cudaMemcpyDefault, gpu->stream));
+    if (elements > n)
+        GP_CUDA(cudaMemsetAsync(arguments->data + n, 0, (elements - n) * sizeof(int32_t), gpu->stream));
+    return GP_OK;
+}
+
+static gp_status run(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
+                     gp_ladder_arguments *arguments, uint64_t elements) {
+    void *list[] = {arguments};
+    int64_t total = 0;
+    GP_TRY(fill(context->gpu, arguments, elements));
+    gp_context_bracket(context, false);
+    GP_TRY(gp_gpu_launch(context, plan, kernel, list));
+    gp_context_bracket(context, true);
+    GP_TRY(add_partials(context->gpu, arguments->partial, plan->grid, &total));
+    return deliver(context->gpu, problem->result, total);
+}
+
+static gp_status run_in_scratch(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                const void *kernel, unsigned data_blocks) {
+    const uint64_t elements = plan->grid * plan->threads * data_blocks;
+    void *scratch = NULL;
+    GP_CUDA(cudaMalloc(&scratch, (elements + plan->grid) * sizeof(uint32_t)));
+    gp_ladder_arguments arguments = {
+        .in = problem->in, .n = problem->n, .data = scratch, .partial = (uint32_t *)scratch + elements};
+    gp_status status = run(context, plan, problem, kernel, &arguments, elements);
+    (void)cudaFree(scratch);
+    return status;
+}
+
+gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
+                        unsigned data_blocks) {
+    gp_gpu *gpu = context->gpu;
+    gp_found found;
+    if (gpu->observer)
+        return gp_gpu_launch(context, plan, kernel, NULL);
+    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot add up the sums of blocks"));
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    gp_status status = run_in_scratch(context, plan, problem, kernel, data_blocks);
+    gp_gpu_leave(gpu->ordinal, found);
+    return status;
+}

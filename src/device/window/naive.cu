@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* window_naive: one thread a pixel straight from global memory, right for every window. */
+#include "../../host/window/tiling.h"
+#include "../gpu.h"
+#include "../warp.cuh"
+#include "window.cuh"
+
+struct far_sums {
+    __int128 sum;
+    unsigned __int128 square;
+    __device__ void add(int32_t pixel, unsigned __int128 times) {
+        const uint64_t one = (uint64_t)((int64_t)pixel * pixel);
+        sum += (__int128)times * pixel;
+        square += times * one;
+    }
+    __device__ void add_range(const window_arguments &a, const int32_t *row, __int128 from, __int128 to,
+                              unsigned __int128 times) {
+        for (__int128 x = from; x < to; x++)
+            add(border_pixel(a, row, (int64_t)x), times);
+    }
+};
+
+/*
+ * A window beyond its row: whole periods of the extended row count as often as they fit, a replicated edge as often
+ * as it is seen, so that the work is bounded by two rows.
+ */
+__device__ far_sums sum_far(const window_arguments &a, const int32_t *row, int64_t x) {
+    far_sums total = {0, 0};
+    const __int128 start = (__int128)x - a.before, end = start + a.window;
+    const int64_t period = border_period(a.border, a.cols);
+    if (period > 0) {
+        int64_t phase = (int64_t)(start % period);
+        total.add_range(a, row, 0, period, a.window / (uint64_t)period);
+        total.add_range(a, row, phase, (__int128)phase + (int64_t)(a.window % (uint64_t)period), 1);
+        return total;
+    }
+    const __int128 first = start > 0 ? start : 0, last = end < a.cols ? end : a.cols;
+    total.add_range(a, row, first, last, 1);
+    if (a.border == GP_BORDER_REPLICATE) {
+        if (start < 0)
+            total.add(row[0], (unsigned __int128)((end < 0 ? end : 0) - start));
+        if (end > a.cols)
+            total.add(row[a.cols - 1], (unsigned __int128)(end - (start > a.cols ? start : a.cols)));
+    }
+    return total;
+}
+
+__global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments a) {
+    gp_await_earlier_kernels();
+    const int64_t computed = a.col_end - a.col_first;
+    const int64_t index = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (index >= a.rows * computed)
+        return;
+    const int64_t y = index / computed, x = a.col_first + index % computed;
+    const int32_t *row = a.image + y * a.in_pitch;
+    if (a.window > (uint64_t)a.cols || a.window >> 32 != 0) {
+        const far_sums total = sum_far(a, row, x);
+        store_outputs(a, y, x, round_i128(total.sum), round_u128(total.square));
+        return;
+    }
+    wide_sums total = {0, 0, 0};
+    const int64_t start = x - (int64_t)a.before;
+    for (int64_t i = start; i < start + (int64_t)a.window; i++)
+        total.add(border_pixel(a, row, i));
+    store_outputs(a, y, x, total.sum_float(), total.square_float());
+}
+
+extern "C" gp_status gp_launch_window_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    window_arguments arguments = window_arguments_of(problem);
+    void *list[] = {&arguments};
+    return gp_gpu_launch(context, plan, (const void *)window_naive, list);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window_rows: a block takes whole rows into shared memory, each extended by the pixels that its windows reach on
+ * both sides, and makes prefix sums of them all, one row after the other. Every window is then the difference of two
+ * prefixes, wherever it lies: the code is the same for all. Zeros beyond the row are not stored; windows end at the
+ * row's ends instead. Sums are as wide as the block's own data needs.
+ */
+#include "../gpu.h"
+#include "rows.cuh"
+
+/* Adds COUNT pixels of a chunk. */
+template <int COUNT, typename SUMS>
+__device__ __forceinline__ void add_pixels(const prefix_array &own, int32_t first, SUMS &total) {
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+        total.add((int32_t)own.halves[first + k]);
+}
+
+/* Puts the sums of all before in place of each of them, too. */
+template <int COUNT, typename SUMS>
+__device__ __forceinline__ void put_prefixes(const prefix_array &own, int32_t first, SUMS &running) {
+    int32_t pixels[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+        pixels[k] = (int32_t)own.halves[first + k];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        put_prefix(own, first + k, running);
+        running.add(pixels[k]);
+    }
+}
+
+/* Prefixes in place of the pixels, and behind them the sum of all. */
+template <typename SUMS, int THREADS>
+__device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t chunk = (int32_t)a.cut.chunk;
+    const prefix_array own = b.prefixes.from((int32_t)threadIdx.x * chunk);
+    SUMS total = SUMS::zero();
+    int32_t i = 1;
+    add_pixels<1>(own, 0, total);
+#pragma unroll 1
+    for (; i + STEP <= chunk; i += STEP)
+        add_pixels<STEP>(own, i, total);
+    if (i < chunk)
+        add_pixels<STEP / 2>(own, i, total);
+    SUMS running = sums_before<SUMS, THREADS>(b.of_warp, total);
+    put_prefixes<1>(own, 0, running);
+#pragma unroll 1
+    for (i = 1; i + STEP <= chunk; i += STEP)
+        put_prefixes<STEP>(own, i, running);
+    if (i < chunk)
+        put_prefixes<STEP / 2>(own, i, running);
+    if (threadIdx.x == THREADS - 1)
+        put_prefix(own, chunk, running);
+    __syncthreads();
+}
+
+/* What every window of a row counts besides what is left over of it. */
+template <typename SUMS, int THREADS>
+__device__ __forceinline__ void count_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const prefix_array &p = b.prefixes;
+    for (int32_t row = (int32_t)threadIdx.x; row < b.rows; row += THREADS) {
+        const int32_t first = row * a.cut.extended + a.cut.left + b.skew, end = first + a.cols;
+        SUMS counted = sums_between<SUMS>(p, first, p, end), ends = sums_between<SUMS>(p, first, p, first + 1);
+        ends.plus(sums_between<SUMS>(p, end - 1, p, end));
+        counted.times(a.cut.whole);
+        ends.times(a.cut.ends_minus);
+        counted.minus(ends);
+        put_prefix(p, THREADS * (int32_t)a.cut.chunk + 1 + row, counted);
+    }
+    __syncthreads();
+}
+
+/* Where the windows of output 0 starts and ends; with ROWS_ZERO and ROWS_REPLICATE where the first row does. */
+struct window_frame {
+    prefix_array starts, ends;
+    template <int THREADS>
+    __device__ __forceinline__ window_frame(const rows_arguments &a, const block_rows<THREADS> &b)
+        : starts(b.prefixes.from(a.shift + b.skew)), ends(starts.from(a.cut.window)) {}
+};
+
+/* The window of output i, which lies in row `row`. */
+template <rows_kind KIND, typename SUMS, int THREADS>
+__device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block_rows<THREADS> &b,
+                                            const window_frame &f, int32_t row, int32_t i) {
+    const int32_t at = (KIND == ROWS_PERIODIC ? a.direction * i : i) + row * a.row_gap;
+    if (KIND == ROWS_ZERO || KIND == ROWS_REPLICATE) {
+        const int32_t first = row * a.cols, last = first + a.cols - 1, start = at - a.before, end = at + a.after;
+        const prefix_array &p = f.starts;
+        SUMS sums = sums_between<SUMS>(p, max(start, first), p, min(end, last + 1));
+        if (KIND == ROWS_ZERO)
+            return sums;
+        SUMS under = sums_between<SUMS>(p, first, p, first + 1), over = sums_between<SUMS>(p, last, p, last + 1);
+        under.times((uint32_t)max(first - start, 0));
+        over.times((uint32_t)max(end - 1 - last, 0));
+        sums.plus(under);
+        sums.plus(over);
+        return sums;
+    }
+    SUMS sums = sums_between<SUMS>(f.starts, at, f.ends, at);
+    if (KIND == ROWS_EXTENDED)
+        return sums;
+    SUMS counted;
+    get_prefix(b.prefixes, THREADS * (int32_t)a.cut.chunk + 1 + row, &counted);
+    if (a.cut.minus)
+        counted.minus(sums);
+    else
+        counted.plus(sums);
+    return counted;
+}
+
+/*
+ * COUNT outputs of this thread, from number `first` on, all of which are the block's. FLAT: they lie one behind the
+ * other, and all are stored. Else for those that are not another one of their row is computed, so that there are no
+ * conditions between loads.
+ */
+template <rows_kind KIND, bool FLAT, int COUNT, typename SUMS, int THREADS>
+__device__ __forceinline__ void put_group(const rows_arguments &a, const block_rows<THREADS> &b,
+                                          const window_frame &frame, int32_t first) {
+    float *const sum = b.sum + first, *const square = b.square + first;
+    SUMS sums[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        const int32_t i = first + k * THREADS, row = divide(i, a.by_width), start = row * a.width;
+        sums[k] = window_sums<KIND, SUMS>(a, b, frame, row, FLAT ? i : min(max(i, start + a.skip), start + a.last));
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        const int32_t i = first + k * THREADS, row = divide(i, a.by_width), x = i - row * a.width;
+        const int32_t at = k * THREADS + (FLAT ? 0 : row * a.out_gap);
+        const bool stored = FLAT || (x >= a.skip && x <= a.last);
+        if (SUMS::has_sum && stored && a.sum != NULL)
+            sum[at] = sums[k].sum_float();
+        if (SUMS::has_square && stored && a.square != NULL)
+            square[at] = sums[k].square_float();
+    }
+}
+
+/* Each warp stores whole lines where rows lie one behind the other. */
+template <rows_kind KIND, bool FLAT, typename SUMS, int THREADS>
+__device__ __forceinline__ void put_outputs(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t outputs = b.rows * a.width;
+    const int32_t early = a.out_gap == 0 ? (int32_t)((uintptr_t)(a.sum != NULL ? b.sum : b.square) / 4 % 32) : 0;
+    const window_frame frame(a, b);
+    constexpr int count = KIND == ROWS_REPLICATE ? GROUP / 2 : GROUP; /* as many as registers hold */
+    int32_t group = -early;
+#pragma unroll 1
+    while (group < outputs) {
+        const int32_t first = group + (int32_t)threadIdx.x;
+        const bool whole = group >= 0 && group + count * THREADS <= outputs;
+        if (whole)
+            put_group<KIND, FLAT, count, SUMS>(a, b, frame, first);
+        else if ((uint32_t)first < (uint32_t)outputs)
+            put_group<KIND, FLAT, 1, SUMS>(a, b, frame, first);
+        group += whole ? count * THREADS : THREADS;
+    }
+}
+
+template <rows_kind KIND, bool FLAT, typename SUMS, int THREADS>
+__device__ __forceinline__ void take_sums(const rows_arguments &a, const block_rows<THREADS> &b) {
+    make_prefixes<SUMS>(a, b);
+    if (KIND == ROWS_PERIODIC)
+        count_rows<SUMS>(a, b);
+    put_outputs<KIND, FLAT, SUMS>(a, b);
+}
+
+template <rows_kind KIND, bool FLAT, int THREADS>
+__global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
+    gp_await_earlier_kernels();
+    const block_rows<THREADS> b = find_rows<THREADS>(a);
+    const uint32_t magnitude = join_magnitudes<THREADS>(b.magnitudes, load_rows(a, b));
+    if ((KIND == ROWS_EXTENDED || KIND == ROWS_PERIODIC) && a.outside > 0) {
+        extend_rows<KIND>(a, b);
+        __syncthreads();
+    }
+    switch (pick_class(magnitude, a.counted)) {
+    case CLASS_32:
+        return take_sums<KIND, FLAT, sums_32>(a, b);
+    case CLASS_32_64:
+        return take_sums<KIND, FLAT, sums_32_64>(a, b);
+    default:
+        if (a.sum != NULL)
+            take_sums<KIND, FLAT, wide_sum>(a, b);
+        if (a.square != NULL)
+            take_sums<KIND, FLAT, wide_square>(a, b);
+    }
+}
+
+static uint32_t inverse_of(uint64_t divisor) {
+    return (uint32_t)(((uint64_t)1 << 31) / divisor + 1);
+}
+
+/* Where columns beyond the row are found. */
+static void describe_border(rows_arguments &a, gp_border border) {
+    const bool replicate = border == GP_BORDER_REPLICATE, wrap = border == GP_BORDER_WRAP;
+    const int32_t apart = border == GP_BORDER_REFLECT_101 && a.cols > 1;
+    a.step = replicate ? 0 : wrap ? 1 : -1;
+    a.left_base = replicate ? 0 : wrap ? a.cols : apart - 1;
+    a.right_base = replicate ? a.cols - 1 : wrap ? -a.cols : 2 * a.cols - 1 - apart;
+    a.period = wrap ? a.cols : 2 * (a.cols - apart);
+}
+
+static rows_arguments rows_arguments_of(const gp_problem *problem, unsigned threads) {
+    const uint64_t cols = problem->cols, after = problem->window - problem->window_before;
+    const bool zero = problem->border == GP_BORDER_ZERO;
+    const uint64_t stored = problem->col_end - problem->col_first;
+    const bool padded =
+        problem->rows > 1 && problem->out_pitch - cols <= cols / 4; /* padding is counted, not stored */
+    rows_arguments a = {};
+    a.cut = gp_window_cut_rows(problem, threads);
+    a.image = (const int32_t *)problem->in;
+    a.rows = (int64_t)problem->rows;
+    a.in_block = (int64_t)(a.cut.rows * problem->in_pitch);
+    a.out_block = (int64_t)(a.cut.rows * problem->out_pitch);
+    a.cols = (int32_t)cols;
+    a.width = (int32_t)(padded ? problem->out_pitch : stored);
+    a.skip = padded ? (int32_t)problem->col_first : 0;
+    a.last = a.skip + (int32_t)stored - 1;
+    const uint64_t first = padded ? 0 : problem->col_first;
+    a.sum = problem->sum != NULL ? problem->sum + first : NULL;
+    a.square = problem->square != NULL ? problem->square + first : NULL;
+    a.in_gap = a.cut.rows == 1 ? 0 : (int32_t)(problem->in_pitch - cols);
+    a.out_gap = a.cut.rows == 1 || padded ? 0 : (int32_t)(problem->out_pitch - stored);
+    a.before = (int32_t)(zero && problem->window_before > cols ? cols : problem->window_before);
+    a.after = (int32_t)(zero && after > cols ? cols : after);
+    a.halo = a.cut.extended - a.cols;
+    a.direction = a.cut.mirrored ? -1 : 1;
+    a.row_gap = a.cut.mirrored ? a.cut.extended + a.width : a.cut.extended - a.width;
+    a.shift = a.cut.left + a.cut.start + (a.cut.mirrored ? -(int32_t)first : (int32_t)first);
+    a.outside = a.halo == 0 ? 0 : a.cut.under + a.cut.over;
+    a.by_cols = inverse_of(cols);
+    a.by_width = inverse_of((uint64_t)a.width);
+    a.by_outside = inverse_of(a.outside > 0 ? (uint64_t)a.outside : 1);
+    a.counted = (uint32_t)(zero && problem->window > cols ? cols : problem->window);
+    describe_border(a, problem->border);
+    return a;
+}
+
+template <int THREADS> static const void *kernel_of(rows_kind kind, bool flat) {
+    static const void *const kernels[4][2] = {
+        {(const void *)window_rows<ROWS_ZERO, false, THREADS>, (const void *)window_rows<ROWS_ZERO, true, THREADS>},
+        {(const void *)window_rows<ROWS_EXTENDED, false, THREADS>,
+         (const void *)window_rows<ROWS_EXTENDED, true, THREADS>},
+        {(const void *)window_rows<ROWS_PERIODIC, false, THREADS>,
+         (const void *)window_rows<ROWS_PERIODIC, true, THREADS>},
+        {(const void *)window_rows<ROWS_REPLICATE, false, THREADS>,
+         (const void *)window_rows<ROWS_REPLICATE, true, THREADS>}};
+    return kernels[kind][flat];
+}
+
+extern "C" gp_status gp_launch_window_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    rows_arguments arguments = rows_arguments_of(problem, plan->threads);
+    const gp_window_rows_cut *cut = &arguments.cut;
+    const bool flat = arguments.out_gap == 0 && arguments.last - arguments.skip == arguments.width - 1;
+    const bool replicate = problem->border == GP_BORDER_REPLICATE && problem->window > problem->cols;
+    const rows_kind kind = problem->border == GP_BORDER_ZERO ? ROWS_ZERO
+                           : replicate                       ? ROWS_REPLICATE
+                           : cut->whole > 0                  ? ROWS_PERIODIC
+                                                             : ROWS_EXTENDED;
+    const void *kernel = plan->threads == GP_WINDOW_ROWS_THREADS ? kernel_of<GP_WINDOW_ROWS_THREADS>(kind, flat)
+                                                                 : kernel_of<GP_WINDOW_ROWS_THREADS_MAX>(kind, flat);
+    void *list[] = {&arguments};
+    return gp_gpu_launch(context, plan, kernel, list);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of window_rows: how prefixes of each width are kept, what a block holds, how it is loaded. */
+#ifndef GP_WINDOW_ROWS_CUH
+#define GP_WINDOW_ROWS_CUH
+
+#include "../../host/window/tiling_rows.h"
+#include "prefix.cuh"
+
+#define LOADS 8 /* that a thread has under way */
+#define GROUP 4 /* outputs likewise */
+#define STEP 8  /* pixels of a chunk likewise; 4 at its end */
+/* Loads of 16 bytes likewise: as many as registers hold. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define VECTORS 3
+#else
+#define VECTORS 4
+#endif
+
+/* The problem as all blocks take it. Divisors stand as reciprocals: 2^31 / divisor + 1. */
+struct rows_arguments {
+    const int32_t *image;
+    float *sum, *square; /* of output 0; may be NULL */
+    int64_t rows;
+    int64_t in_block, out_block; /* elements from one block's part to the next */
+    gp_window_rows_cut cut;
+    int32_t cols;
+    int32_t width, skip, last;  /* outputs a row are counted as `width`, of which number skip .. last are stored */
+    int32_t in_gap, out_gap;    /* between the last pixel or output counted of a row and the next one's first */
+    int32_t before, after;      /* window of x: x - before .. x + after - 1; zero border: at most cols each */
+    int32_t halo;               /* extended columns that are no pixels */
+    int32_t direction, row_gap; /* windows' starts from one output to the next, and more than that a row */
+    int32_t shift;              /* of the window of output 0 in the first extended row */
+    int32_t outside;            /* columns beyond the row that its windows reach */
+    int32_t step, left_base, right_base; /* column x at most a row beyond shows the one at base + step * x */
+    int32_t period;                      /* columns after which the extended row repeats */
+    uint32_t by_cols, by_width, by_outside;
+    uint32_t counted; /* pixels that a window may count at most */
+};
+
+enum rows_kind {
+    ROWS_ZERO,     /* windows end at the row's ends */
+    ROWS_EXTENDED, /* windows lie in the extended row */
+    ROWS_PERIODIC, /* and whole rows are counted besides */
+    ROWS_REPLICATE /* windows end at the row's ends, whose pixels are counted besides */
+};
+
+/* This block's part. */
+template <int THREADS> struct block_rows {
+    int32_t rows;
+    int32_t skew; /* pixels before the first, to load 16 bytes */
+    const int32_t *image;
+    float *sum, *square;
+    uint64_t *of_warp;     /* 16 bytes a warp */
+    prefix_array prefixes; /* the halves hold the pixels before that; behind all prefixes one more a row */
+    uint32_t *magnitudes;
+};
+
+template <int THREADS> __device__ __forceinline__ block_rows<THREADS> find_rows(const rows_arguments &a) {
+    extern __shared__ __align__(16) unsigned char bytes[];
+    block_rows<THREADS> b;
+    b.rows = (int32_t)min((int64_t)a.cut.rows, a.rows - (int64_t)blockIdx.x * a.cut.rows);
+    b.image = a.image + blockIdx.x * a.in_block;
+    b.skew = a.cut.vectors ? (int32_t)((uintptr_t)b.image / 4 & GP_WINDOW_ROWS_ALIGN) : 0;
+    b.sum = a.sum + blockIdx.x * a.out_block;
+    b.square = a.square + blockIdx.x * a.out_block;
+    b.of_warp = (uint64_t *)bytes;
+    b.magnitudes = (uint32_t *)(b.of_warp + 2 * (THREADS / 32));
+    b.prefixes.words = (uint64_t *)(bytes + GP_WINDOW_ROWS_HEAD(THREADS));
+    b.prefixes.halves = (uint32_t *)(b.prefixes.words + GP_WINDOW_ROWS_WORDS(THREADS, a.cut.chunk, a.cut.rows));
+    return b;
+}
+
+/*
+ * The rows' pixels to their places. Returns the magnitudes that this thread saw, as bits. Loads are under no
+ * condition, for all of them to be under way: for those before or behind the block's pixels its first or last is
+ * loaded. Each warp loads whole lines where rows lie one behind the other.
+ */
+template <int THREADS>
+__device__ __forceinline__ uint32_t load_pixels(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t pixels = b.rows * a.cols, early = a.in_gap == 0 ? (int32_t)((uintptr_t)b.image / 4 % 32) : 0;
+    uint32_t magnitude = 0;
+#pragma unroll 1
+    for (int32_t first = (int32_t)threadIdx.x - early; first < pixels; first += LOADS * THREADS) {
+        int32_t pixel[LOADS], to[LOADS];
+#pragma unroll
+        for (int load = 0; load < LOADS; load++) {
+            const int32_t i = min(max(first + load * THREADS, 0), pixels - 1), row = divide(i, a.by_cols);
+            pixel[load] = __ldg(b.image + (i + row * a.in_gap));
+            to[load] = i + row * a.halo + a.cut.left;
+        }
+#pragma unroll
+        for (int load = 0; load < LOADS; load++) {
+            magnitude |= magnitude_of(pixel[load]);
+            if ((uint32_t)(first + load * THREADS) < (uint32_t)pixels)
+                b.prefixes.halves[to[load]] = (uint32_t)pixel[load];
+        }
+    }
+    return magnitude;
+}
+
+/*
+ * Of four pixels all but the first `left`, which lie in one row, to the next. All four are put to the one as well:
+ * what that row is extended by is at least as long, and put there later.
+ */
+__device__ __forceinline__ void put_across(const rows_arguments &a, uint32_t *to, int32_t left, const int4 &four) {
+    uint32_t *const next = to + a.halo;
+    if (left <= 1)
+        next[1] = (uint32_t)four.y;
+    if (left <= 2)
+        next[2] = (uint32_t)four.z;
+    next[3] = (uint32_t)four.w;
+}
+
+/* Likewise four at a time, after up to three and before up to three single ones. ACROSS: four may lie in two rows. */
+template <bool ACROSS, int THREADS>
+__device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t pixels = b.rows * a.cols, head = min(-b.skew & GP_WINDOW_ROWS_ALIGN, pixels);
+    const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, before = a.cut.left + b.skew;
+    uint32_t magnitude = 0;
+#pragma unroll 1
+    for (int32_t group = 0; group < fours; group += VECTORS * THREADS) {
+        const int32_t first = group + (int32_t)threadIdx.x;
+        int4 four[VECTORS];
+        uint32_t to[VECTORS]; /* ACROSS: and from 2^16 on how many of the four lie in this row */
+#pragma unroll
+        for (int load = 0; load < VECTORS; load++) {
+            const int32_t i = head + 4 * min(first + load * THREADS, fours - 1), row = divide(i, a.by_cols);
+            four[load] = __ldg((const int4 *)(b.image + (i + row * a.in_gap)));
+            to[load] = (uint32_t)(i + row * a.halo + before);
+            if (ACROSS)
+                to[load] += (uint32_t)min((row + 1) * a.cols - i, 4) << 16;
+        }
+#pragma unroll
+        for (int load = 0; load < VECTORS; load++) {
+            if (first + load * THREADS >= fours)
+                continue;
+            uint32_t *const place = b.prefixes.halves + (ACROSS ? to[load] % 65536 : to[load]);
+            *(int4 *)place = four[load];
+            if (ACROSS && to[load] < 4 << 16)
+                put_across(a, place, (int32_t)(to[load] >> 16), four[load]);
+        }
+#pragma unroll
+        for (int load = 0; load < VECTORS; load++)
+            magnitude |= magnitude_of(four[load]);
+    }
+    /* of the block's first row, and of its last */
+    const int32_t single = (int32_t)threadIdx.x < head ? (int32_t)threadIdx.x : tail + (int32_t)threadIdx.x - head;
+    if (single < head || (single >= tail && single < pixels)) {
+        const int32_t pixel = __ldg(b.image + single), row = single < head ? 0 : b.rows - 1;
+        b.prefixes.halves[single + row * a.halo + before] = (uint32_t)pixel;
+        magnitude |= magnitude_of(pixel);
+    }
+    return magnitude;
+}
+
+/* The rows' pixels to their places, in the widest loads that the cut allows. Returns magnitudes likewise. */
+template <int THREADS>
+__device__ __forceinline__ uint32_t load_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+    if (!a.cut.vectors)
+        return load_pixels(a, b);
+    return a.cut.across ? load_vectors<true>(a, b) : load_vectors<false>(a, b);
+}
+
+/* What lies beyond the rows, from what is loaded. */
+template <rows_kind KIND, int THREADS>
+__device__ __forceinline__ void extend_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+    const int32_t pixels = b.rows * a.outside;
+#pragma unroll 1
+    for (int32_t i = (int32_t)threadIdx.x; i < pixels; i += THREADS) {
+        const int32_t row = divide(i, a.by_outside), at = i - row * a.outside - a.cut.under;
+        const int32_t x = at < 0 ? at : at + a.cols;
+        int32_t from = (at < 0 ? a.left_base : a.right_base) + a.step * x;
+        if (KIND == ROWS_PERIODIC) {
+            from = x + (x < 0 ? a.period : x >= a.period ? -a.period : 0);
+            from = from < a.cols ? from : a.right_base - from;
+        }
+        uint32_t *pixel = b.prefixes.halves + row * a.cut.extended + a.cut.left + b.skew;
+        pixel[x] = pixel[from];
+    }
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduction on the processor: the reference row, and the walk over parts and chunks that all rows share. */
+#include "cpu.h"
+#include "../cpu/split.h"
+#include "../cpu/threads.h"
+
+typedef struct {
+    const gp_problem *problem;
+    gp_reduce_chunk chunk;
+    bool streamed; /* as chunk takes it */
+    gp_total *partial;
+    gp_shares *shares;
+} reduce_work;
+
+gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b) {
+    switch (op) {
+    case GP_REDUCE_SUM:
+        return a + b;
+    case GP_REDUCE_MIN:
+        return a < b ? a : b;
+    case GP_REDUCE_MAX:
+        return a > b ? a : b;
+    case GP_REDUCE_AND:
+        return a & b;
+    case GP_REDUCE_OR:
+        return a | b;
+    default:
+        return a ^ b;
+    }
+}
+
+/*
+ * Elements of a thread up to which they may lie in its core's second-level cache, 2 MiB. There, prefetching is in the
+ * way: 1 MiB is read at 182 GB/s without it and at 100 GB/s with it. 16 MiB on 16 threads, again and again: 20 and 25
+ * us with it, 18 and 20 so.
+ */
+#define IN_CACHE_MAX ((size_t)1 << 19)
+
+/* Chunks end where an address is a multiple of a chunk, so that all but the first begin at a page. */
+static size_t chunk_length(const int32_t *in, size_t n) {
+    size_t length = GP_REDUCE_CHUNK - (uintptr_t)in / sizeof *in % GP_REDUCE_CHUNK;
+    return n < length ? n : length;
+}
+
+static gp_total reduce_range(const reduce_work *work, const int32_t *in, size_t n) {
+    size_t length = chunk_length(in, n);
+    gp_total total = work->chunk(in, length, work->streamed);
+    while (in += length, n -= length, n > 0) {
+        length = chunk_length(in, n);
+        total = gp_reduce_combine(work->problem->reduce, total, work->chunk(in, length, work->streamed));
+    }
+    return total;
+}
+
+static gp_total reduce_share(const reduce_work *work, unsigned share, unsigned shares) {
+    size_t begin = gp_part_begin(work->problem->n, share, shares);
+    size_t end = gp_part_begin(work->problem->n, share + 1, shares);
+    return reduce_range(work, (const int32_t *)work->problem->in + begin, end - begin);
+}
+
+static void reduce_part(void *argument, unsigned part, unsigned parts) {
+    const reduce_work *work = argument;
+    unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
+    gp_total total = reduce_share(work, share, shares);
+    (void)parts;
+    while ((share = gp_shares_take(work->shares, part)) < shares)
+        total = gp_reduce_combine(work->problem->reduce, total, reduce_share(work, share, shares));
+    work->partial[part] = total;
+}
+
+static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work *work) {
+    gp_total partial[GP_PARTS_MAX];
+    gp_shares shares;
+    work->partial = partial;
+    work->shares = &shares;
+    gp_shares_begin(&shares, work->problem->bytes_read, parts);
+    gp_threads_run(context, parts, reduce_part, work);
+    gp_total total = partial[0];
+    for (unsigned part = 1; part < parts; ++part)
+        total = gp_reduce_combine(work->problem->reduce, total, partial[part]);
+    return total;
+}
+
+gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                              const gp_reduce_chunk chunk[GP_REDUCE_OPS]) {
+    if (problem->n == 0) {
+        *problem->result = problem->reduce == GP_REDUCE_AND ? -1 : 0;
+        return GP_OK;
+    }
+    unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    if (parts > problem->n)
+        parts = (unsigned)problem->n;
+    reduce_work work = {
+        .problem = problem, .chunk = chunk[problem->reduce], .streamed = problem->n > IN_CACHE_MAX * parts};
+    gp_total total =
+        parts > 1 ? reduce_in_parts(context, parts, &work) : reduce_range(&work, problem->in, problem->n);
+    if (total < INT64_MIN || total > INT64_MAX)
+        return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu elements passes 64 bits", problem->n);
+    *problem->result = (int64_t)total;
+    return GP_OK;
+}
+
+uint64_t gp_reduce_cpu_parts(const gp_problem *problem, unsigned threads) {
+    (void)threads;
+    return gp_parts_for_bytes(problem->n * sizeof(int32_t));
+}
+
+static int64_t sum_chunk(const int32_t *in, size_t n, bool streamed) {
+    (void)streamed;
+    int64_t total = 0;
+    for (size_t i = 0; i < n; ++i)
+        total += in[i];
+    return total;
+}
+
+static int64_t min_chunk(const int32_t *in, size_t n, bool streamed) {
+    (void)streamed;
+    int32_t total = INT32_MAX;
+    for (size_t i = 0; i < n; ++i)
+        total = in[i] < total ? in[i] : total;
+    return total;
+}
+
+static int64_t max_chunk(const int32_t *in, size_t n, bool streamed) {
+    (void)streamed;
+    int32_t total = INT32_MIN;
+    for (size_t i = 0; i < n; ++i)
+        total = in[i] > total ? in[i] : total;
+    return total;
+}
+
+static int64_t and_chunk(const int32_t *in, size_t n, bool streamed) {
+    (void)streamed;
+    int32_t total = -1;
+    for (size_t i = 0; i < n; ++i)
+        total &= in[i];
+    return total;
+}
+
+static int64_t or_chunk(const int32_t *in, size_t n, bool streamed) {
+    (void)streamed;
+    int32_t total = 0;
+    for (size_t i = 0; i < n; ++i)
+        total |= in[i];
+    return total;
+}
+
+static int64_t xor_chunk(const int32_t *in, size_t n, bool streamed) {
+    (void)streamed;
+    int32_t total = 0;
+    for (size_t i = 0; i < n; ++i)
+        total ^= in[i];
+    return total;
+}
+
+gp_status gp_launch_reduce_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    static const gp_reduce_chunk chunk[GP_REDUCE_OPS] = {
+        [GP_REDUCE_SUM] = sum_chunk, [GP_REDUCE_MIN] = min_chunk, [GP_REDUCE_MAX] = max_chunk,
+        [GP_REDUCE_AND] = and_chunk, [GP_REDUCE_OR] = or_chunk,   [GP_REDUCE_XOR] = xor_chunk,
+    };
+    return gp_reduce_in_chunks(context, plan, problem, chunk);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processor rows of the window share: lines as pieces of work, and what a window sees outside its row. */
+#ifndef GP_CPU_WINDOW_H
+#define GP_CPU_WINDOW_H
+
+#include "../cpu/rows.h"
+
+__extension__ typedef unsigned __int128 gp_u128;
+__extension__ typedef __int128 gp_i128;
+
+/* Computes columns begin .. end-1 of one row. */
+typedef void (*gp_window_line)(const gp_problem *problem, size_t row, size_t begin, size_t end);
+
+/* Runs the problem, each row or piece of a row with `line`, divided among the plan's threads. */
+gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                             gp_window_line line);
+
+/* Runs the problem, rows first .. end-1 with `rows`, divided among the plan's threads. */
+typedef void (*gp_window_range)(const void *argument, size_t first, size_t end);
+gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                            gp_window_range range, const void *argument);
+
+/* The reference row's. */
+void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);
+
+/*
+ * Elements that neighbour each other in the row as a window sees it, extended by the border: `count` of them from
+ * `first` on, `step` elements apart in memory (+1, -1, or 0 for one element repeated).
+ */
+typedef struct gp_window_run {
+    const int32_t *first;
+    int step;
+    size_t count;
+} gp_window_run;
+
+/* The run that begins at column x, which may lie outside the row on either side. cols > 0. */
+gp_window_run gp_window_run_at(const gp_problem *problem, const int32_t *row, int64_t x);
+
+/* After how many columns the extended row repeats; 0: never (zero and replicate). */
+size_t gp_window_period(const gp_problem *problem);
+
+/* The integers rounded once, to nearest, ties to even. */
+float gp_window_round(gp_u128 value);
+float gp_window_round_signed(gp_i128 value);
+
+#endif

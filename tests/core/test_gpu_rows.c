@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every GPU row at every block size it allows: gp_occupancy() agrees with CUDA's occupancy call, the measured
+ * registers keep to the row's ceiling, the plan's numbers are what is launched. Launches are observed instead of
+ * done.
+ */
+#include "../../src/device/launch.h"
+#include "../../src/host/kernel.h"
+#include "../gpu.h"
+
+#define IMAGE_ROWS 300
+#define IMAGE_COLS 5000
+#define INTS ((size_t)IMAGE_ROWS * IMAGE_COLS * 4)
+
+static gp_context *context;
+static int32_t *in;
+static float *out;
+
+typedef struct seen {
+    unsigned launches;
+    gp_observed last;
+} seen;
+
+static void note(void *user, const gp_observed *observed) {
+    seen *s = user;
+    s->launches++;
+    s->last = *observed;
+}
+
+typedef struct request {
+    size_t rows, cols, window, elem_bytes;
+    bool in_place, one_output;
+} request;
+
+static const request requests[] = {
+    {1, 1000, 0, 0, false, false},    {1, INTS / 4, 0, 0, false, false},  {300, 5000, 3, 0, false, false},
+    {300, 5000, 31, 0, false, true},  {30, 5000, 1001, 0, false, false},  {1, 100, 5000, 0, false, false},
+    {512, 1024, 0, 1, false, false},  {512, 1024, 0, 2, false, false},    {512, 1024, 0, 4, false, false},
+    {512, 1024, 0, 8, false, false},  {512, 512, 0, 16, false, false},    {511, 1023, 0, 4, false, false},
+    {512, 512, 0, 4, true, false},    {512, 512, 0, 1, true, false},      {100, 70, 0, 12, false, false},
+    {4096, 33, 0, 4, false, false},   {512, 512, 0, 2, true, false},      {512, 512, 0, 8, true, false},
+    {65, 4096, 0, 1, false, false},   {45, 30000, 0, 1, false, false},    {150, 10000, 0, 1, false, false},
+    {60, 4096, 0, 1, false, false},   {100, 100, 0, 3, true, false},      {2048, 2048, 0, 1, false, false},
+    {2048, 1024, 0, 2, false, false}, {30, 20000, 8000, 0, false, false}, {300, 40, 7, 0, false, false},
+    {300, 64, 31, 0, false, true},    {65536, 3, 0, 4, false, false},     {4096, 33, 0, 1, false, false},
+    {4000, 4097, 0, 1, false, false}, {640, 32, 0, 1, false, false},      {30001, 41, 0, 4, false, false},
+    {512, 24, 0, 16, false, false},   {511, 511, 0, 1, true, false},      {511, 511, 0, 2, true, false},
+    {511, 511, 0, 4, true, false},    {1201, 1201, 0, 4, true, false},    {1101, 1101, 0, 8, true, false},
+    {511, 511, 0, 12, true, false},   {1101, 1101, 0, 16, true, false},   {2001, 2001, 0, 4, true, false},
+    {2001, 2001, 0, 2, true, false},  {100, 725, 15, 0, false, false},    {300, 725, 15, 0, false, false},
+    {100, 1025, 31, 0, false, false}, {363, 14001, 0, 1, false, false},   {110, 14001, 0, 2, false, false},
+};
+
+static gp_status ask(const request *r, gp_operation operation) {
+    if (operation == GP_OPERATION_REDUCE)
+        return gp_reduce_int(context, GP_REDUCE_SUM, in, r->cols, (int64_t *)(void *)out);
+    if (operation == GP_OPERATION_WINDOW) /* study rows do without a border only */
+        return gp_sum_and_square_window(context, in, r->rows, r->cols, r->cols, r->window,
+                                        r->one_output ? GP_BORDER_NONE : GP_BORDER_REPLICATE, out,
+                                        r->one_output ? NULL : out + INTS / 2, r->cols);
+    return gp_transpose(context, r->elem_bytes, in, r->rows, r->cols, r->cols, r->in_place ? (void *)in : (void *)out,
+                        r->rows);
+}
+
+static gp_operation operation_of(const request *r) {
+    return r->window ? GP_OPERATION_WINDOW : r->elem_bytes ? GP_OPERATION_TRANSPOSE : GP_OPERATION_REDUCE;
+}
+
+static void compare(const gp_kernel *row, unsigned threads, const seen *s, const gp_device_info *device) {
+    gp_plan_info plan = {.struct_size = sizeof plan};
+    gp_occupancy_info ours = {.struct_size = sizeof ours};
+    const gp_observed *o = &s->last;
+    assert_int_equal(gp_context_plan(context, &plan), GP_OK);
+    assert_string_equal(plan.kernel, row->name);
+    assert_int_equal(gp_occupancy(device, o->threads, o->regs, o->smem_static + o->smem_dynamic, &ours), GP_OK);
+    if (ours.blocks_per_sm != o->blocks_per_sm || o->regs > row->regs_per_thread || o->smem_static > row->smem_static)
+        fail_msg("%s, %u threads: %u registers (ceiling %u), %zu static bytes (%zu); %u blocks an SM, CUDA says %u",
+                 row->name, threads, o->regs, row->regs_per_thread, o->smem_static, row->smem_static,
+                 ours.blocks_per_sm, o->blocks_per_sm);
+    assert_true(plan.blocks_per_sm <= o->blocks_per_sm && plan.blocks_per_sm > 0);
+    assert_true(plan.block == o->threads && plan.grid == o->grid && plan.smem_dynamic == o->smem_dynamic);
+    assert_int_equal(o->threads, threads);
+}
+
+static void every_row_at_every_block_size(void **state) {
+    (void)state;
+    gp_device_info device = {.struct_size = sizeof device};
+    seen s = {0};
+    size_t compared = 0;
+    assert_int_equal(gp_context_device(context, &device), GP_OK);
+    gp_gpu_observe(context->gpu, note, &s);
+    for (size_t i = 0; i < gp_catalogue_count(); i++) {
+        const gp_kernel *row = gp_catalogue_at(i);
+        size_t ran = 0;
+        if (row->space != GP_SPACE_GPU)
+            continue;
+        for (unsigned threads = row->threads_max; threads >= row->threads_min; threads /= 2) {
+            assert_int_equal(gp_context_pin_kernel(context, row->name, threads), GP_OK);
+            for (size_t k = 0; k < COUNT(requests); k++) {
+                unsigned before = s.launches;
+                if (operation_of(&requests[k]) != row->operation)
+                    continue;
+                gp_status status = ask(&requests[k], row->operation);
+                assert_true(status == GP_OK || status == GP_ERR_NO_KERNEL);
+                if (status != GP_OK || s.launches == before)
+                    continue;
+                compare(row, threads, &s, &device);
+                ran++;
+            }
+        }
+        printf("%-28s %3zu launches observed\n", row->name, ran);
+        compared += ran;
+        assert_true(ran > 0);
+    }
+    gp_gpu_observe(context->gpu, NULL, NULL);
+    printf("cases: %zu launches compared with CUDA's occupancy call\n", compared);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_at_every_block_size)};
+    if (gpu_is_missing())
+        return 77;
+    context = gpu_open(GP_BACKEND_CUDA);
+    if (cudaMalloc((void **)&in, INTS * 4) != cudaSuccess || cudaMalloc((void **)&out, INTS * 4) != cudaSuccess)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gp_context_destroy(context);
+    cudaFree(in);
+    cudaFree(out);
+    return failed;
+}

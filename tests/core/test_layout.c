@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What programs compiled against an earlier release rely on: where the members of each struct stand (64 bits), and
+ * the numbers behind the names. A release may add to the ends of these lists; nothing that stands here ever changes.
+ */
+#include "../check.h"
+
+#define AT(type, member, was) \
+    { #type "." #member, offsetof(type, member), was }
+
+static void members_stay_where_they_are(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t is, was;
+    } members[] = {AT(gp_device_info, struct_size, 0),
+                   AT(gp_device_info, backend, 8),
+                   AT(gp_device_info, ordinal, 12),
+                   AT(gp_device_info, name, 16),
+                   AT(gp_device_info, no_gpu_reason, 80),
+                   AT(gp_device_info, compute_major, 272),
+                   AT(gp_device_info, compute_minor, 276),
+                   AT(gp_device_info, multiprocessors, 280),
+                   AT(gp_device_info, warp_size, 284),
+                   AT(gp_device_info, threads_per_block, 288),
+                   AT(gp_device_info, threads_per_sm, 292),
+                   AT(gp_device_info, blocks_per_sm, 296),
+                   AT(gp_device_info, regs_per_block, 300),
+                   AT(gp_device_info, regs_per_sm, 304),
+                   AT(gp_device_info, regs_per_thread, 308),
+                   AT(gp_device_info, reg_unit, 312),
+                   AT(gp_device_info, sm_partitions, 316),
+                   AT(gp_device_info, smem_per_block, 320),
+                   AT(gp_device_info, smem_per_block_optin, 328),
+                   AT(gp_device_info, smem_per_sm, 336),
+                   AT(gp_device_info, smem_reserved, 344),
+                   AT(gp_device_info, smem_unit, 352),
+                   AT(gp_device_info, l2_bytes, 360),
+                   AT(gp_device_info, memory_bytes, 368),
+                   AT(gp_device_info, cpu_threads, 376),
+                   AT(gp_device_info, cpu_isa, 380),
+                   AT(gp_options, struct_size, 0),
+                   AT(gp_options, backend, 8),
+                   AT(gp_options, device, 12),
+                   AT(gp_options, cpu_threads, 16),
+                   AT(gp_options, promises, 20),
+                   AT(gp_options, model, 24),
+                   AT(gp_plan_info, struct_size, 0),
+                   AT(gp_plan_info, kernel, 8),
+                   AT(gp_plan_info, operation, 16),
+                   AT(gp_plan_info, backend, 20),
+                   AT(gp_plan_info, grid, 24),
+                   AT(gp_plan_info, block, 32),
+                   AT(gp_plan_info, regs_per_thread, 36),
+                   AT(gp_plan_info, smem_static, 40),
+                   AT(gp_plan_info, smem_dynamic, 48),
+                   AT(gp_plan_info, blocks_per_sm, 56),
+                   AT(gp_plan_info, limited_by, 60),
+                   AT(gp_plan_info, bytes_read, 64),
+                   AT(gp_plan_info, bytes_written, 72),
+                   AT(gp_kernel_info, struct_size, 0),
+                   AT(gp_kernel_info, name, 8),
+                   AT(gp_kernel_info, about, 16),
+                   AT(gp_kernel_info, operation, 24),
+                   AT(gp_kernel_info, flags, 28),
+                   AT(gp_kernel_info, threads_min, 32),
+                   AT(gp_kernel_info, threads_max, 36),
+                   AT(gp_kernel_info, regs_per_thread, 40),
+                   AT(gp_kernel_info, reserved, 44),
+                   AT(gp_kernel_info, smem_static, 48),
+                   AT(gp_occupancy_info, struct_size, 0),
+                   AT(gp_occupancy_info, blocks_per_sm, 8),
+                   AT(gp_occupancy_info, limited_by, 12),
+                   AT(gp_occupancy_info, blocks_by_threads, 16),
+                   AT(gp_occupancy_info, blocks_by_regs, 20),
+                   AT(gp_occupancy_info, blocks_by_smem, 24),
+                   AT(gp_occupancy_info, blocks_by_slots, 28),
+                   AT(gp_occupancy_info, threads_per_sm, 32),
+                   AT(gp_occupancy_info, regs_per_block, 36),
+                   AT(gp_occupancy_info, smem_per_block, 40),
+                   AT(gp_occupancy_info, smem_used_per_sm, 48),
+                   AT(gp_occupancy_info, full_regs_per_thread, 56),
+                   AT(gp_occupancy_info, reserved, 60),
+                   AT(gp_occupancy_info, full_smem_per_block, 64)};
+    for (size_t i = 0; i < COUNT(members); i++)
+        if (members[i].is != members[i].was)
+            fail_msg("%s is at %zu, not at %zu", members[i].name, members[i].is, members[i].was);
+}
+
+static void structs_do_not_shrink(void **state) {
+    (void)state;
+    assert_true(sizeof(gp_device_info) >= 384);
+    assert_true(sizeof(gp_options) >= 32);
+    assert_true(sizeof(gp_plan_info) >= 80);
+    assert_true(sizeof(gp_kernel_info) >= 56);
+    assert_true(sizeof(gp_occupancy_info) >= 72);
+}
+
+/* Of each enumeration the names in order, from 0. */
+static void names_keep_their_numbers(void **state) {
+    (void)state;
+    static const int statuses[] = {GP_OK,          GP_ERR_ARGUMENT,  GP_ERR_EMPTY,       GP_ERR_OVERFLOW,
+                                   GP_ERR_OVERLAP, GP_ERR_MEMORY,    GP_ERR_NO_DEVICE,   GP_ERR_DRIVER,
+                                   GP_ERR_DEVICE,  GP_ERR_NO_KERNEL, GP_ERR_UNSUPPORTED, GP_ERR_FORKED,
+                                   GP_ERR_INTERNAL};
+    static const int backends[] = {GP_BACKEND_AUTO, GP_BACKEND_CPU, GP_BACKEND_CUDA, GP_BACKEND_MODEL};
+    static const int ops[] = {GP_REDUCE_SUM, GP_REDUCE_MIN, GP_REDUCE_MAX,
+                              GP_REDUCE_AND, GP_REDUCE_OR,  GP_REDUCE_XOR};
+    static const int borders[] = {GP_BORDER_NONE,    GP_BORDER_ZERO,        GP_BORDER_REPLICATE,
+                                  GP_BORDER_REFLECT, GP_BORDER_REFLECT_101, GP_BORDER_WRAP};
+    static const int operations[] = {GP_OPERATION_NONE, GP_OPERATION_REDUCE, GP_OPERATION_WINDOW,
+                                     GP_OPERATION_TRANSPOSE};
+    static const int limits[] = {GP_LIMIT_NONE, GP_LIMIT_THREADS, GP_LIMIT_REGISTERS, GP_LIMIT_SHARED_MEMORY,
+                                 GP_LIMIT_BLOCKS};
+    static const unsigned flags[] = {GP_KERNEL_GPU, GP_KERNEL_STUDY, GP_KERNEL_MODULO_32, GP_KERNEL_FLOAT};
+    static const unsigned isas[] = {GP_ISA_AVX2, GP_ISA_AVX512, GP_ISA_NEON};
+    static const struct {
+        const int *values;
+        size_t count;
+    } enums[] = {{statuses, COUNT(statuses)}, {backends, COUNT(backends)},     {ops, COUNT(ops)},
+                 {borders, COUNT(borders)},   {operations, COUNT(operations)}, {limits, COUNT(limits)}};
+    for (size_t e = 0; e < COUNT(enums); e++)
+        for (size_t i = 0; i < enums[e].count; i++)
+            assert_int_equal(enums[e].values[i], i);
+    for (size_t i = 0; i < COUNT(flags); i++)
+        assert_int_equal(flags[i], 1u << i);
+    for (size_t i = 0; i < COUNT(isas); i++)
+        assert_int_equal(isas[i], 1u << i);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_stay_where_they_are),
+        cmocka_unit_test(structs_do_not_shrink),
+        cmocka_unit_test(names_keep_their_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
