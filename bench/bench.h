@@ -179,7 +179,6 @@ void bench_window_data(session *s);
 void bench_window_shape(session *s);
 void bench_host(session *s);
 void bench_staging(session *s);
-void bench_auto(session *s);
 void bench_first(session *s);
 void bench_limits(session *s);
 void bench_curve_reduce(session *s);

@@ -22,7 +22,7 @@ static double use_library(void) {
         numbers[i] = i;
     const double begin = host_us();
     GP(gp_context_create(&context, &wish));
-    GP(gp_alloc(context, sizeof numbers, &memory));
+    GP(gp_alloc(context, GP_MEMORY_DEVICE, sizeof numbers, &memory));
     GP(gp_copy(context, memory, numbers, sizeof numbers));
     GP(gp_reduce_int(context, GP_REDUCE_SUM, memory, CHILD_N, &sum));
     const double us = host_us() - begin;

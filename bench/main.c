@@ -24,7 +24,6 @@ static const group groups[] = {
     {"host", "host time until a call returns", bench_host, "all"},
     {"first", "first use, in fresh processes", bench_first, "all"},
     {"staging", "what is staged against the bus and the plain way", bench_staging, "host-data"},
-    {"auto", "processor, staged, and what AUTO chooses", bench_auto, "host-data"},
     {"limits", "the device as if it had less shared memory and fewer registers", bench_limits, "limits"},
     {"curve-reduce", "over sizes, with peers and floor, to be drawn", bench_curve_reduce, "curve"},
     {"curve-transpose", "likewise, squares of 1 to 16 bytes", bench_curve_transpose, "curve"},
@@ -41,8 +40,8 @@ static void help(FILE *to) {
     for (size_t i = 0; i < N_GROUPS; i++)
         fprintf(to, "  %-16s %s\n", groups[i].name, groups[i].about);
     fprintf(to, "  %-16s %s\n  %-16s %s\n  %-16s %s\n  %-16s %s\n", "all",
-            "every group but host data, limits, curves and sweeps", "host-data", "staging and auto", "curve",
-            "every curve", "sweep", "every sweep");
+            "every group but host data, limits, curves and sweeps", "host-data", "staging", "curve", "every curve",
+            "sweep", "every sweep");
     fprintf(to, "\nOptions:\n"
                 "  --csv FILE              write the table there too\n"
                 "  --pin KERNEL[:THREADS]  a further contender; several, or a list with commas\n"

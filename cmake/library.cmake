@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c place.c plan.c problem.c run.c
+  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c plan.c problem.c run.c
   shape.c status.c
   cpu/available.c cpu/threads.c
   rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
@@ -23,7 +23,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange/pick_thin.cu rearrange/pick_whole.cu rearrange/plain.cu rearrange/quad.cu rearrange/rows.cu
     rearrange/skew.cu rearrange/strip.cu rearrange/vector.cu
     reduce/reduce.cu
-    stage/cut.c stage/memory.c stage/move.c stage/rates.c stage/run.c stage/stage.c
+    stage/cut.c stage/memory.c stage/move.c stage/run.c stage/stage.c
     study/reduce_ladder.cu study/reduce_ladder_smem.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/flat.cu window/naive.cu window/rows.cu window/scan.cu window/scan_few.cu window/stream.cu)
 else()

@@ -52,7 +52,7 @@ static inline gp_context *open_context(const char *backend) {
 /* Memory where the context computes, so that the same program runs on a GPU and without one. */
 static inline void *device_alloc(gp_context *context, size_t bytes) {
     void *memory;
-    must(gp_alloc(context, bytes, &memory));
+    must(gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory));
     return memory;
 }
 

@@ -36,7 +36,7 @@ void buffer_make(buffer *b, gp_context *context, buffer_kind kind, size_t bytes,
         b->total = before + bytes + GUARD;
         void *memory = NULL;
         if (kind == BUFFER_CONTEXT)
-            assert_int_equal(gp_alloc(context, b->total, &memory), GP_OK);
+            assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, b->total, &memory), GP_OK);
         else
             memory = aligned_alloc(256, (b->total + 255) / 256 * 256);
         assert_non_null(memory);

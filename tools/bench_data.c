@@ -36,7 +36,7 @@ void bench_open(bench *b) {
     if (b->gpu)
         must(gp_timer_create(b->context, &b->timer));
     b->buffers.flush_bytes = clamp(4 * cache_bytes(b), 64 * MIB, b->gpu ? 2048 * MIB : 256 * MIB);
-    must(gp_alloc(b->context, b->buffers.flush_bytes, &b->buffers.flush));
+    must(gp_alloc(b->context, GP_MEMORY_DEVICE, b->buffers.flush_bytes, &b->buffers.flush));
     if (!b->gpu)
         memset(b->buffers.flush, 1, b->buffers.flush_bytes); /* pages of its own */
     b->rows = made(json_array());
@@ -62,7 +62,7 @@ static void grow(bench *b, char **memory, size_t *size, size_t needed) {
         return;
     must(gp_free(b->context, *memory));
     *memory = NULL;
-    must(gp_alloc(b->context, needed, &fresh));
+    must(gp_alloc(b->context, GP_MEMORY_DEVICE, needed, &fresh));
     *memory = fresh;
     *size = needed;
 }

@@ -57,18 +57,23 @@ typedef enum gp_status {
     GP_ERR_DRIVER = 7,       /* the driver is missing, too old, or could not be started */
     GP_ERR_DEVICE = 8,       /* a CUDA call or kernel failed; the context may be past use */
     GP_ERR_NO_KERNEL = 9,    /* no kernel, or not the pinned one, can do this on this device */
-    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered; no call of 0.1 returns it */
-    GP_ERR_FORKED = 11,      /* a GPU context used in a child forked after it was made */
-    GP_ERR_INTERNAL = 12     /* a defect of the library; no call of 0.1 returns it */
+    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered; no call returns it yet */
+    GP_ERR_FORKED = 11       /* a GPU context used in a child forked after it was made */
 } gp_status;
 
 /* Where a context computes. */
 typedef enum gp_backend {
-    GP_BACKEND_AUTO = 0, /* a GPU if one is usable, else the processor; per call, where the data lives */
+    GP_BACKEND_AUTO = 0, /* per call where the data lives: device memory on the GPU, host memory on the processor */
     GP_BACKEND_CPU = 1,  /* the processor; no CUDA call is ever made */
     GP_BACKEND_CUDA = 2, /* always the GPU; host data is staged through pinned memory */
     GP_BACKEND_MODEL = 3 /* a made-up GPU: calls are checked, planned and explained, but nothing is executed */
 } gp_backend;
+
+/* Which memory gp_alloc() gives. */
+typedef enum gp_memory {
+    GP_MEMORY_DEVICE = 0, /* of the context's GPU, which a program cannot touch itself; without a GPU, host memory */
+    GP_MEMORY_HOST = 1    /* which a program can touch; pinned where there is a GPU */
+} gp_memory;
 
 typedef enum gp_reduce_op {
     GP_REDUCE_SUM = 0,
@@ -110,17 +115,6 @@ typedef enum gp_limit {
 #define GP_KERNEL_STUDY 2u     /* for study and comparison: chosen only when pinned */
 #define GP_KERNEL_MODULO_32 4u /* its sum is exact modulo 2^32 only */
 #define GP_KERNEL_FLOAT 8u     /* accumulates in float: within a stated bound of the exact result, not equal to it */
-
-/*
- * Bits of gp_options.promises, for AUTO; other backends need none. HOST_DATA: arrays and results of calls are
- * pageable or pinned host memory, and nothing enqueued on a stream works on them when a call is made. The driver is
- * then not asked for that in calls of less than 64 KiB, in those found to take the processor 10 us or less, and, but
- * for one in 64, in those found to take it 50 us or less and no less on the GPU as far as is known: some 0.1 us a
- * pointer, 0.6 us for pinned memory. Device and managed memory, so also that of gp_alloc() on a GPU, fails other
- * calls with GP_ERR_ARGUMENT; in these the processor touches it all the same, which may end with a signal. Work that
- * is still enqueued is not noticed: the result is then undefined.
- */
-#define GP_PROMISE_HOST_DATA 1u
 
 /* Bits of gp_device_info.cpu_isa. */
 #define GP_ISA_AVX2 1u
@@ -166,7 +160,7 @@ typedef struct gp_options {
     int32_t backend;             /* a gp_backend */
     int32_t device;              /* CUDA's number of the device; -1: the thread's current one; CUDA and AUTO only */
     uint32_t cpu_threads;        /* threads for processor kernels; 0: as many as the process may use */
-    uint32_t promises;           /* GP_PROMISE_* bits; 0: none */
+    uint32_t reserved;           /* 0 */
     const gp_device_info *model; /* for GP_BACKEND_MODEL, else NULL; copied */
 } gp_options;
 
@@ -247,7 +241,7 @@ GP_API int gp_device_count(void);
  *          usable at all, the processor; the reason then stands in gp_device_info.no_gpu_reason.
  *
  * GP_ERR_ARGUMENT: out NULL; wrong struct_size; unknown backend; device below -1, or past the last with CUDA or AUTO;
- * cpu_threads above 1024; an unknown promise; a model missing, given without GP_BACKEND_MODEL, lacking a needed
+ * cpu_threads above 1024; reserved not 0; a model missing, given without GP_BACKEND_MODEL, lacking a needed
  * field, or with more smem_reserved than smem_per_sm. GP_ERR_NO_DEVICE, GP_ERR_DRIVER: backend CUDA and no GPU is
  * usable. GP_ERR_MEMORY: no memory. GP_ERR_DEVICE: the device refused. On failure *out is untouched and nothing is
  * leaked.
@@ -282,17 +276,18 @@ GP_API gp_status gp_context_synchronize(gp_context *context);
 
 /* ---- memory ---- */
 /*
- * Memory that the context's device reaches, for programs that do not call CUDA themselves: device memory on a GPU
- * context, else host memory. At least 256-byte aligned, not cleared. bytes 0 gives NULL. Free with gp_free().
- * A program may equally use memory from anywhere else.
+ * Memory of the kind named, at least 256-byte aligned, not cleared. bytes 0 gives NULL. Free with gp_free(). A
+ * program may equally use memory from anywhere else. Fill GP_MEMORY_DEVICE with gp_copy(): a loop that writes to it
+ * works on a machine without a GPU and ends with a signal on one with a GPU.
  *
- * GP_ERR_ARGUMENT: context or out NULL. GP_ERR_MEMORY: not to be had. GP_ERR_FORKED. GP_ERR_DEVICE.
+ * GP_ERR_ARGUMENT: context or out NULL; memory no gp_memory. GP_ERR_MEMORY: not to be had. GP_ERR_FORKED.
+ * GP_ERR_DEVICE.
  */
-GP_API gp_status gp_alloc(gp_context *context, size_t bytes, void **out);
+GP_API gp_status gp_alloc(gp_context *context, gp_memory memory, size_t bytes, void **out);
 
 /*
  * Frees what gp_alloc() gave for the same context, after the work enqueued before it; NULL is allowed.
- * GP_ERR_ARGUMENT: context NULL, or not memory of its device. GP_ERR_FORKED. GP_ERR_DEVICE.
+ * GP_ERR_ARGUMENT: context NULL, or neither memory of its device nor pinned. GP_ERR_FORKED. GP_ERR_DEVICE.
  */
 GP_API gp_status gp_free(gp_context *context, void *memory);
 
@@ -308,14 +303,19 @@ GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t
 /*
  * Where pointers may live, and when a call returns. On a processor context all pointers are host memory and the call
  * returns when the result is there. On a GPU context each may be pageable or pinned host memory, managed memory or
- * device memory, found out per call (see GP_PROMISE_HOST_DATA); memory of another device is GP_ERR_ARGUMENT. If all
- * arrays are device or managed memory (and the scalar result device, managed or pinned memory), the call is enqueued
- * on the context's stream and returns at once; it then allocates, waits for and queries nothing, and can be captured
- * in a CUDA graph. A graph uses memory of the context: replay it only in order with the context's other calls, and
- * before the context is destroyed. If an array is host memory the call returns when the result is there: a CUDA
- * context stages it through pinned memory; an AUTO context does so if an array is device memory, or if the GPU, bus
- * included, is expected to be faster than the processor was with such calls, and else computes on the processor.
- * gp_context_explain() then tells both times.
+ * device memory, found out per call; memory of another device is GP_ERR_ARGUMENT.
+ *
+ * An AUTO context computes on the GPU if any array is device or managed memory, a scalar result is device memory, or
+ * the pinned kernel is a GPU's; else on the processor: the same call has the same place always. Open a CUDA context
+ * for host data that the GPU is to compute, a CPU context if all data is host memory, which spares some 0.1 us a
+ * pointer.
+ *
+ * If all arrays are device or managed memory (and the scalar result device, managed or pinned memory), a call that
+ * the GPU computes is enqueued on the context's stream and returns at once; it then allocates, waits for and queries
+ * nothing, and can be captured in a CUDA graph. A graph uses memory of the context: replay it only in order with the
+ * context's other calls, and before the context is destroyed. If an array is host memory the call returns when the
+ * result is there: the GPU's calls stage it through pinned memory, the processor's wait for the stream first where
+ * memory is pinned or managed.
  */
 
 /*

@@ -13,12 +13,12 @@ extern "C" {
 #endif
 
 /* Where memory lives, as its pointer tells. */
-typedef enum gp_memory {
-    GP_MEMORY_HOST = 0,
-    GP_MEMORY_PINNED = 1,
-    GP_MEMORY_MANAGED = 2,
-    GP_MEMORY_DEVICE = 3
-} gp_memory;
+typedef enum gp_place {
+    GP_PLACE_PAGEABLE = 0,
+    GP_PLACE_PINNED = 1,
+    GP_PLACE_MANAGED = 2,
+    GP_PLACE_DEVICE = 3
+} gp_place;
 
 /* GP_OK and *count >= 1, or the reason why no GPU is usable. The first answer stands for the whole process. */
 gp_status gp_gpu_probe(int *count);
@@ -30,20 +30,10 @@ void gp_gpu_abandon(gp_gpu *gpu);                       /* in a forked child: ho
 gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream);
 gp_status gp_gpu_synchronize(gp_gpu *gpu);
 gp_status gp_gpu_await(gp_gpu *gpu); /* for what is on the stream; an overflow is left for synchronize to report */
-gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out);
+gp_status gp_gpu_alloc(gp_gpu *gpu, gp_memory memory, size_t bytes, void **out);
 gp_status gp_gpu_free(gp_gpu *gpu, void *memory);
 gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes);
-gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory); /* name: for errors */
-
-/* True if the stream is being captured, or cannot be asked because another capture forbids it. */
-bool gp_gpu_is_captured(gp_gpu *gpu);
-
-/*
- * Measures what is not known of the bus and, if `packing`, how fast the context's threads pack this problem's input:
- * some ms, which other work on the device lengthens. Reads the input, writes nothing. After a failure some is
- * unknown.
- */
-gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, bool packing, gp_bus *bus);
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory); /* name: for errors */
 
 /* Runs the context's plan for a problem whose arrays are all device-reachable: enqueue only. */
 gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);

@@ -113,15 +113,6 @@ static bool is_captured(const gp_gpu *gpu) {
                                                                        : gp_stream_is_captured(gpu->stream);
 }
 
-bool gp_gpu_is_captured(gp_gpu *gpu) {
-    gp_found found;
-    if (gp_gpu_enter(gpu->ordinal, &found) != GP_OK)
-        return true;
-    const bool captured = is_captured(gpu);
-    gp_gpu_leave(gpu->ordinal, found);
-    return captured;
-}
-
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {
     if (is_captured(gpu))
         return gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what);
@@ -184,17 +175,22 @@ gp_status gp_gpu_await(gp_gpu *gpu) {
     return status;
 }
 
-gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
+/* Host memory is usable by every device of the process, as memory from elsewhere that is pinned. */
+gp_status gp_gpu_alloc(gp_gpu *gpu, gp_memory memory, size_t bytes, void **out) {
     gp_found found;
-    void *memory = NULL;
+    void *got = NULL;
+    const bool host = memory == GP_MEMORY_HOST;
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    cudaError_t error = cudaMalloc(&memory, bytes);
+    cudaError_t error =
+        host ? cudaHostAlloc(&got, bytes, cudaHostAllocPortable | cudaHostAllocMapped) : cudaMalloc(&got, bytes);
     gp_gpu_leave(gpu->ordinal, found);
+    if (error == cudaErrorMemoryAllocation && host)
+        return gp_fail(GP_ERR_MEMORY, "no %zu bytes of pinned host memory", bytes);
     if (error == cudaErrorMemoryAllocation)
         return gp_fail(GP_ERR_MEMORY, "device %d has no %zu bytes of memory left", gpu->ordinal, bytes);
     if (error != cudaSuccess)
-        return gp_cuda_fail(error, "cudaMalloc");
-    *out = memory;
+        return gp_cuda_fail(error, host ? "cudaHostAlloc" : "cudaMalloc");
+    *out = got;
     return GP_OK;
 }
 
@@ -212,25 +208,25 @@ static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cud
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaPointerGetAttributes");
 }
 
-static gp_status where(const gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory) {
+static gp_status where(const gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory) {
     struct cudaPointerAttributes attributes;
     if (!gp_driver_ask(&gpu->driver, pointer, &attributes) ||
         (attributes.type == cudaMemoryTypeHost && !attributes.devicePointer))
         GP_TRY(ask_run_time(gpu, pointer, &attributes));
-    *memory = GP_MEMORY_HOST;
+    *memory = GP_PLACE_PAGEABLE;
     switch (attributes.type) {
     case cudaMemoryTypeDevice:
         if (attributes.device != gpu->ordinal)
             return gp_fail(GP_ERR_ARGUMENT, "%s: memory of device %d, the context uses device %d", name,
                            attributes.device, gpu->ordinal);
-        *memory = GP_MEMORY_DEVICE;
+        *memory = GP_PLACE_DEVICE;
         break;
     case cudaMemoryTypeManaged:
-        *memory = GP_MEMORY_MANAGED;
+        *memory = GP_PLACE_MANAGED;
         break;
     case cudaMemoryTypeHost:
         /* Registered memory that the device sees at another address is no use to a kernel given this pointer. */
-        *memory = attributes.devicePointer == pointer ? GP_MEMORY_PINNED : GP_MEMORY_HOST;
+        *memory = attributes.devicePointer == pointer ? GP_PLACE_PINNED : GP_PLACE_PAGEABLE;
         break;
     default:
         break;
@@ -239,16 +235,16 @@ static gp_status where(const gp_gpu *gpu, const char *name, const void *pointer,
 }
 
 static gp_status free_memory(gp_gpu *gpu, void *memory) {
-    gp_memory place;
+    gp_place place;
     GP_TRY(where(gpu, "memory", memory, &place));
-    if (place != GP_MEMORY_DEVICE)
-        return gp_fail(GP_ERR_ARGUMENT, "memory: not memory of device %d", gpu->ordinal);
+    if (place != GP_PLACE_DEVICE && place != GP_PLACE_PINNED)
+        return gp_fail(GP_ERR_ARGUMENT, "memory: neither memory of device %d nor pinned", gpu->ordinal);
     if (!gp_stream_is_captured(gpu->stream))
         GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    cudaError_t error = cudaFree(memory);
+    cudaError_t error = place == GP_PLACE_PINNED ? cudaFreeHost(memory) : cudaFree(memory);
     if (error == cudaErrorInvalidValue)
         return gp_fail(GP_ERR_ARGUMENT, "memory: not the start of an allocation");
-    return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaFree");
+    return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, place == GP_PLACE_PINNED ? "cudaFreeHost" : "cudaFree");
 }
 
 gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
@@ -259,17 +255,17 @@ gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
     return status;
 }
 
-gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory) {
-    *memory = GP_MEMORY_HOST;
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory) {
+    *memory = GP_PLACE_PAGEABLE;
     return pointer ? where(gpu, name, pointer, memory) : GP_OK;
 }
 
-static bool on_host(gp_memory memory) {
-    return memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED;
+static bool on_host(gp_place memory) {
+    return memory == GP_PLACE_PAGEABLE || memory == GP_PLACE_PINNED;
 }
 
 static gp_status copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
-    gp_memory source = GP_MEMORY_HOST, target = GP_MEMORY_HOST;
+    gp_place source = GP_PLACE_PAGEABLE, target = GP_PLACE_PAGEABLE;
     GP_TRY(where(gpu, "from", from, &source));
     GP_TRY(where(gpu, "to", to, &target));
     if (!on_host(source) && !on_host(target)) {

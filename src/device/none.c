@@ -49,8 +49,8 @@ gp_status gp_gpu_await(gp_gpu *gpu) {
     return built_without();
 }
 
-gp_status gp_gpu_alloc(gp_gpu *gpu, size_t bytes, void **out) {
-    (void)gpu, (void)bytes, (void)out;
+gp_status gp_gpu_alloc(gp_gpu *gpu, gp_memory memory, size_t bytes, void **out) {
+    (void)gpu, (void)memory, (void)bytes, (void)out;
     return built_without();
 }
 
@@ -64,18 +64,8 @@ gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
     return built_without();
 }
 
-gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_memory *memory) {
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory) {
     (void)gpu, (void)name, (void)pointer, (void)memory;
-    return built_without();
-}
-
-bool gp_gpu_is_captured(gp_gpu *gpu) {
-    (void)gpu;
-    return false;
-}
-
-gp_status gp_gpu_measure_bus(gp_context *context, const gp_problem *problem, bool packing, gp_bus *bus) {
-    (void)context, (void)problem, (void)packing, (void)bus;
     return built_without();
 }
 

@@ -43,8 +43,10 @@ gp_status gp_context_synchronize(gp_context *context) {
     return context->gpu != NULL ? gp_gpu_synchronize(context->gpu) : GP_OK;
 }
 
-gp_status gp_alloc(gp_context *context, size_t bytes, void **out) {
+gp_status gp_alloc(gp_context *context, gp_memory memory, size_t bytes, void **out) {
     GP_TRY(gp_context_check(context));
+    if (memory != GP_MEMORY_DEVICE && memory != GP_MEMORY_HOST)
+        return gp_fail(GP_ERR_ARGUMENT, "memory: %d is no gp_memory", (int)memory);
     if (out == NULL)
         return gp_fail(GP_ERR_ARGUMENT, "out is NULL");
     if (bytes == 0) {
@@ -54,11 +56,11 @@ gp_status gp_alloc(gp_context *context, size_t bytes, void **out) {
     if (bytes > PTRDIFF_MAX - HOST_ALIGNMENT)
         return gp_fail(GP_ERR_MEMORY, "bytes: %zu pass the address space", bytes);
     if (context->gpu != NULL)
-        return gp_gpu_alloc(context->gpu, bytes, out);
-    void *memory = aligned_alloc(HOST_ALIGNMENT, (bytes + HOST_ALIGNMENT - 1) / HOST_ALIGNMENT * HOST_ALIGNMENT);
-    if (memory == NULL)
+        return gp_gpu_alloc(context->gpu, memory, bytes, out);
+    void *got = aligned_alloc(HOST_ALIGNMENT, (bytes + HOST_ALIGNMENT - 1) / HOST_ALIGNMENT * HOST_ALIGNMENT);
+    if (got == NULL)
         return gp_fail(GP_ERR_MEMORY, "no %zu bytes of host memory", bytes);
-    *out = memory;
+    *out = got;
     return GP_OK;
 }
 

@@ -35,8 +35,8 @@ static gp_status read_options(const gp_options *given, gp_options *options) {
         return gp_fail(GP_ERR_ARGUMENT, "options: device %d; -1 is the current one", (int)options->device);
     if (options->cpu_threads > CPU_THREADS_MAX)
         return gp_fail(GP_ERR_ARGUMENT, "options: cpu_threads %u is above %d", options->cpu_threads, CPU_THREADS_MAX);
-    if ((options->promises & ~GP_PROMISE_HOST_DATA) != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "options: promises 0x%x has a bit that is no GP_PROMISE", options->promises);
+    if (options->reserved != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "options: reserved is %u, not 0", options->reserved);
     if ((options->backend == GP_BACKEND_MODEL) != (options->model != NULL))
         return gp_fail(GP_ERR_ARGUMENT, "options: model %s",
                        options->model == NULL ? "is NULL with backend GP_BACKEND_MODEL"
@@ -132,7 +132,6 @@ gp_status gp_context_create(gp_context **out, const gp_options *given) {
     if (context->backend != GP_BACKEND_MODEL)
         gp_device_query_processor(&context->device, options.cpu_threads);
     context->planned_on = context->device;
-    context->host_data = context->backend == GP_BACKEND_AUTO && (options.promises & GP_PROMISE_HOST_DATA) != 0;
     *out = context;
     return GP_OK;
 }

@@ -4,7 +4,6 @@
 #define GP_CONTEXT_H
 
 #include "device.h"
-#include "place.h"
 #include "plan.h"
 #include "status.h"
 
@@ -24,10 +23,7 @@ struct gp_context {
     bool has_problem; /* a call has reached planning: `problem` is the last one's */
     bool has_plan;    /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
-    gp_plan plan;   /* the last call's; row NULL: none fitted */
-    bool host_data; /* AUTO on a GPU, promised: GP_PROMISE_HOST_DATA */
-    gp_rates rates; /* AUTO on a GPU: what was measured, and what the last call was decided by */
-    gp_place place;
+    gp_plan plan; /* the last call's; row NULL: none fitted */
     gp_threads *threads;
     void *lines; /* what processor transposes work in, kept from call to call */
     size_t lines_bytes;

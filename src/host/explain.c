@@ -79,8 +79,6 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
     append(&w, line);
     append(&w, "\n");
     append_device(&w, &context->planned_on);
-    (void)gp_place_describe(&context->place, &context->rates.bus, line, sizeof line);
-    append(&w, line);
 
     gp_verdict verdicts[GP_ROWS_MAX];
     gp_plan plan;

@@ -40,7 +40,6 @@ const char *gp_status_string(gp_status status) {
         [GP_ERR_NO_KERNEL] = "no kernel can do this here",
         [GP_ERR_UNSUPPORTED] = "not supported",
         [GP_ERR_FORKED] = "GPU context used in a forked child",
-        [GP_ERR_INTERNAL] = "internal error of libgpuprim",
     };
     size_t index = (size_t)status;
     return index < sizeof words / sizeof *words ? words[index] : "unknown status";

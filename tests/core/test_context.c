@@ -351,8 +351,8 @@ static void memory_of_a_context(void **state) {
     gp_context *context = open_cpu(1);
     for (size_t bytes = 1; bytes < 5000000; bytes = bytes * 5 + 1) {
         unsigned char *a = NULL, *b = NULL;
-        assert_int_equal(gp_alloc(context, bytes, (void **)&a), GP_OK);
-        assert_int_equal(gp_alloc(context, bytes, (void **)&b), GP_OK);
+        assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes, (void **)&a), GP_OK);
+        assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes, (void **)&b), GP_OK);
         assert_true((uintptr_t)a % 256 == 0 && (uintptr_t)b % 256 == 0 && a != b);
         cases_fill_bytes(a, bytes, bytes);
         assert_int_equal(gp_copy(context, b, a, bytes), GP_OK);

@@ -134,8 +134,8 @@ static bool live(unsigned k, size_t code, bool for_good) {
     bool made = SEE(gp_context_create(&context, &options));
     life.broken = for_good;
     if (made) {
-        bool have = SEE(gp_alloc(context, N * 4, &in));
-        have = SEE(gp_alloc(context, 2 * N * 4, &out)) && have;
+        bool have = SEE(gp_alloc(context, GP_MEMORY_DEVICE, N * 4, &in));
+        have = SEE(gp_alloc(context, GP_MEMORY_DEVICE, 2 * N * 4, &out)) && have;
         if (have)
             use(context, in, out);
         if (life.backend == GP_BACKEND_AUTO)
@@ -280,7 +280,7 @@ static void a_forked_child_is_told(void **state) {
     fake_cuda_forget();
     fake_cuda_arm(0, cudaSuccess, false);
     assert_int_equal(gp_context_create(&context, &options), GP_OK);
-    assert_int_equal(gp_alloc(context, 64, &memory), GP_OK);
+    assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, 64, &memory), GP_OK);
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -289,7 +289,7 @@ static void a_forked_child_is_told(void **state) {
         unsigned calls = fake.calls;
         bool right = gp_reduce_int(context, GP_REDUCE_SUM, memory, 4, &sum) == GP_ERR_FORKED && sum == 4;
         right = right && gp_transpose(context, 4, numbers, 2, 2, 2, results, 2) == GP_ERR_FORKED;
-        right = right && gp_alloc(context, 4, &memory) == GP_ERR_FORKED;
+        right = right && gp_alloc(context, GP_MEMORY_DEVICE, 4, &memory) == GP_ERR_FORKED;
         right = right && gp_copy(context, memory, numbers, 4) == GP_ERR_FORKED;
         right = right && gp_free(context, memory) == GP_ERR_FORKED;
         right = right && gp_context_synchronize(context) == GP_ERR_FORKED;
@@ -329,7 +329,7 @@ static void memory_of_another_device_is_named(void **state) {
     gp_context *other = context_on(GP_BACKEND_CUDA, 0);
     void *memory = NULL;
     int64_t sum = 5;
-    assert_int_equal(gp_alloc(other, N * 4, &memory), GP_OK);
+    assert_int_equal(gp_alloc(other, GP_MEMORY_DEVICE, N * 4, &memory), GP_OK);
     for (size_t i = 0; i < COUNT(backends); i++) {
         gp_context *context = context_on(backends[i], 1);
         check_names(gp_reduce_int(context, GP_REDUCE_SUM, memory, N, &sum), "in: ");

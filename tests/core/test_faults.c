@@ -147,7 +147,7 @@ static int use(gp_context *context) {
     char text[64];
     memset(turned, 0, sizeof turned);
     memset(sums, 0, sizeof sums);
-    gp_status status = gp_alloc(context, 4096, &memory);
+    gp_status status = gp_alloc(context, GP_MEMORY_DEVICE, 4096, &memory);
     if (status != GP_OK && (status != GP_ERR_MEMORY || memory))
         return -1;
     failures += status != GP_OK;

@@ -34,7 +34,7 @@ static int close_context(void **state) {
 /* Device memory, or a test that says it was skipped. */
 static void *need(size_t bytes) {
     void *memory = NULL;
-    if (gp_alloc(context, bytes, &memory) != GP_OK) {
+    if (gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory) != GP_OK) {
         printf("skipped: %s\n", gp_last_error());
         skip();
     }

@@ -213,24 +213,31 @@ static void copies_and_foreign_memory(void **state) {
     }
     void *memory = NULL;
     int here = 0;
-    assert_int_equal(gp_alloc(contexts[0], 1000, &memory), GP_OK);
+    assert_int_equal(gp_alloc(contexts[0], GP_MEMORY_DEVICE, 1000, &memory), GP_OK);
     assert_int_equal((uintptr_t)memory % 256, 0);
     assert_int_equal(gp_free(contexts[0], &here), GP_ERR_ARGUMENT);
     assert_int_equal(gp_free(contexts[0], (char *)memory + 4), GP_ERR_ARGUMENT);
     assert_int_equal(gp_free(contexts[0], memory), GP_OK);
+    assert_int_equal(gp_alloc(contexts[0], GP_MEMORY_HOST, 1000, &memory), GP_OK);
+    assert_int_equal((uintptr_t)memory % 256, 0);
+    memset(memory, 1, 1000); /* a program can touch it */
+    gp_place place;
+    assert_int_equal(gp_gpu_where(contexts[0]->gpu, "memory", memory, &place), GP_OK);
+    assert_int_equal(place, GP_PLACE_PINNED);
+    assert_int_equal(gp_free(contexts[0], memory), GP_OK);
     memory = &here;
-    assert_int_equal(gp_alloc(contexts[0], (size_t)1 << 50, &memory), GP_ERR_MEMORY);
+    assert_int_equal(gp_alloc(contexts[0], GP_MEMORY_DEVICE, (size_t)1 << 50, &memory), GP_ERR_MEMORY);
     assert_ptr_equal(memory, &here);
     printf("cases: %zu calls\n", calls);
 }
 
-static const gp_memory kinds[PLACES] = {GP_MEMORY_HOST, GP_MEMORY_PINNED, GP_MEMORY_MANAGED, GP_MEMORY_DEVICE};
+static const gp_place kinds[PLACES] = {GP_PLACE_PAGEABLE, GP_PLACE_PINNED, GP_PLACE_MANAGED, GP_PLACE_DEVICE};
 
 /* In a thread that has made no CUDA call before: it has no context, and finds the same. */
 static void *look_at_all(void *arrays) {
     array *a = arrays;
     for (int place = 0; place < PLACES; place++) {
-        gp_memory memory;
+        gp_place memory;
         if (gp_gpu_where(contexts[1]->gpu, "in", data(&a[place]), &memory) != GP_OK || memory != kinds[place])
             return &a[place];
     }
@@ -253,52 +260,11 @@ static void every_thread_finds_the_same(void **state) {
         drop(&a[place]);
 }
 
-static gp_context *open_promised(void) {
-    const gp_options options = {.struct_size = sizeof options, .device = -1, .promises = GP_PROMISE_HOST_DATA};
-    gp_context *context;
-    assert_int_equal(gp_context_create(&context, &options), GP_OK);
-    return context;
-}
-
-/*
- * Pageable and pinned, again and again until the context knows what is short; other memory is refused, unwritten, by
- * one that knows nothing.
- */
-static void host_data_as_promised(void **state) {
-    (void)state;
-    static const size_t sizes[] = {1, 1000, 65537, 5000011};
-    gp_context *knowing = open_promised(), *unknowing = open_promised();
-    for (unsigned mix = 0; mix < PLACES * PLACES; mix++)
-        for (size_t i = 0; i < COUNT(sizes); i++) {
-            const bool kept = mix % PLACES <= PINNED && mix / PLACES <= PINNED;
-            if (!kept && i < COUNT(sizes) - 1)
-                continue;
-            array in = make((int)mix % PLACES, sizes[i] * 4), out = make((int)mix / PLACES, 8);
-            int64_t result;
-            cases_fill(want(&in), sizes[i], DATA_RANDOM, cases_seed() + i);
-            assert_int_equal(oracle_reduce(GP_REDUCE_SUM, want(&in), sizes[i], &result), GP_OK);
-            send(&in);
-            send(&out);
-            for (int turn = 0; turn < 20; turn++)
-                assert_int_equal(
-                    gp_reduce_int(kept ? knowing : unknowing, GP_REDUCE_SUM, data(&in), sizes[i], data(&out)),
-                    kept ? GP_OK : GP_ERR_ARGUMENT);
-            if (kept)
-                memcpy(want(&out), &result, sizeof result);
-            check(&out, "promised", mix);
-            drop(&in);
-            drop(&out);
-        }
-    gp_context_destroy(knowing);
-    gp_context_destroy(unknowing);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reduce_in_every_mix),       cmocka_unit_test(window_in_every_mix),
         cmocka_unit_test(transpose_in_every_mix),    cmocka_unit_test(transpose_in_place),
         cmocka_unit_test(copies_and_foreign_memory), cmocka_unit_test(every_thread_finds_the_same),
-        cmocka_unit_test(host_data_as_promised),
     };
     if (gpu_is_missing())
         return 77;

@@ -36,7 +36,7 @@ static size_t area(const chain *c) {
 
 static void *allot(gp_context *context, size_t bytes) {
     void *memory = NULL;
-    assert_int_equal(gp_alloc(context, bytes, &memory), GP_OK);
+    assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory), GP_OK);
     return memory;
 }
 

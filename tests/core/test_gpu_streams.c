@@ -209,7 +209,7 @@ static void a_stale_error_stays_the_programs(void **state) {
     void *memory = NULL;
     int64_t total = 0, right = 0;
     oracle_reduce(GP_REDUCE_SUM, numbers[0], N, &right);
-    assert_int_equal(gp_alloc(context, N * 4, &memory), GP_OK);
+    assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, N * 4, &memory), GP_OK);
     assert_int_equal(gp_copy(context, memory, numbers[0], N * 4), GP_OK);
     assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, memory, N, &total), GP_OK);
     assert_true(total == right);
@@ -234,7 +234,7 @@ static void the_current_device_is_left(void **state) {
         int64_t total = 0, right = 0;
         oracle_reduce(GP_REDUCE_SUM, numbers[0], N, &right);
         assert_int_equal(gp_context_create(&context, &options), GP_OK);
-        assert_int_equal(gp_alloc(context, N * 4, &memory), GP_OK);
+        assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, N * 4, &memory), GP_OK);
         assert_int_equal(gp_copy(context, memory, numbers[0], N * 4), GP_OK);
         assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, memory, N, &total), GP_OK);
         assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, numbers[0], N, &total), GP_OK);

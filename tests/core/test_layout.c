@@ -43,7 +43,7 @@ static void members_stay_where_they_are(void **state) {
                    AT(gp_options, backend, 8),
                    AT(gp_options, device, 12),
                    AT(gp_options, cpu_threads, 16),
-                   AT(gp_options, promises, 20),
+                   AT(gp_options, reserved, 20),
                    AT(gp_options, model, 24),
                    AT(gp_plan_info, struct_size, 0),
                    AT(gp_plan_info, kernel, 8),
@@ -101,8 +101,7 @@ static void names_keep_their_numbers(void **state) {
     (void)state;
     static const int statuses[] = {GP_OK,          GP_ERR_ARGUMENT,  GP_ERR_EMPTY,       GP_ERR_OVERFLOW,
                                    GP_ERR_OVERLAP, GP_ERR_MEMORY,    GP_ERR_NO_DEVICE,   GP_ERR_DRIVER,
-                                   GP_ERR_DEVICE,  GP_ERR_NO_KERNEL, GP_ERR_UNSUPPORTED, GP_ERR_FORKED,
-                                   GP_ERR_INTERNAL};
+                                   GP_ERR_DEVICE,  GP_ERR_NO_KERNEL, GP_ERR_UNSUPPORTED, GP_ERR_FORKED};
     static const int backends[] = {GP_BACKEND_AUTO, GP_BACKEND_CPU, GP_BACKEND_CUDA, GP_BACKEND_MODEL};
     static const int ops[] = {GP_REDUCE_SUM, GP_REDUCE_MIN, GP_REDUCE_MAX,
                               GP_REDUCE_AND, GP_REDUCE_OR,  GP_REDUCE_XOR};

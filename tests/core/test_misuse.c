@@ -50,12 +50,12 @@ static void successes_leave_the_last_error(void **state) {
 static void statuses_and_version(void **state) {
     (void)state;
     assert_int_equal(gp_version(), GP_VERSION);
-    for (int s = GP_OK; s <= GP_ERR_INTERNAL; s++) {
+    for (int s = GP_OK; s <= GP_ERR_FORKED; s++) {
         assert_true(strlen(gp_status_string((gp_status)s)) > 3);
         for (int t = GP_OK; t < s; t++)
             assert_string_not_equal(gp_status_string((gp_status)s), gp_status_string((gp_status)t));
     }
-    static const int none[] = {-1, GP_ERR_INTERNAL + 1, 999, INT32_MIN, INT32_MAX};
+    static const int none[] = {-1, GP_ERR_FORKED + 1, 999, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < COUNT(none); i++)
         assert_non_null(gp_status_string((gp_status)none[i]));
     assert_non_null(gp_last_error());
@@ -106,8 +106,8 @@ static void bad_options(void **state) {
     BAD(create(o), "device");
     o = good, o.cpu_threads = 1025;
     BAD(create(o), "cpu_threads");
-    o = good, o.promises = 2;
-    BAD(create(o), "promises");
+    o = good, o.reserved = 2;
+    BAD(create(o), "reserved");
     o = good, o.backend = GP_BACKEND_MODEL;
     BAD(create(o), "model");
     o = good, o.model = &devices[DEVICE_D];
@@ -309,13 +309,14 @@ static void bad_memory_calls(void **state) {
     unsigned char bytes[64] = {1, 2, 3}, before[64];
     void *memory = bytes;
     memcpy(before, bytes, sizeof before);
-    BAD(gp_alloc(NULL, 16, &memory), "context");
-    BAD(gp_alloc(cpu, 16, NULL), "out");
-    EXPECT(gp_alloc(cpu, SIZE_MAX, &memory), GP_ERR_MEMORY, "");
-    EXPECT(gp_alloc(cpu, SIZE_MAX - 255, &memory), GP_ERR_MEMORY, "");
-    EXPECT(gp_alloc(cpu, (size_t)1 << 62, &memory), GP_ERR_MEMORY, "");
+    BAD(gp_alloc(NULL, GP_MEMORY_DEVICE, 16, &memory), "context");
+    BAD(gp_alloc(cpu, GP_MEMORY_DEVICE, 16, NULL), "out");
+    BAD(gp_alloc(cpu, (gp_memory)2, 16, &memory), "memory");
+    EXPECT(gp_alloc(cpu, GP_MEMORY_DEVICE, SIZE_MAX, &memory), GP_ERR_MEMORY, "");
+    EXPECT(gp_alloc(cpu, GP_MEMORY_DEVICE, SIZE_MAX - 255, &memory), GP_ERR_MEMORY, "");
+    EXPECT(gp_alloc(cpu, GP_MEMORY_DEVICE, (size_t)1 << 62, &memory), GP_ERR_MEMORY, "");
     assert_ptr_equal(memory, bytes);
-    assert_int_equal(gp_alloc(cpu, 0, &memory), GP_OK);
+    assert_int_equal(gp_alloc(cpu, GP_MEMORY_DEVICE, 0, &memory), GP_OK);
     assert_null(memory);
     BAD(gp_free(NULL, NULL), "context");
     assert_int_equal(gp_free(cpu, NULL), GP_OK);

@@ -172,7 +172,7 @@ static int with_little_space(size_t bytes) {
     gp_status status = open_cpu(THREADS, &context);
     if (status != GP_OK)
         return status == GP_ERR_MEMORY && !context ? 0 : 4;
-    if (gp_alloc(context, bytes + ((size_t)64 << 20), &memory) != GP_ERR_MEMORY || memory)
+    if (gp_alloc(context, GP_MEMORY_DEVICE, bytes + ((size_t)64 << 20), &memory) != GP_ERR_MEMORY || memory)
         return 5;
     const char *wrong = wrong_with(context, THREADS); /* on as many threads as have room for a stack */
     gp_context_destroy(context);

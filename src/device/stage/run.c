@@ -55,10 +55,11 @@ static gp_status is_past(cudaEvent_t event, bool *past) {
 static void open_box(const run *r, walk *w) {
     const gp_stage_job *job = r->job;
     const unsigned side = w->next % 2;
-    const gp_memory memory = w->outward ? job->out[side] : job->in;
+    const gp_place memory = w->outward ? job->out[side] : job->in;
     w->whole = w->outward ? w->part[w->next / 2].out[side] : w->part[w->next].in;
     gp_box_flatten(&w->whole);
-    w->ringed = r->ring[w->outward] && memory == GP_MEMORY_HOST && w->whole.width * w->whole.height > GP_RING_LEAST;
+    w->ringed =
+        r->ring[w->outward] && memory == GP_PLACE_PAGEABLE && w->whole.width * w->whole.height > GP_RING_LEAST;
     w->row = w->col = 0;
     w->next++;
 }
@@ -310,9 +311,9 @@ static void take_part(void *work, unsigned part, unsigned parts) {
 
 static bool is_pageable(const gp_stage_job *job, bool outward) {
     if (!outward)
-        return job->cut.staged.in && job->in == GP_MEMORY_HOST;
-    return (job->cut.staged.out[0] && job->out[0] == GP_MEMORY_HOST) ||
-           (job->cut.staged.out[1] && job->out[1] == GP_MEMORY_HOST);
+        return job->cut.staged.in && job->in == GP_PLACE_PAGEABLE;
+    return (job->cut.staged.out[0] && job->out[0] == GP_PLACE_PAGEABLE) ||
+           (job->cut.staged.out[1] && job->out[1] == GP_PLACE_PAGEABLE);
 }
 
 gp_status gp_stage_run(gp_stage_job *job) {

@@ -59,7 +59,7 @@ static gp_status deliver(const gp_stage_job *j) {
     if (j->total > INT64_MAX || j->total < INT64_MIN)
         return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
     const int64_t result = (int64_t)j->total;
-    if (j->result == GP_MEMORY_HOST || j->result == GP_MEMORY_PINNED) {
+    if (j->result == GP_PLACE_PAGEABLE || j->result == GP_PLACE_PINNED) {
         *problem->result = result;
         return GP_OK;
     }
@@ -101,8 +101,8 @@ static void quiesce(gp_gpu *gpu) {
     (void)cudaStreamSynchronize(gpu->stage->down);
 }
 
-static bool is_moved(const void *pointer, gp_memory memory) {
-    return pointer && (memory == GP_MEMORY_HOST || memory == GP_MEMORY_PINNED);
+static bool is_moved(const void *pointer, gp_place memory) {
+    return pointer && (memory == GP_PLACE_PAGEABLE || memory == GP_PLACE_PINNED);
 }
 
 static gp_status stage(gp_context *context, const gp_problem *problem) {
@@ -117,8 +117,7 @@ static gp_status stage(gp_context *context, const gp_problem *problem) {
     GP_TRY(gp_gpu_where(gpu, "out", problem->result, &j.result));
     const gp_staged staged = {is_moved(problem->in, j.in),
                               {is_moved(outputs[0], j.out[0]), is_moved(outputs[1], j.out[1])},
-                              j.in == GP_MEMORY_PINNED || j.out[0] == GP_MEMORY_PINNED ||
-                                  j.out[1] == GP_MEMORY_PINNED};
+                              j.in == GP_PLACE_PINNED || j.out[0] == GP_PLACE_PINNED || j.out[1] == GP_PLACE_PINNED};
     if (problem->operation == GP_OPERATION_REDUCE && (!staged.in || problem->n == 0 || gpu->observer))
         return reduce_to_host(context, problem);
     if (gpu->observer) {

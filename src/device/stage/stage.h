@@ -62,9 +62,9 @@ struct gp_stage {
 typedef struct gp_stage_job {
     gp_context *context;
     gp_cut cut;
-    gp_memory in, out[2], result; /* where the caller's arrays are */
-    unsigned slots;               /* pieces under way at once */
-    gp_problem planned;           /* what `plan` is for; operation none: nothing yet */
+    gp_place in, out[2], result; /* where the caller's arrays are */
+    unsigned slots;              /* pieces under way at once */
+    gp_problem planned;          /* what `plan` is for; operation none: nothing yet */
     gp_plan plan;
     gp_total total; /* of a reduction's pieces */
 } gp_stage_job;
