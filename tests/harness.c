@@ -72,12 +72,13 @@ void harness_close(harness *h) {
     assert_int_equal(h->failures, 0);
 }
 
-static unsigned threads_for(const row *r, size_t turn) {
-    unsigned steps = 1;
-    for (unsigned t = r->info.threads_max; t > r->info.threads_min; t /= 2)
-        steps++;
-    turn %= steps + 1;
-    return turn == 0 ? 0 : r->info.threads_max >> (turn - 1);
+/* The planner's own, then sizes in turn but for those that the row has declined so often that it has none of them. */
+static unsigned threads_for(row *r, size_t turn) {
+    static const unsigned sizes[BLOCK_SIZES] = {0, 32, 64, 128, 256, 384, 512};
+    r->block = turn % BLOCK_SIZES;
+    if (r->ran_with[r->block] == 0 && r->declined_with[r->block] >= 8)
+        r->block = 0;
+    return sizes[r->block];
 }
 
 bool harness_pin(harness *h, const subject *s, row *r, size_t turn) {
@@ -96,6 +97,7 @@ bool harness_pin(harness *h, const subject *s, row *r, size_t turn) {
 
 bool harness_ran(harness *h, const subject *s, row *r, gp_status status, gp_status want, const char *label) {
     if (status == GP_ERR_NO_KERNEL && want != GP_ERR_NO_KERNEL) {
+        r->declined_with[r->block]++;
         if (machine_can(h, r))
             r->declined++;
         else
@@ -108,6 +110,7 @@ bool harness_ran(harness *h, const subject *s, row *r, gp_status status, gp_stat
         return false;
     }
     r->run++;
+    r->ran_with[r->block]++;
     return true;
 }
 

@@ -16,13 +16,17 @@ typedef struct subject {
     unsigned cpu_threads;
 } subject;
 
+#define BLOCK_SIZES 7 /* that are pinned in turn */
+
 /* One kernel of the catalogue, and what became of its cases. */
 typedef struct row {
     gp_kernel_info info;
-    unsigned cpu_isa; /* GP_ISA_* bits that the name asks for */
-    size_t run;       /* compared with the oracle */
-    size_t declined;  /* GP_ERR_NO_KERNEL: the row does not do this shape */
-    size_t skipped;   /* this machine has no such device or instruction set */
+    unsigned cpu_isa;                                         /* GP_ISA_* bits that the name asks for */
+    size_t run;                                               /* compared with the oracle */
+    size_t declined;                                          /* GP_ERR_NO_KERNEL: the row does not do this shape */
+    size_t skipped;                                           /* this machine has no such device or instruction set */
+    size_t block;                                             /* which block size is pinned now, */
+    size_t ran_with[BLOCK_SIZES], declined_with[BLOCK_SIZES]; /* and what became of each */
 } row;
 
 typedef struct harness {

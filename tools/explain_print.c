@@ -132,12 +132,12 @@ static json_t *verdict_row(const gp_verdict *v, const gp_device_info *device, bo
     json_t *row = made(json_pack("{s:s, s:b, s:b, s:s}", "kernel", v->row->name, "chosen", chosen, "fits",
                                  v->code == GP_VERDICT_FITS, "verdict", text));
     if (v->code == GP_VERDICT_FITS)
-        json_object_set_new(row, "grid", made(json_integer((json_int_t)v->grid)));
+        json_object_set_new(row, "grid", made(json_integer((json_int_t)v->tiling.blocks)));
     if (v->code == GP_VERDICT_FITS && v->row->space == GP_SPACE_GPU) {
-        json_object_set_new(row, "threads", made(json_integer(v->threads)));
+        json_object_set_new(row, "threads", made(json_integer(v->tiling.threads)));
         json_object_set_new(row, "regs_per_thread", made(json_integer(v->row->regs_per_thread)));
         json_object_set_new(row, "smem_static", made(json_integer((json_int_t)v->row->smem_static)));
-        json_object_set_new(row, "smem_dynamic", made(json_integer((json_int_t)v->smem)));
+        json_object_set_new(row, "smem_dynamic", made(json_integer((json_int_t)v->tiling.smem)));
         json_object_set_new(row, "blocks_per_sm", made(json_integer(v->blocks_per_sm)));
         json_object_set_new(row, "limited_by", made(json_string(gp_limit_name(v->limited_by))));
     }

@@ -8,12 +8,12 @@ static json_t *rows(void) {
     for (size_t i = 0; i < gp_kernel_count(); i++) {
         gp_kernel_info k = {.struct_size = sizeof k};
         must(gp_kernel_at(i, &k));
-        json_t *row = made(json_pack(
-            "{s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:i, s:i, s:I, s:s}", "kernel", k.name, "operation",
-            operation_name(k.operation), "where", k.flags & GP_KERNEL_GPU ? "GPU" : "CPU", "study",
-            (k.flags & GP_KERNEL_STUDY) != 0, "modulo_32", (k.flags & GP_KERNEL_MODULO_32) != 0, "float",
-            (k.flags & GP_KERNEL_FLOAT) != 0, "threads_min", (int)k.threads_min, "threads_max", (int)k.threads_max,
-            "registers", (int)k.regs_per_thread, "smem_static", (json_int_t)k.smem_static, "about", k.about));
+        json_t *row =
+            made(json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:I, s:s}", "kernel", k.name, "operation",
+                           operation_name(k.operation), "where", k.flags & GP_KERNEL_GPU ? "GPU" : "CPU", "study",
+                           (k.flags & GP_KERNEL_STUDY) != 0, "modulo_32", (k.flags & GP_KERNEL_MODULO_32) != 0,
+                           "float", (k.flags & GP_KERNEL_FLOAT) != 0, "registers", (int)k.regs_per_thread,
+                           "smem_static", (json_int_t)k.smem_static, "about", k.about));
         json_array_append_new(all, row);
     }
     return all;
@@ -41,10 +41,9 @@ static void print_text(const json_t *all) {
             putchar('\n');
         operation = text_of(row, "operation");
         int used = snprintf(line, sizeof line, "%s, %s", operation, text_of(row, "where"));
-        if (number_of(row, "threads_max") > 0)
+        if (number_of(row, "registers") > 0)
             used +=
-                snprintf(line + used, sizeof line - (size_t)used, ", %lld to %lld threads, %lld registers",
-                         number_of(row, "threads_min"), number_of(row, "threads_max"), number_of(row, "registers"));
+                snprintf(line + used, sizeof line - (size_t)used, ", %lld registers", number_of(row, "registers"));
         snprintf(line + used, sizeof line - (size_t)used, "%s%s%s", is_set(row, "study") ? ", study" : "",
                  is_set(row, "modulo_32") ? ", modulo 2^32" : "", is_set(row, "float") ? ", in float" : "");
         printf("%s%s%s  ", bold, text_of(row, "kernel"), plain);
@@ -59,11 +58,10 @@ int kernels_main(int argc, char **argv) {
     static const struct argp parser = {
         .children = children,
         .doc = "List the kernels, of each operation the preferred first. Those for study are chosen only by name.\v"
-               "Threads are those a block may have, registers the ceiling a thread's are held to."};
-    static const column columns[] = {{.key = "kernel"},      {.key = "operation"},   {.key = "where"},
-                                     {.key = "study"},       {.key = "modulo_32"},   {.key = "float"},
-                                     {.key = "threads_min"}, {.key = "threads_max"}, {.key = "registers"},
-                                     {.key = "smem_static"}, {.key = "about"}};
+               "Registers are the ceiling that a thread's are held to."};
+    static const column columns[] = {{.key = "kernel"},    {.key = "operation"},   {.key = "where"},
+                                     {.key = "study"},     {.key = "modulo_32"},   {.key = "float"},
+                                     {.key = "registers"}, {.key = "smem_static"}, {.key = "about"}};
     format how = FORMAT_TEXT;
     argp_parse(&parser, argc, argv, 0, NULL, &how);
     json_t *all = rows();

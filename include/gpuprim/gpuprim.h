@@ -187,8 +187,6 @@ typedef struct gp_kernel_info {
     const char *about;        /* one line, static text */
     int32_t operation;        /* a gp_operation */
     uint32_t flags;           /* GP_KERNEL_* */
-    uint32_t threads_min;     /* blocks may have threads_max threads, or half, a quarter, ... of that, */
-    uint32_t threads_max;     /* but no fewer than threads_min */
     uint32_t regs_per_thread; /* ceiling */
     uint32_t reserved;
     size_t smem_static; /* bytes a block */
@@ -398,9 +396,10 @@ GP_API size_t gp_context_explain(const gp_context *context, char *text, size_t s
  * of its own. In an AUTO context the pinned kernel's place, processor or GPU, goes before the data's.
  *
  * name     as gp_kernel_at() tells; NULL frees all operations again.
- * threads  threads a block; 0 leaves them to the planner. Ignored with name NULL and for processor kernels.
+ * threads  threads a block; 0 leaves them to the planner. Ignored with name NULL and for processor kernels. Calls for
+ *          which the kernel has no tiling with so many fail with GP_ERR_NO_KERNEL.
  *
- * GP_ERR_ARGUMENT: context NULL; unknown name; threads that the kernel cannot run with.
+ * GP_ERR_ARGUMENT: context NULL; unknown name; threads above 1024.
  */
 GP_API gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned threads);
 

@@ -16,7 +16,7 @@ static bool is_raised(const gp_gpu *gpu, const void *function) {
  */
 static gp_status raise_smem_limit(const gp_context *context, const gp_plan *plan, const void *function) {
     gp_gpu *gpu = context->gpu;
-    if (plan->smem + plan->row->smem_static <= context->device.smem_per_block || is_raised(gpu, function))
+    if (plan->tiling.smem + plan->row->smem_static <= context->device.smem_per_block || is_raised(gpu, function))
         return GP_OK;
     struct cudaFuncAttributes attributes;
     GP_CUDA(cudaFuncGetAttributes(&attributes, function));
@@ -31,14 +31,15 @@ static gp_status observe(const gp_gpu *gpu, const gp_plan *plan, const void *fun
     struct cudaFuncAttributes attributes;
     int blocks_per_sm = 0;
     GP_CUDA(cudaFuncGetAttributes(&attributes, function));
-    GP_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, function, (int)plan->threads, plan->smem));
+    GP_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, function, (int)plan->tiling.threads,
+                                                          plan->tiling.smem));
     gp_observed observed = {
-        .threads = plan->threads,
+        .threads = plan->tiling.threads,
         .regs = (unsigned)attributes.numRegs,
         .blocks_per_sm = (unsigned)blocks_per_sm,
         .smem_static = attributes.sharedSizeBytes,
-        .smem_dynamic = plan->smem,
-        .grid = plan->grid,
+        .smem_dynamic = plan->tiling.smem,
+        .grid = plan->tiling.blocks,
     };
     gpu->observer(gpu->observer_user, &observed);
     return GP_OK;
@@ -72,9 +73,9 @@ gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *fu
     if (gpu->passing.bytes > 0 && gpu->window_most > 0)
         attributes[count++] = streaming(gpu);
     cudaLaunchConfig_t config = {
-        .gridDim = {(unsigned)plan->grid, 1, 1},
-        .blockDim = {plan->threads, 1, 1},
-        .dynamicSmemBytes = plan->smem,
+        .gridDim = {(unsigned)plan->tiling.blocks, 1, 1},
+        .blockDim = {plan->tiling.threads, 1, 1},
+        .dynamicSmemBytes = plan->tiling.smem,
         .stream = gpu->stream,
         .attrs = attributes,
         .numAttrs = count,

@@ -57,8 +57,6 @@ gp_status gp_kernel_at(size_t index, gp_kernel_info *info) {
         .about = row->about,
         .operation = (int32_t)row->operation,
         .flags = row->flags | (row->space == GP_SPACE_GPU ? GP_KERNEL_GPU : 0),
-        .threads_min = row->threads_min,
-        .threads_max = row->threads_max,
         .regs_per_thread = row->regs_per_thread,
         .smem_static = row->smem_static,
     };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CPU_THREADS_MAX 1024
+#define BLOCK_THREADS_MAX 1024u
 
 gp_status gp_context_check(const gp_context *context) {
     if (context == NULL)
@@ -169,12 +170,8 @@ gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned 
         return gp_fail(GP_ERR_ARGUMENT, "name: there is no kernel \"%.64s\"", name);
     if (row->space == GP_SPACE_PROCESSOR)
         threads = 0;
-    bool possible = threads == 0;
-    for (unsigned t = row->threads_max; t >= row->threads_min && t > 0; t /= 2)
-        possible = possible || t == threads;
-    if (!possible)
-        return gp_fail(GP_ERR_ARGUMENT, "threads: %s runs with %u threads halved down to %u, not with %u", row->name,
-                       row->threads_max, row->threads_min, threads);
+    if (threads > BLOCK_THREADS_MAX)
+        return gp_fail(GP_ERR_ARGUMENT, "threads: %u, but a block has at most %u", threads, BLOCK_THREADS_MAX);
     context->pins[row->operation] = (gp_pin){row, threads};
     context->has_plan = false;
     return GP_OK;

@@ -23,11 +23,11 @@ gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan) {
     if (row != NULL) {
         known.kernel = row->name;
         known.backend = row->space == GP_SPACE_PROCESSOR ? GP_BACKEND_CPU : context->device.backend;
-        known.grid = context->plan.grid;
-        known.block = row->space == GP_SPACE_PROCESSOR ? 1 : context->plan.threads;
+        known.grid = context->plan.tiling.blocks;
+        known.block = row->space == GP_SPACE_PROCESSOR ? 1 : context->plan.tiling.threads;
         known.regs_per_thread = row->regs_per_thread;
         known.smem_static = row->smem_static;
-        known.smem_dynamic = context->plan.smem;
+        known.smem_dynamic = context->plan.tiling.smem;
         known.blocks_per_sm = context->plan.blocks_per_sm;
         known.limited_by = (int32_t)context->plan.limited_by;
     }

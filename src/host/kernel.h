@@ -1,37 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row of the catalogue: a kernel as data. "Can it?" is supports(), "how?" are numbers, "do it" is launch(). */
+/* One row of the catalogue: a kernel as data. "Can it, and how?" is fit(), "do it" is launch(). */
 #ifndef GP_KERNEL_H
 #define GP_KERNEL_H
 
 #include "device.h"
 #include "problem.h"
+#include <string.h>
 
 typedef struct gp_plan gp_plan;
 
-#define GP_SMEM_FEW_THREADS SIZE_MAX
-#define GP_SMEM_OTHER_THREADS (SIZE_MAX - 1)
+#define GP_TILING_NUMBERS 20
+
+/* How a problem is cut for one kernel: what the planner decides, the launcher passes on and explain prints. */
+typedef struct gp_tiling {
+    unsigned threads;              /* a block; 0 on the processor */
+    unsigned form;                 /* which of the kernel's compiled forms, as the kernel counts them */
+    size_t smem;                   /* dynamic shared bytes of a block */
+    uint64_t blocks;               /* the grid; on the processor, threads worth using */
+    uint32_t t[GP_TILING_NUMBERS]; /* the kernel's own numbers, a struct of its folder's tiling.h */
+} gp_tiling;
+
+/* The kernel's own numbers, put into a tiling and taken out again. */
+#define GP_TILING_PUT(tiling, numbers)                                                                  \
+    do {                                                                                                \
+        _Static_assert(sizeof(numbers) <= sizeof(tiling)->t, "a tiling has no room for these numbers"); \
+        memcpy((tiling)->t, &(numbers), sizeof(numbers));                                               \
+    } while (0)
 
 typedef struct gp_kernel {
-    const char *name; /* kernel, launcher, pinned name, test label and bench line are all this string */
+    const char *name;  /* kernel, launcher, pinned name, test label and bench line are all this string */
+    const char *about; /* one line: what it is for */
     gp_operation operation;
     gp_space space;
-    unsigned threads_min, threads_max; /* the planner halves from max to min until it fits; 0 on the processor */
     unsigned regs_per_thread; /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
-    /* Dynamic shared bytes of a block; NULL: none; GP_SMEM_FEW_THREADS: so few threads cannot do it with any;
-     * GP_SMEM_OTHER_THREADS: not so many, though fewer may. */
-    size_t (*smem)(const gp_problem *problem, const gp_device *device, unsigned threads);
-    /* Blocks the work divides into; on the processor (threads 0), most threads worth using. */
-    uint64_t (*blocks)(const gp_problem *problem, unsigned threads);
-    /* The same where it depends on the device; then blocks is NULL. */
-    uint64_t (*blocks_on)(const gp_problem *problem, const gp_device *device, unsigned threads);
-    bool (*supports)(const gp_problem *problem, const gp_device *device); /* NULL: everything of its operation */
+    unsigned flags; /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
+    bool overlaps;  /* begins with gp_await_earlier_kernels(): may be launched while the kernel before it ends */
+    /*
+     * Can it, and how? False: it cannot, or has no further tiling. Attempt 0 is the best tiling, later ones need
+     * fewer threads or less memory, for devices that have not as much. Pure.
+     */
+    bool (*fit)(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
     gp_status (*launch)(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-    const char *about; /* one line: what it is for, and why not the next row */
-    unsigned flags;    /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
-    bool overlaps;     /* begins with gp_await_earlier_kernels(): may be launched while the kernel before it ends */
-    unsigned waves; /* a kernel that strides: grid is at most waves * resident blocks; 0: a block a piece of work */
 } gp_kernel;
+
+/* For kernels whose blocks may have `most` threads, or a half, a quarter .. of that down to `least`; 0: no more. */
+static inline unsigned gp_threads_of_attempt(unsigned most, unsigned least, unsigned attempt) {
+    return attempt < 16 && most >> attempt >= least ? most >> attempt : 0;
+}
+
+/* For processor rows: an instruction set (0: any), and most threads worth using. */
+static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint64_t useful, unsigned attempt,
+                                    gp_tiling *tiling) {
+    if (attempt > 0 || (device->cpu_isa & isa) != isa)
+        return false;
+    tiling->blocks = useful < device->cpu_threads ? useful : device->cpu_threads;
+    return true;
+}
 
 #define GP_ROWS_MAX 48 /* rows of one operation at most */
 

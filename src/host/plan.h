@@ -10,33 +10,28 @@
 typedef enum gp_verdict_code {
     GP_VERDICT_FITS,
     GP_VERDICT_NOT_PINNED,
-    GP_VERDICT_STUDY,         /* chosen only when pinned */
-    GP_VERDICT_OTHER_SPACE,   /* runs where this call's data is not */
-    GP_VERDICT_SHAPE,         /* supports() says no */
-    GP_VERDICT_THREADS,       /* a block of threads_min threads is more than the device allows */
-    GP_VERDICT_REGISTERS,     /* even with threads_min threads */
-    GP_VERDICT_SHARED_MEMORY, /* even with threads_min threads */
-    GP_VERDICT_FEW_THREADS,   /* fewer threads than this shape needs, pinned or all that fit */
-    GP_VERDICT_OTHER_THREADS, /* a number of threads that is no use for this shape, pinned or even threads_min */
-    GP_VERDICT_GRID           /* more blocks than a grid holds */
+    GP_VERDICT_STUDY,          /* chosen only when pinned */
+    GP_VERDICT_OTHER_SPACE,    /* runs where this call's data is not */
+    GP_VERDICT_SHAPE,          /* fit() has no tiling */
+    GP_VERDICT_PINNED_THREADS, /* none with as many threads as are pinned */
+    GP_VERDICT_THREADS,        /* even the last tiling has more threads a block than the device allows */
+    GP_VERDICT_REGISTERS,      /* or needs more registers */
+    GP_VERDICT_SHARED_MEMORY,  /* or more shared memory */
+    GP_VERDICT_GRID            /* more blocks than a grid holds */
 } gp_verdict_code;
 
 typedef struct gp_verdict {
     const gp_kernel *row;
     gp_verdict_code code;
-    unsigned threads; /* that fit, or the last tried */
-    size_t smem;      /* dynamic bytes at that many */
-    uint64_t regs;    /* registers a block needs at that many */
-    uint64_t grid;    /* blocks, if it fits; processor: threads */
+    gp_tiling tiling; /* that fits, or the last tried */
+    uint64_t regs;    /* registers a block needs */
     unsigned blocks_per_sm;
     gp_limit limited_by;
 } gp_verdict;
 
 struct gp_plan {
     const gp_kernel *row; /* NULL: none fits */
-    uint64_t grid;
-    unsigned threads;
-    size_t smem;
+    gp_tiling tiling;
     unsigned blocks_per_sm;
     gp_limit limited_by;
 };

@@ -63,11 +63,9 @@ static void members_stay_where_they_are(void **state) {
                    AT(gp_kernel_info, about, 16),
                    AT(gp_kernel_info, operation, 24),
                    AT(gp_kernel_info, flags, 28),
-                   AT(gp_kernel_info, threads_min, 32),
-                   AT(gp_kernel_info, threads_max, 36),
-                   AT(gp_kernel_info, regs_per_thread, 40),
-                   AT(gp_kernel_info, reserved, 44),
-                   AT(gp_kernel_info, smem_static, 48),
+                   AT(gp_kernel_info, regs_per_thread, 32),
+                   AT(gp_kernel_info, reserved, 36),
+                   AT(gp_kernel_info, smem_static, 40),
                    AT(gp_occupancy_info, struct_size, 0),
                    AT(gp_occupancy_info, blocks_per_sm, 8),
                    AT(gp_occupancy_info, limited_by, 12),
@@ -92,7 +90,7 @@ static void structs_do_not_shrink(void **state) {
     assert_true(sizeof(gp_device_info) >= 384);
     assert_true(sizeof(gp_options) >= 32);
     assert_true(sizeof(gp_plan_info) >= 80);
-    assert_true(sizeof(gp_kernel_info) >= 56);
+    assert_true(sizeof(gp_kernel_info) >= 48);
     assert_true(sizeof(gp_occupancy_info) >= 72);
 }
 

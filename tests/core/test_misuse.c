@@ -276,17 +276,9 @@ static void bad_pins_and_limits(void **state) {
             assert_int_equal(gp_context_pin_kernel(cpu, k.name, 12345), GP_OK);
             continue;
         }
-        const unsigned bad[] = {1,
-                                k.threads_max + 1,
-                                k.threads_max * 2,
-                                k.threads_min / 2,
-                                2 * k.threads_max - 1,
-                                k.threads_max / 2 + 1,
-                                UINT32_MAX};
-        for (size_t t = 0; t < COUNT(bad); t++)
-            if (bad[t] > 0 && (bad[t] != 1 || k.threads_min > 1))
-                BAD(gp_context_pin_kernel(model, k.name, bad[t]), "threads");
-        for (unsigned t = k.threads_max; t >= k.threads_min; t /= 2)
+        BAD(gp_context_pin_kernel(model, k.name, 1025), "threads");
+        BAD(gp_context_pin_kernel(model, k.name, UINT32_MAX), "threads");
+        for (unsigned t = 1; t <= 1024; t *= 2)
             assert_int_equal(gp_context_pin_kernel(model, k.name, t), GP_OK);
     }
     assert_int_equal(gp_context_pin_kernel(cpu, NULL, 777), GP_OK);

@@ -67,45 +67,42 @@ static gp_device filled(const gp_device_info *info) {
     return device;
 }
 
-/* A verdict that fits keeps to every limit of block, SM and grid, by a count of its own. */
-static void check_fits(const gp_verdict *v, const gp_problem *p, const gp_device *d) {
-    size_t smem = v->row->smem_static + v->smem;
+static unsigned blocks_held(const gp_kernel *row, const gp_tiling *t, const gp_device *d) {
     gp_occupancy_info o = {.struct_size = sizeof o};
-    assert_int_equal(gp_occupancy(d, v->threads, v->row->regs_per_thread, smem, &o), GP_OK);
+    assert_int_equal(gp_occupancy(d, t->threads, row->regs_per_thread, row->smem_static + t->smem, &o), GP_OK);
+    return o.blocks_per_sm;
+}
+
+/* A verdict that fits keeps to every limit of block, SM and grid, by a count of its own. */
+static void check_fits(const gp_verdict *v, const gp_device *d) {
+    const gp_tiling *t = &v->tiling;
+    gp_occupancy_info o = {.struct_size = sizeof o};
+    assert_int_equal(gp_occupancy(d, t->threads, v->row->regs_per_thread, v->row->smem_static + t->smem, &o), GP_OK);
     assert_true(v->row->space == GP_SPACE_GPU);
-    assert_true(v->row->supports == NULL || v->row->supports(p, d));
-    assert_true(v->threads <= d->threads_per_block && v->threads >= v->row->threads_min);
-    assert_int_equal(v->row->threads_max % v->threads, 0);
-    assert_true(smem <= d->smem_per_block_optin);
-    assert_int_equal(v->smem, v->row->smem ? v->row->smem(p, d, v->threads) : 0);
+    assert_true(t->threads <= d->threads_per_block && v->row->smem_static + t->smem <= d->smem_per_block_optin);
     assert_int_equal(v->blocks_per_sm, o.blocks_per_sm);
     assert_int_equal(v->limited_by, o.limited_by);
     assert_true(o.blocks_per_sm > 0);
-    assert_true(v->grid >= 1 && v->grid <= 0x7fffffff);
-    if (v->row->waves)
-        assert_true(v->grid <= (uint64_t)o.blocks_per_sm * d->multiprocessors * v->row->waves);
+    assert_true(t->blocks >= 1 && t->blocks <= 0x7fffffff);
 }
 
-/* The halving rule: twice as many threads, if the row could have them, do not fit. */
-static void check_halved_no_further(const gp_verdict *v, const gp_problem *p, const gp_device *d) {
-    unsigned twice = v->threads * 2;
-    if (twice > v->row->threads_max)
+/* The first of a row's tilings that the device has room for is taken; a row is refused only if it has room for none.
+ */
+static void check_first(const gp_verdict *v, const gp_problem *p, const gp_device *d) {
+    gp_tiling t = {0};
+    unsigned attempts = 0;
+    for (; v->row->fit(p, d, attempts, &t); attempts++, t = (gp_tiling){0}) {
+        assert_true(attempts < 64 && t.threads > 0);
+        if (blocks_held(v->row, &t, d) == 0)
+            continue;
+        if (v->code != GP_VERDICT_FITS && v->code != GP_VERDICT_GRID)
+            fail_msg("%s is refused on %s, but %u threads fit", v->row->name, d->name, t.threads);
+        assert_int_equal(v->tiling.threads, t.threads);
+        assert_int_equal(v->tiling.smem, t.smem);
+        assert_memory_equal(v->tiling.t, t.t, sizeof t.t);
         return;
-    gp_occupancy_info o = {.struct_size = sizeof o};
-    size_t smem = v->row->smem_static + (v->row->smem ? v->row->smem(p, d, twice) : 0);
-    assert_int_equal(gp_occupancy(d, twice, v->row->regs_per_thread, smem, &o), GP_OK);
-    assert_int_equal(o.blocks_per_sm, 0);
-}
-
-/* A row refused for its resources could not run with any number of threads that it allows. */
-static void check_refused(const gp_verdict *v, const gp_problem *p, const gp_device *d) {
-    for (unsigned threads = v->row->threads_max; threads >= v->row->threads_min; threads /= 2) {
-        gp_occupancy_info o = {.struct_size = sizeof o};
-        size_t smem = v->row->smem_static + (v->row->smem ? v->row->smem(p, d, threads) : 0);
-        assert_int_equal(gp_occupancy(d, threads, v->row->regs_per_thread, smem, &o), GP_OK);
-        if (o.blocks_per_sm != 0)
-            fail_msg("%s is refused on %s, but %u threads fit", v->row->name, d->name, threads);
     }
+    assert_int_equal(v->code == GP_VERDICT_SHAPE, attempts == 0);
 }
 
 static void check_plan(const request *r, const gp_device *d) {
@@ -118,18 +115,18 @@ static void check_plan(const request *r, const gp_device *d) {
     assert_in_range(rows.count + rows.study_count, 1, GP_ROWS_MAX); /* gp_context_explain() has room for no more */
     bool found = gp_plan_make(&p, d, rows, free_choice, &plan, verdicts);
     assert_int_equal(gp_plan_make(&p, d, rows, free_choice, &quick, NULL), found);
-    assert_memory_equal(&plan, &quick, sizeof plan);
+    assert_ptr_equal(plan.row, quick.row);
+    assert_memory_equal(plan.tiling.t, quick.tiling.t, sizeof plan.tiling.t);
     size_t first = rows.count;
     for (size_t i = rows.count; i-- > 0;) {
         const gp_verdict *v = &verdicts[i];
         assert_ptr_equal(v->row, &rows.row[i]);
         if (v->code == GP_VERDICT_FITS) {
-            check_fits(v, &p, d);
-            check_halved_no_further(v, &p, d);
+            check_fits(v, d);
             first = i;
         }
-        if (v->code == GP_VERDICT_THREADS || v->code == GP_VERDICT_REGISTERS || v->code == GP_VERDICT_SHARED_MEMORY)
-            check_refused(v, &p, d);
+        if (v->row->space == GP_SPACE_GPU && !(v->row->flags & GP_KERNEL_STUDY))
+            check_first(v, &p, d);
         if (v->row->flags & GP_KERNEL_STUDY)
             assert_int_equal(v->code, GP_VERDICT_STUDY);
         else
@@ -137,7 +134,8 @@ static void check_plan(const request *r, const gp_device *d) {
     }
     assert_int_equal(found, first < rows.count);
     assert_ptr_equal(plan.row, found ? &rows.row[first] : NULL);
-    if (found && (plan.threads != verdicts[first].threads || plan.grid != verdicts[first].grid))
+    if (found && (plan.tiling.threads != verdicts[first].tiling.threads ||
+                  plan.tiling.blocks != verdicts[first].tiling.blocks))
         fail_msg("plan and verdict differ for %s", plan.row->name);
 }
 
@@ -216,7 +214,8 @@ static void models_plan_as_the_planner_does(void **state) {
             }
             assert_string_equal(info.kernel, plan.row->name);
             assert_int_equal(info.backend, GP_BACKEND_MODEL);
-            assert_true(info.grid == plan.grid && info.block == plan.threads && info.smem_dynamic == plan.smem);
+            assert_true(info.grid == plan.tiling.blocks && info.block == plan.tiling.threads &&
+                        info.smem_dynamic == plan.tiling.smem);
             assert_int_equal(info.smem_static, plan.row->smem_static);
             assert_int_equal(info.regs_per_thread, plan.row->regs_per_thread);
             assert_true(info.blocks_per_sm == plan.blocks_per_sm && info.limited_by == (int)plan.limited_by);

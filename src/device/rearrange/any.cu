@@ -162,7 +162,7 @@ static uint32_t vectors_of(uint32_t bytes, uint32_t vector, bool aligned) {
 }
 
 extern "C" gp_status gp_launch_transpose_any(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_any(problem, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     const uint32_t piece = gp_transpose_piece(problem), vector = piece < 4 ? 8 : 16;
     const uint32_t elem = (uint32_t)problem->elem_bytes, row = cut.tile_cols * elem, column = cut.tile_rows * elem;
     any_arguments arguments = {};

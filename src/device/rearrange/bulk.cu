@@ -113,12 +113,12 @@ template <int bytes, bool hinted = true> static const void *bulk_of_threads(unsi
 }
 
 extern "C" gp_status gp_launch_transpose_bulk(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_bulk(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
     return gp_gpu_launch(context, plan,
-                         bytes == 16  ? bulk_of_threads<16>(plan->threads, context->gpu)
-                         : bytes == 8 ? bulk_of_threads<8>(plan->threads, context->gpu)
-                                      : bulk_of_threads<4>(plan->threads, context->gpu),
+                         bytes == 16  ? bulk_of_threads<16>(plan->tiling.threads, context->gpu)
+                         : bytes == 8 ? bulk_of_threads<8>(plan->tiling.threads, context->gpu)
+                                      : bulk_of_threads<4>(plan->tiling.threads, context->gpu),
                          list);
 }

@@ -188,7 +188,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
 }
 
 extern "C" gp_status gp_launch_transpose_mirror(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_mirror(problem, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     const size_t bytes = problem->elem_bytes;
     constexpr int threads = GP_TRANSPOSE_THREADS;
     const void *small = bytes == 16   ? (const void *)transpose_mirror<16, 32, threads>
@@ -203,6 +203,5 @@ extern "C" gp_status gp_launch_transpose_mirror(gp_context *context, const gp_pl
 extern "C" gp_status gp_launch_transpose_mirror_wide(gp_context *context, const gp_plan *plan,
                                                      const gp_problem *problem) {
     constexpr int threads = GP_TRANSPOSE_MIRROR_WIDE_THREADS;
-    return launch(context, plan, problem, gp_transpose_cut_mirror_wide(problem, plan->threads),
-                  (const void *)transpose_mirror<16, 64, threads>);
+    return launch(context, plan, problem, gp_transpose_cut_of(plan), (const void *)transpose_mirror<16, 64, threads>);
 }

@@ -185,8 +185,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_MIRROR_THREADS(lanes), BLOCKS(lan
 }
 
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
-    transpose_arguments arguments =
-        transpose_arguments_of(problem, gp_transpose_cut_mirror_bytes(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }

@@ -71,7 +71,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
 
 extern "C" gp_status gp_launch_transpose_mirror_pick(gp_context *context, const gp_plan *plan,
                                                      const gp_problem *problem) {
-    return launch(context, plan, problem, gp_transpose_cut_mirror_pick(problem, plan->threads),
+    return launch(context, plan, problem, gp_transpose_cut_of(plan),
                   problem->elem_bytes == 1
                       ? (const void *)transpose_mirror_pick<1, GP_TRANSPOSE_MIRROR_PICK_THREADS(1)>
                       : (const void *)transpose_mirror_pick<2, GP_TRANSPOSE_MIRROR_PICK_THREADS(2)>);
@@ -83,6 +83,5 @@ extern "C" gp_status gp_launch_transpose_mirror_pick_wide(gp_context *context, c
                                                                GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(2)>;
     const void *four = (const void *)transpose_mirror_pick_wide<4, GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(4),
                                                                 GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(4)>;
-    return launch(context, plan, problem, gp_transpose_cut_mirror_pick_wide(problem, plan->threads),
-                  problem->elem_bytes == 2 ? two : four);
+    return launch(context, plan, problem, gp_transpose_cut_of(plan), problem->elem_bytes == 2 ? two : four);
 }

@@ -326,8 +326,7 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(GP_TRANSPOSE_MIRROR_QUADS_THREA
 
 extern "C" gp_status gp_launch_transpose_mirror_pick_quads(gp_context *context, const gp_plan *plan,
                                                            const gp_problem *problem) {
-    transpose_arguments arguments =
-        transpose_arguments_of(problem, gp_transpose_cut_mirror_pick_quads(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, (const void *)transpose_mirror_pick_quads, list);
 }

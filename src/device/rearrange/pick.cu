@@ -74,14 +74,14 @@ static const void *kernel_of(const gp_problem *problem, const void *const (&kern
 
 extern "C" gp_status gp_launch_transpose_pick(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(
-        context, plan, problem, gp_transpose_cut_pick(problem, &context->planned_on, plan->threads),
+        context, plan, problem, gp_transpose_cut_of(plan),
         kernel_of(problem, {(const void *)transpose_pick<1, false>, (const void *)transpose_pick<1, true>,
                             (const void *)transpose_pick<2, false>, (const void *)transpose_pick<2, true>}));
 }
 
 extern "C" gp_status gp_launch_transpose_pick_wide(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_pick_wide(problem, &context->planned_on, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     if (cut.far)
         return launch<uint64_t>(context, plan, problem, cut,
                                 problem->elem_bytes == 2 ? (const void *)transpose_pick_wide<2, true, uint64_t>
@@ -101,7 +101,7 @@ extern "C" gp_status gp_launch_transpose_pick_wide(gp_context *context, const gp
 
 extern "C" gp_status gp_launch_transpose_pick_few(gp_context *context, const gp_plan *plan,
                                                   const gp_problem *problem) {
-    return launch(context, plan, problem, gp_transpose_cut_pick_few(problem, &context->planned_on, plan->threads),
+    return launch(context, plan, problem, gp_transpose_cut_of(plan),
                   problem->elem_bytes == 2 ? (const void *)transpose_pick_few<2>
                                            : (const void *)transpose_pick_few<1>);
 }

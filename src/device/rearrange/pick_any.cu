@@ -135,6 +135,6 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
 
 extern "C" gp_status gp_launch_transpose_pick_any(gp_context *context, const gp_plan *plan,
                                                   const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_pick_any(problem, &context->planned_on, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     return cut.far ? launch<uint64_t>(context, plan, problem, cut) : launch<uint32_t>(context, plan, problem, cut);
 }

@@ -148,7 +148,7 @@ template <int bytes, int phases> static const void *flow_of() {
 
 extern "C" gp_status gp_launch_transpose_pick_flow(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_pick_flow(problem, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     const void *of_1 = cut.turns == 1 ? flow_of<1, 1>() : flow_of<1, 2>(),
                *of_2 = cut.turns == 1 ? flow_of<2, 1>() : flow_of<2, 2>();
     return launch(context, plan, problem, cut, problem->elem_bytes == 2 ? of_2 : of_1);
@@ -156,6 +156,6 @@ extern "C" gp_status gp_launch_transpose_pick_flow(gp_context *context, const gp
 
 extern "C" gp_status gp_launch_transpose_pick_flow_wide(gp_context *context, const gp_plan *plan,
                                                         const gp_problem *problem) {
-    return launch(context, plan, problem, gp_transpose_cut_pick_flow_wide(problem, plan->threads),
+    return launch(context, plan, problem, gp_transpose_cut_of(plan),
                   (const void *)transpose_pick_flow<1, 3, 2, GP_TRANSPOSE_PICK_FLOW_WIDE_THREADS>);
 }

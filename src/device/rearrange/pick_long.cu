@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_pick_flat(t
 
 extern "C" gp_status gp_launch_transpose_pick_tall(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_pick_tall(problem, &context->planned_on, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     transpose_arguments arguments = transpose_arguments_of(problem, cut);
     void *list[] = {&arguments};
     const bool high = cut.tile_rows * problem->elem_bytes == GP_TRANSPOSE_PICK_WIDE_HIGH;
@@ -122,8 +122,7 @@ extern "C" gp_status gp_launch_transpose_pick_tall(gp_context *context, const gp
 
 extern "C" gp_status gp_launch_transpose_pick_flat(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    transpose_arguments arguments =
-        transpose_arguments_of(problem, gp_transpose_cut_pick_flat(problem, &context->planned_on, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     return gp_gpu_launch(
         context, plan,

@@ -147,7 +147,7 @@ template <int bytes> static const void *pick_rows_of_steps(unsigned steps) {
 
 extern "C" gp_status gp_launch_transpose_pick_rows(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    pick_arguments arguments = pick_arguments_of(problem, gp_transpose_cut_pick_rows(problem, plan->threads), true);
+    pick_arguments arguments = pick_arguments_of(problem, gp_transpose_cut_of(plan), true);
     void *list[] = {&arguments};
     const unsigned steps = GP_TRANSPOSE_PICK_STEPS(problem->cols * problem->elem_bytes);
     return gp_gpu_launch(
@@ -156,7 +156,7 @@ extern "C" gp_status gp_launch_transpose_pick_rows(gp_context *context, const gp
 
 extern "C" gp_status gp_launch_transpose_pick_cols(gp_context *context, const gp_plan *plan,
                                                    const gp_problem *problem) {
-    pick_arguments arguments = pick_arguments_of(problem, gp_transpose_cut_pick_cols(problem, plan->threads), false);
+    pick_arguments arguments = pick_arguments_of(problem, gp_transpose_cut_of(plan), false);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan,
                          problem->elem_bytes == 4   ? (const void *)transpose_pick_cols<4>

@@ -199,8 +199,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_WHOLE_THREADS(bytes),
 
 extern "C" gp_status gp_launch_transpose_pick_whole(gp_context *context, const gp_plan *plan,
                                                     const gp_problem *problem) {
-    transpose_arguments arguments =
-        transpose_arguments_of(problem, gp_transpose_cut_pick_whole(problem, &context->planned_on, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     const bool low = problem->rows * problem->elem_bytes <= 2 * GP_TRANSPOSE_LINE;
     return gp_gpu_launch(context, plan,

@@ -91,7 +91,7 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) tra
 }
 
 extern "C" gp_status gp_launch_transpose_tile(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_tile(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
     const void *kernel = bytes == 16  ? (const void *)transpose_tile<16>

@@ -59,7 +59,7 @@ template <int bytes> static const void *quad_of_width(uint32_t across) {
 }
 
 extern "C" gp_status gp_launch_transpose_quad(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_quad(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     const uint32_t across = arguments.cut.tile_cols * (uint32_t)problem->elem_bytes / GP_TRANSPOSE_VECTOR;
     return gp_gpu_launch(context, plan,

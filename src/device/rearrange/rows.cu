@@ -47,7 +47,7 @@ template <int bytes> static const void *rows_of(bool hinted) {
  * 7 39.5 and 36.4, 372827 x 45 37.7 and 36.3.
  */
 extern "C" gp_status gp_launch_transpose_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_rows(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
     const bool hinted = arguments.cut.outlives && context->gpu->passing.bytes == 0;

@@ -85,17 +85,17 @@ template <int bytes, int cols, bool many = true> static const void *skew_of_thre
 }
 
 extern "C" gp_status gp_launch_transpose_skew(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_skew(problem, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     transpose_arguments arguments = transpose_arguments_of(problem, cut);
     void *list[] = {&arguments};
     const size_t bytes = problem->elem_bytes;
     const bool wide = cut.tile_cols == 64;
     const bool much = (cut.outlives || cut.apart > 0) && context->gpu->passing.bytes == 0;
-    const void *kernel = bytes == 16  ? skew_of_threads<16, 32>(plan->threads, much)
-                         : bytes == 8 ? wide ? skew_of_threads<8, 64>(plan->threads, much)
-                                             : skew_of_threads<8, 32>(plan->threads, much)
-                         : wide ? skew_of_threads<4, 64>(plan->threads, much)
-                                      : skew_of_threads<4, 32>(plan->threads, much);
+    const void *kernel = bytes == 16  ? skew_of_threads<16, 32>(plan->tiling.threads, much)
+                         : bytes == 8 ? wide ? skew_of_threads<8, 64>(plan->tiling.threads, much)
+                                             : skew_of_threads<8, 32>(plan->tiling.threads, much)
+                         : wide ? skew_of_threads<4, 64>(plan->tiling.threads, much)
+                                      : skew_of_threads<4, 32>(plan->tiling.threads, much);
     return gp_gpu_launch(context, plan, kernel, list);
 }
 

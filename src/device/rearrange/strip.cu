@@ -140,7 +140,7 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) 
 }
 
 extern "C" gp_status gp_launch_transpose_strip(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_strip(problem, plan->threads);
+    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
     const size_t bytes = problem->elem_bytes;
     const bool gather = problem->cols <= problem->rows;
     const uint32_t tile = gather ? cut.tile_rows : cut.tile_cols;

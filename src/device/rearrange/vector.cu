@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 2 / threads) t
 }
 
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_vector(problem, plan->threads));
+    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }
@@ -133,14 +133,14 @@ static const void *vector_of_threads(unsigned threads, const gp_gpu *gpu) {
 
 extern "C" gp_status gp_launch_transpose_vector(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(context, plan, problem,
-                  problem->elem_bytes == 8 ? vector_of_threads<8>(plan->threads, context->gpu)
-                                           : vector_of_threads<4>(plan->threads, context->gpu));
+                  problem->elem_bytes == 8 ? vector_of_threads<8>(plan->tiling.threads, context->gpu)
+                                           : vector_of_threads<4>(plan->tiling.threads, context->gpu));
 }
 
 extern "C" gp_status gp_launch_transpose_pack(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return launch(context, plan, problem,
-                  problem->elem_bytes == 2 ? vector_of_threads<2>(plan->threads, context->gpu)
-                                           : vector_of_threads<1>(plan->threads, context->gpu));
+                  problem->elem_bytes == 2 ? vector_of_threads<2>(plan->tiling.threads, context->gpu)
+                                           : vector_of_threads<1>(plan->tiling.threads, context->gpu));
 }
 
 template <int bytes> static const void *swap_of_threads(unsigned threads) {
@@ -152,9 +152,9 @@ template <int bytes> static const void *swap_of_threads(unsigned threads) {
 extern "C" gp_status gp_launch_transpose_swap(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     const size_t bytes = problem->elem_bytes;
     return launch(context, plan, problem,
-                  bytes == 16  ? swap_of_threads<16>(plan->threads)
-                  : bytes == 8 ? swap_of_threads<8>(plan->threads)
-                  : bytes == 4 ? swap_of_threads<4>(plan->threads)
-                  : bytes == 2 ? swap_of_threads<2>(plan->threads)
-                               : swap_of_threads<1>(plan->threads));
+                  bytes == 16  ? swap_of_threads<16>(plan->tiling.threads)
+                  : bytes == 8 ? swap_of_threads<8>(plan->tiling.threads)
+                  : bytes == 4 ? swap_of_threads<4>(plan->tiling.threads)
+                  : bytes == 2 ? swap_of_threads<2>(plan->tiling.threads)
+                               : swap_of_threads<1>(plan->tiling.threads));
 }

@@ -240,16 +240,6 @@ template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_gr
             (const void *)shape<GP_REDUCE_XOR>                                                                      \
     }
 
-/* UINT32_MAX: all. A block's partial result must fit however the draws fall, so that no more elements are drawn. */
-static uint32_t dealt_chunks(uint64_t n, const gp_plan *plan) {
-    const uint64_t chunk = (uint64_t)plan->threads * GP_REDUCE_LOADS * 4, rounds = n / chunk / plan->grid;
-    uint64_t drawn = rounds / GP_REDUCE_DRAWN * plan->grid;
-    if (drawn == 0)
-        return UINT32_MAX;
-    drawn = drawn < GP_REDUCE_DRAWN_MAX / chunk ? drawn : GP_REDUCE_DRAWN_MAX / chunk;
-    return (uint32_t)(rounds * plan->grid - drawn);
-}
-
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
     gp_gpu *gpu = context->gpu;
     reduce_arguments arguments = {(const int32_t *)problem->in,
@@ -258,7 +248,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
                                   (gp_reduce_space *)gpu->workspace,
                                   gpu->slot_device,
                                   problem->result == (int64_t *)&gpu->slot_device->value ? gpu->sequence : 0,
-                                  dealt_chunks(problem->n, plan)};
+                                  plan->tiling.t[GP_REDUCE_DEALT]};
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }

@@ -164,7 +164,7 @@ extern "C" gp_status gp_launch_reduce_complete_unroll8(gp_context *context, cons
 
 extern "C" gp_status gp_launch_reduce_template_unroll8(gp_context *context, const gp_plan *plan,
                                                        const gp_problem *problem) {
-    return gp_ladder_sum(context, plan, problem, template_kernel(plan->threads), 8);
+    return gp_ladder_sum(context, plan, problem, template_kernel(plan->tiling.threads), 8);
 }
 
 extern "C" gp_status gp_launch_reduce_gmem(gp_context *context, const gp_plan *plan, const gp_problem *problem) {

@@ -46,15 +46,15 @@ static gp_status run(gp_context *context, const gp_plan *plan, const gp_problem 
     gp_context_bracket(context, false);
     GP_TRY(gp_gpu_launch(context, plan, kernel, list));
     gp_context_bracket(context, true);
-    GP_TRY(add_partials(context->gpu, arguments->partial, plan->grid, &total));
+    GP_TRY(add_partials(context->gpu, arguments->partial, plan->tiling.blocks, &total));
     return deliver(context->gpu, problem->result, total);
 }
 
 static gp_status run_in_scratch(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                 const void *kernel, unsigned data_blocks) {
-    const uint64_t elements = plan->grid * plan->threads * data_blocks;
+    const uint64_t elements = plan->tiling.blocks * plan->tiling.threads * data_blocks;
     void *scratch = NULL;
-    GP_CUDA(cudaMalloc(&scratch, (elements + plan->grid) * sizeof(uint32_t)));
+    GP_CUDA(cudaMalloc(&scratch, (elements + plan->tiling.blocks) * sizeof(uint32_t)));
     gp_ladder_arguments arguments = {
         .in = problem->in, .n = problem->n, .data = scratch, .partial = (uint32_t *)scratch + elements};
     gp_status status = run(context, plan, problem, kernel, &arguments, elements);

@@ -94,7 +94,8 @@ __global__ void __maxnreg__(GP_WINDOW_LADDER_REGS) window_smem(window_arguments 
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
     window_arguments arguments = window_arguments_of(problem);
     /* of 32 bits, as the grid is */
-    unsigned tiles_a_row = (unsigned)((problem->col_end - problem->col_first + plan->threads - 1) / plan->threads);
+    unsigned tiles_a_row =
+        (unsigned)((problem->col_end - problem->col_first + plan->tiling.threads - 1) / plan->tiling.threads);
     void *list[] = {&arguments, &tiles_a_row};
     return gp_gpu_launch(context, plan, kernel, list);
 }

@@ -227,7 +227,7 @@ static uint32_t inverse_of(uint64_t divisor) {
     return (uint32_t)(((uint64_t)1 << 31) / divisor + 1);
 }
 
-static flat_arguments flat_arguments_of(const gp_problem *problem) {
+static flat_arguments flat_arguments_of(const gp_problem *problem, const gp_window_flat_cut &cut) {
     const float *const out = problem->sum != NULL ? problem->sum : problem->square;
     flat_arguments a = {};
     a.image = (const int32_t *)problem->in;
@@ -238,7 +238,7 @@ static flat_arguments flat_arguments_of(const gp_problem *problem) {
     a.before = (int32_t)problem->window_before;
     a.window = (int32_t)problem->window;
     a.edges = a.window - 1;
-    a.outputs = (int32_t)gp_window_cut_flat(problem).outputs;
+    a.outputs = (int32_t)cut.outputs;
     a.by_cols = UINT64_MAX / problem->cols + 1;
     a.by_cols_31 = inverse_of(problem->cols);
     a.by_edges = inverse_of(a.edges > 0 ? (uint64_t)a.edges : 1);
@@ -249,14 +249,20 @@ static flat_arguments flat_arguments_of(const gp_problem *problem) {
     return a;
 }
 
+static gp_window_flat_cut cut_of(const gp_plan *plan) {
+    gp_window_flat_cut cut;
+    memcpy(&cut, plan->tiling.t, sizeof cut);
+    return cut;
+}
+
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
-    flat_arguments arguments = flat_arguments_of(problem);
+    flat_arguments arguments = flat_arguments_of(problem, cut_of(plan));
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }
 
 extern "C" gp_status gp_launch_window_flat(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const bool is_small = gp_window_cut_flat(problem).chunk == GP_WINDOW_FLAT_SMALL;
+    const bool is_small = cut_of(plan).chunk == GP_WINDOW_FLAT_SMALL;
     return launch(context, plan, problem,
                   is_small ? (const void *)window_flat<GP_WINDOW_FLAT_SMALL>
                            : (const void *)window_flat<GP_WINDOW_FLAT_MANY>);

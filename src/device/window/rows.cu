@@ -200,14 +200,14 @@ static void describe_border(rows_arguments &a, gp_border border) {
     a.period = wrap ? a.cols : 2 * (a.cols - apart);
 }
 
-static rows_arguments rows_arguments_of(const gp_problem *problem, unsigned threads) {
+static rows_arguments rows_arguments_of(const gp_problem *problem, const gp_tiling *tiling) {
     const uint64_t cols = problem->cols, after = problem->window - problem->window_before;
     const bool zero = problem->border == GP_BORDER_ZERO;
     const uint64_t stored = problem->col_end - problem->col_first;
     const bool padded =
         problem->rows > 1 && problem->out_pitch - cols <= cols / 4; /* padding is counted, not stored */
     rows_arguments a = {};
-    a.cut = gp_window_cut_rows(problem, threads);
+    memcpy(&a.cut, tiling->t, sizeof a.cut);
     a.image = (const int32_t *)problem->in;
     a.rows = (int64_t)problem->rows;
     a.in_block = (int64_t)(a.cut.rows * problem->in_pitch);
@@ -249,7 +249,7 @@ template <int THREADS> static const void *kernel_of(rows_kind kind, bool flat) {
 }
 
 extern "C" gp_status gp_launch_window_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    rows_arguments arguments = rows_arguments_of(problem, plan->threads);
+    rows_arguments arguments = rows_arguments_of(problem, &plan->tiling);
     const gp_window_rows_cut *cut = &arguments.cut;
     const bool flat = arguments.out_gap == 0 && arguments.last - arguments.skip == arguments.width - 1;
     const bool replicate = problem->border == GP_BORDER_REPLICATE && problem->window > problem->cols;
@@ -257,8 +257,9 @@ extern "C" gp_status gp_launch_window_rows(gp_context *context, const gp_plan *p
                            : replicate                       ? ROWS_REPLICATE
                            : cut->whole > 0                  ? ROWS_PERIODIC
                                                              : ROWS_EXTENDED;
-    const void *kernel = plan->threads == GP_WINDOW_ROWS_THREADS ? kernel_of<GP_WINDOW_ROWS_THREADS>(kind, flat)
-                                                                 : kernel_of<GP_WINDOW_ROWS_THREADS_MAX>(kind, flat);
+    const void *kernel = plan->tiling.threads == GP_WINDOW_ROWS_THREADS
+                             ? kernel_of<GP_WINDOW_ROWS_THREADS>(kind, flat)
+                             : kernel_of<GP_WINDOW_ROWS_THREADS_MAX>(kind, flat);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }

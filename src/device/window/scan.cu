@@ -121,7 +121,8 @@ __global__ void __maxnreg__(SCAN_REGS) window_scan_wide(window_arguments a, gp_w
 
 static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
     window_arguments arguments = window_arguments_of(problem);
-    gp_window_cut cut = gp_window_cut_row(problem, plan->threads);
+    gp_window_cut cut;
+    memcpy(&cut, plan->tiling.t, sizeof cut);
     void *list[] = {&arguments, &cut};
     return gp_gpu_launch(context, plan, kernel, list);
 }

@@ -72,7 +72,8 @@ __global__ void __maxnreg__(GP_WINDOW_FEW_REGS) window_scan_few(window_arguments
 
 extern "C" gp_status gp_launch_window_scan_few(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     window_arguments arguments = window_arguments_of(problem);
-    gp_window_cut cut = gp_window_cut_few(problem, plan->threads);
+    gp_window_cut cut;
+    memcpy(&cut, plan->tiling.t, sizeof cut);
     void *list[] = {&arguments, &cut};
     return gp_gpu_launch(context, plan, (const void *)window_scan_few, list);
 }

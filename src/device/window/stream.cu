@@ -214,7 +214,8 @@ __global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_argument
 
 extern "C" gp_status gp_launch_window_stream(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     window_arguments arguments = window_arguments_of(problem);
-    gp_window_pieces pieces = gp_window_cut_pieces(problem);
+    gp_window_pieces pieces;
+    memcpy(&pieces, plan->tiling.t, sizeof pieces);
     void *list[] = {&arguments, &pieces};
     return gp_gpu_launch(context, plan, (const void *)window_stream, list);
 }

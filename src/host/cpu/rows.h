@@ -21,9 +21,9 @@
 #endif
 
 /* Most threads worth using for a problem of this size: gp_kernel.blocks of the processor rows. */
-uint64_t gp_reduce_cpu_parts(const gp_problem *problem, unsigned threads);
-uint64_t gp_window_cpu_parts(const gp_problem *problem, unsigned threads);
-uint64_t gp_transpose_cpu_parts(const gp_problem *problem, unsigned threads);
+uint64_t gp_reduce_cpu_parts(const gp_problem *problem);
+uint64_t gp_window_cpu_parts(const gp_problem *problem);
+uint64_t gp_transpose_cpu_parts(const gp_problem *problem);
 
 /* What the instruction-set rows can do; the reference rows (reduce_cpu, window_cpu, transpose_cpu) do everything. */
 bool gp_window_simd_supports(const gp_problem *problem);    /* window up to 2^30 */

@@ -89,7 +89,7 @@ static void swap_part(void *argument, unsigned part, unsigned parts) {
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     if (problem->rows == 0 || problem->cols == 0)
         return GP_OK;
-    unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
     if (!problem->in_place && gp_transpose_by_lines(context, problem, parts))
         return GP_OK;
     size_t bytes = problem->elem_bytes;
@@ -111,7 +111,6 @@ bool gp_transpose_simd_supports(const gp_problem *problem) {
            problem->elem_bytes == 8 || problem->elem_bytes == 16;
 }
 
-uint64_t gp_transpose_cpu_parts(const gp_problem *problem, unsigned threads) {
-    (void)threads;
+uint64_t gp_transpose_cpu_parts(const gp_problem *problem) {
     return gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
 }

@@ -161,7 +161,7 @@ bool gp_transpose_thin(gp_context *context, const gp_plan *plan, const gp_proble
              .to_planes = to_planes,
              .split = kernels->split[__builtin_ctzll(bytes)][planes - 1],
              .join = kernels->join[__builtin_ctzll(bytes)][planes - 1]};
-    const unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    const unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
     j.stream = gp_transpose_past_caches(problem, parts) && (to_planes || j.record_pitch == j.record_bytes);
     gp_thin_orders orders;
     make_orders(&orders, planes, bytes, to_planes);

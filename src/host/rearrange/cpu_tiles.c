@@ -320,7 +320,7 @@ gp_status gp_transpose_in_tiles(gp_context *context, const gp_plan *plan, const 
     }
     bool aligned;
     j.head = rows_before_line(&j, &aligned);
-    unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
     bool past_caches = gp_transpose_past_caches(problem, parts);
     if (!past_caches && j.rows < HEAD_TILES_MIN * j.tile_rows) {
         aligned = aligned && j.head == 0;

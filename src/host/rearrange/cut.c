@@ -49,6 +49,12 @@ static gp_transpose_cut order_much(gp_transpose_cut cut, const gp_problem *probl
     return cut;
 }
 
+gp_transpose_cut gp_transpose_cut_of(const gp_plan *plan) {
+    gp_transpose_cut cut = {0};
+    memcpy(&cut, plan->tiling.t, GP_TRANSPOSE_CUT_KEPT);
+    return cut;
+}
+
 /* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
 gp_transpose_cut gp_transpose_cut_tile(const gp_problem *problem, unsigned threads) {
     const uint32_t side = 1u << floor_log2((uint64_t)threads * 4) / 2;

@@ -4,9 +4,13 @@
 #define GP_TRANSPOSE_H
 
 #include "../device.h"
-#include "../problem.h"
+#include "../plan.h"
 #include <stddef.h>
 #include <stdint.h>
+
+/* In place of a number of shared bytes: so few threads cannot do it with any; not so many, though fewer may. */
+#define GP_SMEM_FEW_THREADS SIZE_MAX
+#define GP_SMEM_OTHER_THREADS (SIZE_MAX - 1)
 
 #define GP_TRANSPOSE_THREADS 256    /* most threads a block, unless named below */
 #define GP_TRANSPOSE_THREADS_MIN 64 /* and fewest of those compiled for each of 256, 128 and 64 */
@@ -156,13 +160,13 @@ typedef struct gp_transpose_cut {
     uint32_t tile_rows, tile_cols;
     uint32_t down, across; /* tiles */
     uint32_t band;         /* tiles down; transpose_mirror: side of the squares in which pairs are taken */
-    uint32_t apart; /* two columns so many tiles from each other are walked down together; a power of two, or 0 */
-    bool outlives;  /* what is read is to stay in L2 longer than what is written */
-    uint32_t halo;  /* rows above the tile that its skewed output segments may start in */
-    bool far;       /* transpose_pick, _wide, _few, _any: offsets need 64 bits */
-    bool tight;     /* transpose_pick_any: a block has little shared memory */
-    uint32_t pitch; /* transpose_pick, _wide, _few, _any, _whole: bytes from row to row in shared memory */
-    uint32_t lanes; /* transpose_pick_flat: vectors of shared memory that a row has */
+    uint32_t apart;    /* two columns so many tiles from each other are walked down together; a power of two, or 0 */
+    uint32_t outlives; /* what is read is to stay in L2 longer than what is written */
+    uint32_t halo;     /* rows above the tile that its skewed output segments may start in */
+    uint32_t far;      /* transpose_pick, _wide, _few, _any: offsets need 64 bits */
+    uint32_t tight;    /* transpose_pick_any: a block has little shared memory */
+    uint32_t pitch;    /* transpose_pick, _wide, _few, _any, _whole: bytes from row to row in shared memory */
+    uint32_t lanes;    /* transpose_pick_flat: vectors of shared memory that a row has */
     uint32_t room, slot; /* likewise: `slot` bytes are left after every 2^room rows */
     uint32_t turns;      /* transpose_pick_flat: threads that share the words that start at one place; _flow: the
                             places of a thread */
@@ -171,6 +175,9 @@ typedef struct gp_transpose_cut {
     size_t smem;
     uint64_t blocks;
 } gp_transpose_cut;
+
+/* What a plan keeps of it: all but the last two, which are the plan's own. */
+#define GP_TRANSPOSE_CUT_KEPT (offsetof(gp_transpose_cut, slice) + sizeof(uint32_t))
 
 #ifdef __cplusplus
 extern "C" {
@@ -201,6 +208,8 @@ gp_transpose_cut gp_transpose_cut_mirror_bytes(const gp_problem *problem, unsign
 gp_transpose_cut gp_transpose_cut_mirror_pick(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_mirror_pick_wide(const gp_problem *problem, unsigned threads);
 gp_transpose_cut gp_transpose_cut_mirror_pick_quads(const gp_problem *problem, unsigned threads);
+
+gp_transpose_cut gp_transpose_cut_of(const gp_plan *plan);
 
 /* The most bytes, 16 or fewer, that divide an element's size and every address. */
 uint32_t gp_transpose_piece(const gp_problem *problem);

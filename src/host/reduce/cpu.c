@@ -87,7 +87,7 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
         *problem->result = problem->reduce == GP_REDUCE_AND ? -1 : 0;
         return GP_OK;
     }
-    unsigned parts = plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
     if (parts > problem->n)
         parts = (unsigned)problem->n;
     reduce_work work = {
@@ -100,8 +100,7 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
     return GP_OK;
 }
 
-uint64_t gp_reduce_cpu_parts(const gp_problem *problem, unsigned threads) {
-    (void)threads;
+uint64_t gp_reduce_cpu_parts(const gp_problem *problem) {
     return gp_parts_for_bytes(problem->n * sizeof(int32_t));
 }
 

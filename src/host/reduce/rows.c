@@ -2,6 +2,7 @@
 /* The kernels that reduce, best first. */
 #include "../cpu/rows.h"
 #include "../../device/launch.h"
+#include "../occupancy.h"
 #include "tiling.h"
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_block);
@@ -10,88 +11,94 @@ GP_DECLARE_LAUNCHER(gp_launch_reduce_grid);
 #define BLOCK_MAX \
     8192 /* what one block takes in one round of loads; in a trial on an H200 two blocks took 0.3 us longer */
 
-static bool fits_one_block(const gp_problem *problem, const gp_device *device) {
+static bool fit_block(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
-    return problem->n <= BLOCK_MAX;
+    tiling->threads = gp_threads_of_attempt(GP_REDUCE_THREADS, 32, attempt);
+    tiling->blocks = 1;
+    tiling->t[GP_REDUCE_DEALT] = UINT32_MAX;
+    return problem->n <= BLOCK_MAX && tiling->threads > 0;
 }
 
-static uint64_t one_block(const gp_problem *problem, unsigned threads) {
-    (void)problem;
-    (void)threads;
-    return 1;
+/* Chunks that are dealt out; the rest is drawn. A block's partial result must fit however the draws fall. */
+static uint32_t dealt_chunks(uint64_t n, const gp_tiling *tiling) {
+    const uint64_t chunk = (uint64_t)tiling->threads * GP_REDUCE_LOADS * 4, rounds = n / chunk / tiling->blocks;
+    uint64_t drawn = rounds / GP_REDUCE_DRAWN * tiling->blocks;
+    if (drawn == 0)
+        return UINT32_MAX;
+    drawn = drawn < GP_REDUCE_DRAWN_MAX / chunk ? drawn : GP_REDUCE_DRAWN_MAX / chunk;
+    return (uint32_t)(rounds * tiling->blocks - drawn);
 }
 
-static uint64_t grid_blocks(const gp_problem *problem, unsigned threads) {
-    const uint64_t per_block = (uint64_t)threads * GP_REDUCE_LOADS * 4;
+/* At most as many blocks as the device holds at once. */
+static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    tiling->threads = gp_threads_of_attempt(GP_REDUCE_THREADS, 32, attempt);
+    if (tiling->threads == 0)
+        return false;
+    const uint64_t per_block = (uint64_t)tiling->threads * GP_REDUCE_LOADS * 4;
     const uint64_t blocks = (problem->n + per_block - 1) / per_block;
-    return blocks < GP_REDUCE_GRID_MAX ? blocks : GP_REDUCE_GRID_MAX;
+    gp_occupancy_info held;
+    gp_occupancy_compute(device, tiling->threads, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, &held);
+    const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
+    tiling->blocks = blocks < GP_REDUCE_GRID_MAX ? blocks : GP_REDUCE_GRID_MAX;
+    if (tiling->blocks > resident)
+        tiling->blocks = resident;
+    if (tiling->blocks > 0)
+        tiling->t[GP_REDUCE_DEALT] = dealt_chunks(problem->n, tiling);
+    return true;
 }
 
-static bool has_avx512(const gp_problem *problem, const gp_device *device) {
-    (void)problem;
-    return (device->cpu_isa & GP_ISA_AVX512) != 0;
-}
+#define FIT_PROCESSOR(name, isa)                                                                 \
+    static bool fit_##name(const gp_problem *problem, const gp_device *device, unsigned attempt, \
+                           gp_tiling *tiling) {                                                  \
+        return gp_fit_processor(device, isa, gp_reduce_cpu_parts(problem), attempt, tiling);     \
+    }
 
-static bool has_avx2(const gp_problem *problem, const gp_device *device) {
-    (void)problem;
-    return (device->cpu_isa & GP_ISA_AVX2) != 0;
-}
-
-static bool has_neon(const gp_problem *problem, const gp_device *device) {
-    (void)problem;
-    return (device->cpu_isa & GP_ISA_NEON) != 0;
-}
+FIT_PROCESSOR(avx512, GP_ISA_AVX512)
+FIT_PROCESSOR(avx2, GP_ISA_AVX2)
+FIT_PROCESSOR(neon, GP_ISA_NEON)
+FIT_PROCESSOR(cpu, 0)
 
 const gp_kernel gp_reduce_rows[] = {
     {.name = "reduce_block",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_REDUCE_THREADS,
      .regs_per_thread = GP_REDUCE_BLOCK_REGS,
      .smem_static = GP_REDUCE_STATIC_SMEM,
      .overlaps = true,
-     .blocks = one_block,
-     .supports = fits_one_block,
+     .fit = fit_block,
      .launch = GP_GPU(gp_launch_reduce_block),
      .about = "one block for few elements: no second pass over partial results"},
     {.name = "reduce_grid",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_REDUCE_THREADS,
      .regs_per_thread = GP_REDUCE_REGS,
      .smem_static = GP_REDUCE_STATIC_SMEM,
      .overlaps = true,
-     .blocks = grid_blocks,
+     .fit = fit_grid,
      .launch = GP_GPU(gp_launch_reduce_grid),
-     .about = "any number of elements in one launch: the last block to start collects the partial results",
-     .waves = 1},
+     .about = "any number of elements in one launch: the last block to start collects the partial results"},
     {.name = "reduce_avx512",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_reduce_cpu_parts,
-     .supports = has_avx512,
+     .fit = fit_avx512,
      .launch = GP_X86(gp_launch_reduce_avx512),
      .about = "AVX-512, several streams a thread"},
     {.name = "reduce_avx2",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_reduce_cpu_parts,
-     .supports = has_avx2,
+     .fit = fit_avx2,
      .launch = GP_X86(gp_launch_reduce_avx2),
      .about = "AVX2, several streams a thread"},
     {.name = "reduce_neon",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_reduce_cpu_parts,
-     .supports = has_neon,
+     .fit = fit_neon,
      .launch = GP_ARM64(gp_launch_reduce_neon),
      .about = "NEON, pairs added straight into 64 bits"},
     {.name = "reduce_cpu",
      .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_reduce_cpu_parts,
+     .fit = fit_cpu,
      .launch = gp_launch_reduce_cpu,
      .about = "portable C: the reference that every other kernel is proved against"},
 };

@@ -69,7 +69,7 @@ static gp_status run(gp_context *context, unsigned parts, window_work *work) {
 }
 
 static unsigned parts_of(const gp_plan *plan) {
-    return plan->grid > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->grid;
+    return plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
 }
 
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
@@ -99,8 +99,7 @@ bool gp_window_simd_supports(const gp_problem *problem) {
     return problem->window <= (size_t)1 << 30;
 }
 
-uint64_t gp_window_cpu_parts(const gp_problem *problem, unsigned threads) {
-    (void)threads;
+uint64_t gp_window_cpu_parts(const gp_problem *problem) {
     return gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
 }
 

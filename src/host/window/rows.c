@@ -74,32 +74,6 @@ GP_DECLARE_LAUNCHER(gp_launch_window_stream);
 #define ROWS_PIXELS_FEW ((uint64_t)1 << 21) /* of whole lines: 1024 x 1024 pixels 5.3, 7.7 (window_scan 5.7, 7.2) */
 #define STREAM_WINDOW_MAX ((size_t)1 << 31) /* up to which the widest accumulators are exact */
 
-static bool scan_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return problem->window <= SCAN_WINDOW_MAX;
-}
-
-/* Few outputs too, as its blocks then share a tile among more threads (window_cut.c has figures). */
-static bool mid_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return problem->window <= MID_WINDOW_MAX && (problem->window > SCAN_WINDOW_MAX || gp_window_is_few(problem));
-}
-
-static bool few_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return gp_window_is_few(problem);
-}
-
-static bool wide_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return problem->window <= WIDE_WINDOW_MAX;
-}
-
-static bool stream_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
-    return problem->window <= STREAM_WINDOW_MAX;
-}
-
 /*
  * Launches overlap: blocks are placed where those of the call before leave room, and an SM that is done early gets
  * more of them than its share. A grid that fills more than half of the device, but not all of it, is spread evenly by
@@ -127,32 +101,58 @@ static size_t tile_smem(const gp_problem *problem, const gp_window_cut *cut, uns
     return (spans + window + GP_WINDOW_ALIGN_IN + 9) * sizeof(int32_t);
 }
 
-static uint64_t scan_blocks(const gp_problem *problem, unsigned threads) {
-    return (uint64_t)problem->rows * gp_window_cut_row(problem, threads).tiles_a_row;
-}
-
-static size_t scan_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+/* Tiles of a row, halo and all, for blocks of as many threads. */
+static bool fit_tiles(const gp_problem *problem, const gp_device *device, unsigned threads, gp_tiling *tiling) {
+    if (threads == 0)
+        return false;
     const gp_window_cut cut = gp_window_cut_row(problem, threads);
     const size_t smem = GP_WINDOW_SCAN_WARPS * sizeof(int32_t) + tile_smem(problem, &cut, threads);
-    return even_smem(device, threads, GP_WINDOW_SCAN_REGS, smem, scan_blocks(problem, threads));
+    tiling->threads = threads;
+    tiling->blocks = (uint64_t)problem->rows * cut.tiles_a_row;
+    tiling->smem = even_smem(device, threads, GP_WINDOW_SCAN_REGS, smem, tiling->blocks);
+    GP_TILING_PUT(tiling, cut);
+    return true;
+}
+
+static bool fit_scan(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    return problem->window <= SCAN_WINDOW_MAX &&
+           fit_tiles(problem, device, gp_threads_of_attempt(GP_WINDOW_SCAN_THREADS, 32, attempt), tiling);
+}
+
+/* Few outputs too, as its blocks then share a tile among more threads (cut.c has figures). */
+static bool fit_mid(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    return problem->window <= MID_WINDOW_MAX && (problem->window > SCAN_WINDOW_MAX || gp_window_is_few(problem)) &&
+           fit_tiles(problem, device, gp_threads_of_attempt(GP_WINDOW_MID_THREADS, 32, attempt), tiling);
+}
+
+static bool fit_wide(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    return problem->window <= WIDE_WINDOW_MAX &&
+           fit_tiles(problem, device, gp_threads_of_attempt(GP_WINDOW_WIDE_THREADS, 32, attempt), tiling);
 }
 
 /* Blocks of the largest size are for the widest windows, smaller ones for all others. */
-static size_t few_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+static bool fit_few(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
-    const gp_window_cut cut = gp_window_cut_few(problem, threads);
-    const bool largest = threads == GP_WINDOW_FEW_THREADS;
-    return largest == (problem->window > FEW_WINDOW_256) ? GP_WINDOW_FEW_HEAD + tile_smem(problem, &cut, threads)
-                                                         : GP_SMEM_OTHER_THREADS;
+    const bool widest = problem->window > FEW_WINDOW_256;
+    if (!gp_window_is_few(problem) || (widest && attempt > 0))
+        return false;
+    tiling->threads = gp_threads_of_attempt(GP_WINDOW_FEW_THREADS, 32, attempt + !widest);
+    if (tiling->threads == 0)
+        return false;
+    const gp_window_cut cut = gp_window_cut_few(problem, tiling->threads);
+    tiling->blocks = (uint64_t)problem->rows * cut.tiles_a_row;
+    tiling->smem = GP_WINDOW_FEW_HEAD + tile_smem(problem, &cut, tiling->threads);
+    GP_TILING_PUT(tiling, cut);
+    return true;
 }
 
-static uint64_t few_blocks(const gp_problem *problem, unsigned threads) {
-    return (uint64_t)problem->rows * gp_window_cut_few(problem, threads).tiles_a_row;
-}
-
-static uint64_t stream_blocks(const gp_problem *problem, unsigned threads) {
-    (void)threads;
-    return problem->rows * (uint64_t)gp_window_cut_pieces(problem).of_row;
+static bool fit_stream(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    const gp_window_pieces pieces = gp_window_cut_pieces(problem);
+    tiling->threads = gp_threads_of_attempt(GP_WINDOW_THREADS, 32, attempt);
+    tiling->blocks = problem->rows * (uint64_t)pieces.of_row;
+    GP_TILING_PUT(tiling, pieces);
+    return problem->window <= STREAM_WINDOW_MAX && tiling->threads > 0;
 }
 
 static bool rows_are_lines(const gp_problem *problem) {
@@ -167,8 +167,7 @@ static bool rows_are_vectors(const gp_problem *problem) {
  * Rows of which window_scan would hold one a block, and too little of it; and longer ones whose windows bring it more
  * halo than pixels. Zeros beyond the row are not counted, so that their windows have no bound here.
  */
-static bool rows_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
+static bool rows_are_short(const gp_problem *problem) {
     const bool none = problem->border == GP_BORDER_NONE, zeros = none || problem->border == GP_BORDER_ZERO;
     const size_t much_halo = zeros ? SCAN_WINDOW_MAX : 2 * problem->cols;
     const bool few = problem->rows * (uint64_t)problem->cols <= ROWS_PIXELS_FEW;
@@ -180,18 +179,23 @@ static bool rows_supports(const gp_problem *problem, const gp_device *device) {
            (zeros || problem->window <= ROWS_WINDOW_MAX);
 }
 
-/* There are blocks of two sizes; the larger is refused where it is no use. */
-static size_t rows_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
+/* There are blocks of two sizes; the larger is for long extended rows. */
+static bool fit_rows(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
-    const gp_window_rows_cut cut = gp_window_cut_rows(problem, threads);
-    const bool large = threads == GP_WINDOW_ROWS_THREADS_MAX && cut.extended > ROWS_EXTENDED_SHORT;
-    return large || threads == GP_WINDOW_ROWS_THREADS ? GP_WINDOW_ROWS_SMEM(threads, cut.chunk, cut.rows)
-                                                      : GP_SMEM_OTHER_THREADS;
-}
-
-static uint64_t rows_blocks(const gp_problem *problem, unsigned threads) {
-    const unsigned rows = gp_window_cut_rows(problem, threads).rows;
-    return (problem->rows + rows - 1) / rows;
+    if (!rows_are_short(problem) || attempt > 1)
+        return false;
+    gp_window_rows_cut cut = gp_window_cut_rows(problem, GP_WINDOW_ROWS_THREADS_MAX);
+    tiling->threads = GP_WINDOW_ROWS_THREADS_MAX;
+    if (cut.extended <= ROWS_EXTENDED_SHORT || attempt > 0) {
+        if (cut.extended <= ROWS_EXTENDED_SHORT && attempt > 0)
+            return false;
+        cut = gp_window_cut_rows(problem, GP_WINDOW_ROWS_THREADS);
+        tiling->threads = GP_WINDOW_ROWS_THREADS;
+    }
+    tiling->blocks = (problem->rows + cut.rows - 1) / cut.rows;
+    tiling->smem = GP_WINDOW_ROWS_SMEM(tiling->threads, cut.chunk, cut.rows);
+    GP_TILING_PUT(tiling, cut);
+    return true;
 }
 
 /* One behind the other, of lengths that suit neither window_rows nor window_scan. */
@@ -203,181 +207,152 @@ static bool rows_are_flat(const gp_problem *problem) {
            problem->border != GP_BORDER_WRAP;
 }
 
-static bool flat_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
+static bool fit_one_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, unsigned regs,
+                         gp_tiling *tiling) {
+    const gp_window_flat_cut cut = gp_window_cut_flat(problem);
+    const unsigned early = problem->out_align >= GP_ALIGN_MAX ? 0 : GP_WINDOW_FLAT_EARLY;
+    tiling->threads = GP_WINDOW_FLAT_THREADS;
+    tiling->blocks = (problem->rows * (uint64_t)problem->cols + early + cut.outputs - 1) / cut.outputs;
+    tiling->smem = even_smem(device, tiling->threads, regs, GP_WINDOW_FLAT_SMEM(cut.chunk), tiling->blocks);
+    GP_TILING_PUT(tiling, cut);
+    return attempt == 0;
+}
+
+static bool fit_flat(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     return rows_are_flat(problem) && problem->cols <= GP_WINDOW_FLAT_COLS &&
            problem->window_before <= GP_WINDOW_FLAT_BEFORE && problem->cols >= problem->window &&
-           problem->cols >= (problem->window - 1) * FLAT_EDGES;
+           problem->cols >= (problem->window - 1) * FLAT_EDGES &&
+           fit_one_tile(problem, device, attempt, GP_WINDOW_FLAT_REGS, tiling);
 }
 
-static bool flat_wide_supports(const gp_problem *problem, const gp_device *device) {
-    (void)device;
+static bool fit_flat_wide(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     return rows_are_flat(problem) && problem->window_before <= GP_WINDOW_FLAT_WIDE_BEFORE &&
            (problem->cols > GP_WINDOW_FLAT_COLS || problem->window_before > GP_WINDOW_FLAT_BEFORE) &&
-           problem->cols >= problem->window && problem->cols >= (problem->window - 1) * FLAT_EDGES_WIDE;
+           problem->cols >= problem->window && problem->cols >= (problem->window - 1) * FLAT_EDGES_WIDE &&
+           fit_one_tile(problem, device, attempt, GP_WINDOW_FLAT_WIDE_REGS, tiling);
 }
 
-static uint64_t flat_blocks(const gp_problem *problem, unsigned threads) {
-    (void)threads;
-    const uint64_t outputs = gp_window_cut_flat(problem).outputs;
-    const unsigned early = problem->out_align >= GP_ALIGN_MAX ? 0 : GP_WINDOW_FLAT_EARLY;
-    return (problem->rows * (uint64_t)problem->cols + early + outputs - 1) / outputs;
+static bool fit_naive(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    tiling->threads = gp_threads_of_attempt(GP_WINDOW_THREADS, 32, attempt);
+    if (tiling->threads == 0)
+        return false;
+    const uint64_t pixels = problem->rows * (problem->col_end - problem->col_first);
+    tiling->blocks = (pixels + tiling->threads - 1) / tiling->threads;
+    return true;
 }
 
-static size_t flat_smem(const gp_problem *problem, const gp_device *device, unsigned threads) {
-    const unsigned chunk = gp_window_cut_flat(problem).chunk;
-    const unsigned regs = chunk == GP_WINDOW_FLAT_WIDE ? GP_WINDOW_FLAT_WIDE_REGS : GP_WINDOW_FLAT_REGS;
-    return even_smem(device, threads, regs, GP_WINDOW_FLAT_SMEM(chunk), flat_blocks(problem, threads));
-}
+#define FIT_PROCESSOR(name, isa)                                                                 \
+    static bool fit_##name(const gp_problem *problem, const gp_device *device, unsigned attempt, \
+                           gp_tiling *tiling) {                                                  \
+        return gp_window_simd_supports(problem) &&                                               \
+               gp_fit_processor(device, isa, gp_window_cpu_parts(problem), attempt, tiling);     \
+    }
 
-static uint64_t naive_blocks(const gp_problem *problem, unsigned threads) {
-    return (problem->rows * (problem->col_end - problem->col_first) + threads - 1) / threads;
-}
+FIT_PROCESSOR(avx512, GP_ISA_AVX512)
+FIT_PROCESSOR(avx2, GP_ISA_AVX2)
+FIT_PROCESSOR(neon, GP_ISA_NEON)
 
-static bool avx512_supports(const gp_problem *problem, const gp_device *device) {
-    return (device->cpu_isa & GP_ISA_AVX512) != 0 && gp_window_simd_supports(problem);
-}
-
-static bool avx2_supports(const gp_problem *problem, const gp_device *device) {
-    return (device->cpu_isa & GP_ISA_AVX2) != 0 && gp_window_simd_supports(problem);
-}
-
-static bool neon_supports(const gp_problem *problem, const gp_device *device) {
-    return (device->cpu_isa & GP_ISA_NEON) != 0 && gp_window_simd_supports(problem);
+static bool fit_cpu(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    return gp_fit_processor(device, 0, gp_window_cpu_parts(problem), attempt, tiling);
 }
 
 const gp_kernel gp_window_rows[] = {
     {.name = "window_flat",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = GP_WINDOW_FLAT_THREADS,
-     .threads_max = GP_WINDOW_FLAT_THREADS,
      .regs_per_thread = GP_WINDOW_FLAT_REGS,
      .overlaps = true,
-     .smem = flat_smem,
-     .blocks = flat_blocks,
-     .supports = flat_supports,
+     .fit = fit_flat,
      .launch = GP_GPU(gp_launch_window_flat),
      .about = "rows of odd lengths without gaps, in tiles that do not regard where rows end, by prefix sums"},
     {.name = "window_flat_wide",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = GP_WINDOW_FLAT_THREADS,
-     .threads_max = GP_WINDOW_FLAT_THREADS,
      .regs_per_thread = GP_WINDOW_FLAT_WIDE_REGS,
      .overlaps = true,
-     .smem = flat_smem,
-     .blocks = flat_blocks,
-     .supports = flat_wide_supports,
+     .fit = fit_flat_wide,
      .launch = GP_GPU(gp_launch_window_flat_wide),
      .about = "the same in larger tiles, for longer rows and wider windows"},
     {.name = "window_rows",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = GP_WINDOW_ROWS_THREADS,
-     .threads_max = GP_WINDOW_ROWS_THREADS_MAX,
      .regs_per_thread = GP_WINDOW_ROWS_REGS,
      .overlaps = true,
-     .smem = rows_smem,
-     .blocks = rows_blocks,
-     .supports = rows_supports,
+     .fit = fit_rows,
      .launch = GP_GPU(gp_launch_window_rows),
      .about = "short rows, several a block: windows as differences of prefix sums, of any width, without halo"},
     {.name = "window_scan_mid",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_WINDOW_MID_THREADS,
      .regs_per_thread = GP_WINDOW_SCAN_REGS,
      .overlaps = true,
-     .smem = scan_smem,
-     .blocks = scan_blocks,
-     .supports = mid_supports,
+     .fit = fit_mid,
      .launch = GP_GPU(gp_launch_window_scan_mid),
      .about = "window_scan in larger blocks, for few outputs, and as wider windows bring more halo"},
     {.name = "window_scan",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_WINDOW_SCAN_THREADS,
      .regs_per_thread = GP_WINDOW_SCAN_REGS,
      .overlaps = true,
-     .smem = scan_smem,
-     .blocks = scan_blocks,
-     .supports = scan_supports,
+     .fit = fit_scan,
      .launch = GP_GPU(gp_launch_window_scan),
      .about = "a tile of a row in shared memory, windows by scanning differences: cost independent of the window"},
     {.name = "window_scan_few",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_WINDOW_FEW_THREADS,
      .regs_per_thread = GP_WINDOW_FEW_REGS,
      .overlaps = true,
-     .smem = few_smem,
-     .blocks = few_blocks,
-     .supports = few_supports,
+     .fit = fit_few,
      .launch = GP_GPU(gp_launch_window_scan_few),
      .about = "likewise for few outputs and wider windows: a block's threads add up its first window together"},
     {.name = "window_scan_wide",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_WINDOW_WIDE_THREADS,
      .regs_per_thread = GP_WINDOW_SCAN_REGS,
      .overlaps = true,
-     .smem = scan_smem,
-     .blocks = scan_blocks,
-     .supports = wide_supports,
+     .fit = fit_wide,
      .launch = GP_GPU(gp_launch_window_scan_wide),
      .about = "likewise with the largest blocks, for wider windows"},
     {.name = "window_stream",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_WINDOW_THREADS,
      .regs_per_thread = GP_WINDOW_STREAM_REGS,
      .smem_static = GP_WINDOW_STREAM_STATIC_SMEM,
      .overlaps = true,
-     .blocks = stream_blocks,
-     .supports = stream_supports,
+     .fit = fit_stream,
      .launch = GP_GPU(gp_launch_window_stream),
      .about = "the same straight from global memory, for windows that leave shared memory little room or none"},
     {.name = "window_naive",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_GPU,
-     .threads_min = 32,
-     .threads_max = GP_WINDOW_THREADS,
      .regs_per_thread = GP_WINDOW_NAIVE_REGS,
      .overlaps = true,
-     .blocks = naive_blocks,
+     .fit = fit_naive,
      .launch = GP_GPU(gp_launch_window_naive),
      .about = "one thread a pixel, every window added up: any window, cost grows with it"},
     {.name = "window_avx512",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_window_cpu_parts,
-     .supports = avx512_supports,
+     .fit = fit_avx512,
      .launch = GP_X86(gp_launch_window_avx512),
      .about = "AVX-512, sliding 8 outputs at a time, windows up to 2^30"},
     {.name = "window_avx2",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_window_cpu_parts,
-     .supports = avx2_supports,
+     .fit = fit_avx2,
      .launch = GP_X86(gp_launch_window_avx2),
      .about = "AVX2, sliding 4 outputs at a time, windows up to 2^30"},
     {.name = "window_neon",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_window_cpu_parts,
-     .supports = neon_supports,
+     .fit = fit_neon,
      .launch = GP_ARM64(gp_launch_window_neon),
      .about = "NEON, sliding 4 outputs at a time, windows up to 2^30"},
     {.name = "window_cpu",
      .operation = GP_OPERATION_WINDOW,
      .space = GP_SPACE_PROCESSOR,
-     .blocks = gp_window_cpu_parts,
+     .fit = fit_cpu,
      .launch = gp_launch_window_cpu,
      .about = "portable C: the reference that every other kernel is proved against"},
 };

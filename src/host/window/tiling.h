@@ -62,14 +62,14 @@ typedef struct gp_window_cut {
     unsigned span;                     /* columns a warp; a multiple of 128 */
     unsigned wide_span;                /* the same where sums are widest */
     unsigned early_mask;               /* of how many columns early a row's first tile starts */
-    bool gaps;                         /* between the columns of two rows: bytes that nobody writes */
+    unsigned gaps;                     /* between the columns of two rows: bytes that nobody writes */
 } gp_window_cut;
 
 /* How window_stream does. */
 typedef struct gp_window_pieces {
     int64_t outputs;
-    int64_t of_row;      /* pieces a row */
-    unsigned early_mask; /* as above */
+    int64_t of_row;     /* pieces a row */
+    int64_t early_mask; /* as above */
 } gp_window_pieces;
 
 #ifdef __cplusplus

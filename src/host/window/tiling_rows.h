@@ -26,11 +26,11 @@ typedef struct gp_window_rows_cut {
     unsigned chunk;      /* pixels of extended rows a thread */
     bool vectors;        /* pixels lie so that 16 bytes can be loaded and put at once, */
     bool across;         /* some of them to two rows */
+    bool mirrored;       /* the window of x lies x before that of column 0; else x further */
+    bool minus;          /* windows are to be taken off */
     int left, extended;  /* columns before the row's first, and all, with the row and those behind it */
-    int start, window;   /* column 0's window: start .. start + window - 1; that of x lies x further, */
-    bool mirrored;       /* or x before it */
+    int start, window;   /* column 0's window: start .. start + window - 1 */
     int under, over;     /* columns that windows reach before the row and behind it */
-    bool minus;          /* these are to be taken off */
     unsigned whole;      /* so many times the row is added, */
     unsigned ends_minus; /* and so many times its first and its last pixel taken off */
 } gp_window_rows_cut;
