@@ -6,8 +6,8 @@ set(host_sources
   cpu/available.c cpu/threads.c
   rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
   rearrange/cpu_quick.c rearrange/cpu_runs.c rearrange/cpu_skew.c rearrange/cpu_thin.c rearrange/cpu_thin_avx2.c
-  rearrange/cpu_thin_avx512.c rearrange/cpu_tiles.c rearrange/cut.c rearrange/cut_mirror.c rearrange/cut_pick.c
-  rearrange/rows.c rearrange/supports.c
+  rearrange/cpu_thin_avx512.c rearrange/cpu_tiles.c rearrange/fit_mirror.c rearrange/fit_pick.c
+  rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/rows.c
   reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/rows.c
   study/recursive.c study/rows.c
   window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_avx512_row.c window/cpu_batch.c
@@ -18,10 +18,8 @@ list(TRANSFORM host_sources PREPEND src/host/)
 if(GPUPRIM_WITH_CUDA)
   set(device_sources
     driver.c launch.c memory.c query.c
-    rearrange/any.cu rearrange/bulk.cu rearrange/mirror.cu rearrange/mirror_bytes.cu rearrange/mirror_pick.cu
-    rearrange/mirror_quads.cu rearrange/pick.cu rearrange/pick_any.cu rearrange/pick_flow.cu rearrange/pick_long.cu
-    rearrange/pick_thin.cu rearrange/pick_whole.cu rearrange/plain.cu rearrange/quad.cu rearrange/rows.cu
-    rearrange/skew.cu rearrange/strip.cu rearrange/vector.cu
+    rearrange/mirror.cu rearrange/mirror_pick.cu rearrange/pick.cu rearrange/pieces.cu rearrange/plain.cu
+    rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
     reduce/reduce.cu
     stage/cut.c stage/memory.c stage/move.c stage/run.c stage/stage.c
     study/reduce_ladder.cu study/reduce_ladder_smem.cu study/reduce_ladder_sum.c study/window_ladder.cu

@@ -13,7 +13,7 @@ rows=$(awk '/^#define / { sub(/\(.*/, "", $2); macro = $2 } /\.overlaps = true/ 
     src/host/*/rows.c)
 [ "$(wc -w <<<"$rows")" -gt 4 ] || { echo "found too few rows that overlap: $rows"; exit 1; }
 for row in $rows; do
-    file=$(grep -lE "^extern \"C\" gp_status gp_launch_(transpose_)?$row\(" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
+    file=$(grep -lE "^extern \"C\" gp_status gp_launch_$row\(" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
     kernels=$(grep -cE '__global__' "$file" || true)
     waits=$(grep -cE '^    gp_await_earlier_kernels\(.*\);$' "$file" || true)
     if [ "$kernels" -eq 0 ] || [ "$kernels" -gt "$waits" ]; then

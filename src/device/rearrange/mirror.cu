@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_mirror, transpose_mirror_wide: 4, 8, 12 and 16 bytes in place, any pitch. L2 is what limits large
- * matrices (87 % of its peak at 11585 x 11585 of 4 bytes, DRAM 69 %): a row of a tile that begins anywhere reaches
- * into one more sector than it fills. So large matrices take large tiles. Stores are shifted such that none reaches
- * into two lines: 64 x 64 tiles of 4 bytes 314 us, without 321.
+ * transpose_mirror: 4, 8, 12 and 16 bytes in place, any pitch. L2 is what limits large matrices (87 % of its peak at
+ * 11585 x 11585 of 4 bytes, DRAM 69 %): a row of a tile that begins anywhere reaches into one more sector than it
+ * fills. So large matrices take large tiles. Stores are shifted such that none reaches into two lines.
  */
-#include "../gpu.h"
-#include "../warp.cuh"
 #include "mirror.cuh"
 
 /* Architectures 8.0, 9.0 and 10.0 have room for 2048 threads on an SM, others for 1024 or 1536. */
@@ -26,7 +23,7 @@ template <int bytes, int side, int threads> struct mirror_tile {
     static constexpr uint32_t words = bytes == 12 ? 3 : 1, across = side * words;
     static constexpr uint32_t lanes = 32, wide = across / lanes; /* loads a row and thread */
     static constexpr uint32_t at_once = threads / lanes, each = side / at_once, pitch = across + words; /* rows */
-    static constexpr uint32_t line = GP_TRANSPOSE_LINE / sizeof(word);
+    static constexpr uint32_t line = GP_LINE / sizeof(word);
     static constexpr bool shifts = bytes != 12 && across > line;
     static constexpr size_t smem = side * pitch * sizeof(word);
     typedef word held[each][wide];
@@ -134,9 +131,9 @@ template <typename tile> __device__ inline void swap_by_halves(const tile &mine,
 template <int bytes, int side, int threads>
 __device__ inline void fetch_early(const transpose_arguments &a, const tile_index &at) {
 #if __CUDA_ARCH__ >= 900
-    constexpr uint32_t lines = side * bytes / GP_TRANSPOSE_LINE;
+    constexpr uint32_t lines = side * bytes / GP_LINE;
     static_assert(2 * side * lines <= threads, "a thread has one line at most");
-    const uint32_t piece = threadIdx.x % lines * GP_TRANSPOSE_LINE, y = threadIdx.x / lines;
+    const uint32_t piece = threadIdx.x % lines * GP_LINE, y = threadIdx.x / lines;
     const bool second = y >= side;
     if (y >= 2 * side || (second && at.row == at.col))
         return;
@@ -149,9 +146,8 @@ __device__ inline void fetch_early(const transpose_arguments &a, const tile_inde
 
 /*
  * 12 bytes by halves, others together. The next call's blocks: of two calls that share the SMs, blocks come by 5 to
- * some and by 2 to others, so of 12 and 16 bytes they come when all loads are under way. H200, us: 12 bytes 725 x 725
- * together, with the shift 6.4, by halves 6.0, with late blocks 5.3; 850 x 850 8.5 and 6.3; 16 bytes 725 x 725 7.3
- * and 6.1; 4 bytes 1449 x 1449 6.4 and 7.2.
+ * some and by 2 to others, so of 12 and 16 bytes they come when all loads are under way. 725 x 725 of 16 bytes on an
+ * H200: 7.3 us when they come at once, 6.1 late.
  */
 template <int bytes, int side, int threads>
 __global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror(transpose_arguments a) {
@@ -180,28 +176,14 @@ __global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror
     }
 }
 
-static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                        const gp_transpose_cut &cut, const void *kernel) {
-    transpose_arguments arguments = transpose_arguments_of(problem, cut);
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernel, list);
-}
+static const void *const kernels[] = {(const void *)transpose_mirror<4, 32, GP_TRANSPOSE_THREADS>,
+                                      (const void *)transpose_mirror<4, 64, GP_TRANSPOSE_THREADS>,
+                                      (const void *)transpose_mirror<8, 32, GP_TRANSPOSE_THREADS>,
+                                      (const void *)transpose_mirror<8, 64, GP_TRANSPOSE_THREADS>,
+                                      (const void *)transpose_mirror<16, 32, GP_TRANSPOSE_THREADS>,
+                                      (const void *)transpose_mirror<16, 64, GP_TRANSPOSE_MIRROR_WIDE_THREADS>,
+                                      (const void *)transpose_mirror<12, 32, GP_TRANSPOSE_THREADS>};
 
 extern "C" gp_status gp_launch_transpose_mirror(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
-    const size_t bytes = problem->elem_bytes;
-    constexpr int threads = GP_TRANSPOSE_THREADS;
-    const void *small = bytes == 16   ? (const void *)transpose_mirror<16, 32, threads>
-                        : bytes == 12 ? (const void *)transpose_mirror<12, 32, threads>
-                        : bytes == 8  ? (const void *)transpose_mirror<8, 32, threads>
-                                      : (const void *)transpose_mirror<4, 32, threads>;
-    const void *large =
-        bytes == 8 ? (const void *)transpose_mirror<8, 64, threads> : (const void *)transpose_mirror<4, 64, threads>;
-    return launch(context, plan, problem, cut, cut.tile_rows == 32 ? small : large);
-}
-
-extern "C" gp_status gp_launch_transpose_mirror_wide(gp_context *context, const gp_plan *plan,
-                                                     const gp_problem *problem) {
-    constexpr int threads = GP_TRANSPOSE_MIRROR_WIDE_THREADS;
-    return launch(context, plan, problem, gp_transpose_cut_of(plan), (const void *)transpose_mirror<16, 64, threads>);
+    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_mirror_pick, _wide: 1, 2 and 4 bytes in place, any pitch. What limits them is the way between the two
+ * transpose_mirror_pick: 1, 2 and 4 bytes in place, any pitch. What limits them is the way between the two
  * halves of the L2 cache (ltcfabric2ltc 85 to 93 % of its cycles): half of all sectors go there, and a piece of a row
- * that begins anywhere touches one more sector than it fills. So tiles are large; _wide spreads a pair of tiles over
- * a cluster of two blocks, which leaves an SM more blocks to switch between than one block of both.
+ * that begins anywhere touches one more sector than it fills. So tiles are large; of large matrices, a pair of them
+ * is spread over a cluster of two blocks, which leaves an SM more blocks to switch between than one block of both.
  */
-#include "../gpu.h"
-#include "../warp.cuh"
 #include "mirror_pick.cuh"
 
 /* Blocks an SM that registers leave room for, and threads. */
@@ -17,9 +15,9 @@
 #endif
 
 /* Half of the threads each swap one of the two tiles; both are read before either is written. */
-template <int bytes, int threads>
+template <int bytes, int vectors, int threads>
 __global__ void __launch_bounds__(threads, BLOCKS(threads)) transpose_mirror_pick(transpose_arguments a) {
-    typedef picked_tile<bytes, GP_TRANSPOSE_MIRROR_PICK_VECTORS, threads / 2> tile;
+    typedef picked_tile<bytes, vectors, threads / 2> tile;
     gp_await_earlier_kernels();
     tile_index at;
     if (!pair_of_block(a, blockIdx.x, &at))
@@ -44,10 +42,10 @@ __device__ inline bool tile_of_cluster(const transpose_arguments &a, tile_index 
     return !second || at.row != at.col;
 }
 
-template <int bytes, int vectors, int threads>
-__global__ void CLUSTER_OF_TWO __launch_bounds__(threads, bytes == 2 ? BLOCKS(threads) : 3)
+template <int bytes>
+__global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(bytes), 3)
     transpose_mirror_pick_wide(transpose_arguments a) {
-    typedef picked_tile<bytes, vectors, threads> tile;
+    typedef picked_tile<bytes, GP_MIRROR_PICK_WIDE_VECTORS(bytes), GP_MIRROR_PICK_WIDE_THREADS(bytes)> tile;
     gp_await_earlier_kernels();
     tile_index at;
     if (!tile_of_cluster(a, &at))
@@ -62,26 +60,16 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(threads, bytes == 2 ? BLOCKS(th
     mine.store();
 }
 
-static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                        const gp_transpose_cut &cut, const void *kernel) {
-    transpose_arguments arguments = transpose_arguments_of(problem, cut);
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernel, list);
-}
+static const void *const kernels[] = {
+    (const void *)transpose_mirror_pick<1, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
+    (const void *)transpose_mirror_pick<2, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
+    (const void *)transpose_mirror_pick<1, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(1)>,
+    (const void *)transpose_mirror_pick<2, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(2)>,
+    (const void *)transpose_mirror_pick_wide<1>,
+    (const void *)transpose_mirror_pick_wide<2>,
+    (const void *)transpose_mirror_pick_wide<4>};
 
 extern "C" gp_status gp_launch_transpose_mirror_pick(gp_context *context, const gp_plan *plan,
                                                      const gp_problem *problem) {
-    return launch(context, plan, problem, gp_transpose_cut_of(plan),
-                  problem->elem_bytes == 1
-                      ? (const void *)transpose_mirror_pick<1, GP_TRANSPOSE_MIRROR_PICK_THREADS(1)>
-                      : (const void *)transpose_mirror_pick<2, GP_TRANSPOSE_MIRROR_PICK_THREADS(2)>);
-}
-
-extern "C" gp_status gp_launch_transpose_mirror_pick_wide(gp_context *context, const gp_plan *plan,
-                                                          const gp_problem *problem) {
-    const void *two = (const void *)transpose_mirror_pick_wide<2, GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(2),
-                                                               GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(2)>;
-    const void *four = (const void *)transpose_mirror_pick_wide<4, GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(4),
-                                                                GP_TRANSPOSE_MIRROR_PICK_WIDE_THREADS(4)>;
-    return launch(context, plan, problem, gp_transpose_cut_of(plan), problem->elem_bytes == 2 ? two : four);
+    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile of transpose_mirror_pick, _wide, _quads. Tile (i, j) is all elements (r, c) with r + skew(c) in the i-th
- * stretch and c + skew(r) in the j-th, as in transpose_mirror_bytes.cu: whole words of a row, counted from the word
- * that holds its first byte, but for the few rows at a stretch's end that tiles share. Its rows are copied to shared
- * memory as they lie, in the vectors that they touch, and elements are picked from there.
+ * A tile of transpose_mirror_pick. Tile (i, j) is all elements (r, c) with r + skew(c) in the i-th
+ * stretch and c + skew(r) in the j-th: whole words of a row, counted from the word that holds its first byte, but for
+ * the few rows at a stretch's end that tiles share. Its rows are copied to shared memory as they lie, in the vectors
+ * that they touch, and elements are picked from there.
  */
-#ifndef GP_TRANSPOSE_MIRROR_PICK_CUH
-#define GP_TRANSPOSE_MIRROR_PICK_CUH
+#ifndef GP_REARRANGE_MIRROR_PICK_CUH
+#define GP_REARRANGE_MIRROR_PICK_CUH
 
 #include "mirror.cuh"
 
@@ -18,8 +18,7 @@
 
 /*
  * All threads of both blocks have read what either block will write. Nothing passes between the blocks, so the
- * barrier need not order their memory: relaxed, 11585 x 11585 of 1 byte takes 88.8 us for 93.2 (H200).
- * __syncthreads() is for the block's own shared memory.
+ * barrier need not order their memory; __syncthreads() is for the block's own shared memory.
  */
 __device__ inline void await_cluster() {
 #if __CUDA_ARCH__ >= 900
@@ -29,37 +28,18 @@ __device__ inline void await_cluster() {
 #endif
 }
 
-__device__ inline l2_policy policy_last() {
-    uint64_t bits = 0;
-#if __CUDA_ARCH__ >= 800
-    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(bits));
-#endif
-    return {bits};
-}
-
-__device__ inline l2_policy policy_normal() {
-    uint64_t bits = 0;
-#if __CUDA_ARCH__ >= 800
-    asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(bits));
-#endif
-    return {bits};
-}
-
 template <int bytes, int vectors, int of_threads> struct picked_tile {
     typedef typename element_of<bytes>::type element;
     static constexpr uint32_t threads = of_threads, elems = 4 / bytes, halo = elems - 1;
-    static constexpr uint32_t words = GP_TRANSPOSE_MIRROR_PICK_WORDS(vectors), stretch = words * elems;
-    static constexpr uint32_t side = stretch + halo, pitch = GP_TRANSPOSE_MIRROR_PICK_PITCH(vectors);
-    static constexpr uint32_t room = GP_TRANSPOSE_SECTOR / bytes; /* rows that begin at different banks */
-    static constexpr size_t smem = GP_TRANSPOSE_MIRROR_PICK_SMEM(vectors, bytes);
-    static constexpr uint32_t lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32; /* that copy a row */
+    static constexpr uint32_t words = GP_MIRROR_PICK_WORDS(vectors), stretch = words * elems;
+    static constexpr uint32_t side = stretch + halo, pitch = GP_MIRROR_PICK_PITCH(vectors);
+    static constexpr uint32_t room = GP_SECTOR / bytes; /* rows that begin at different banks */
+    static constexpr size_t smem = GP_MIRROR_PICK_SMEM(vectors, bytes);
+    static constexpr uint32_t lanes = vectors; /* that copy a row */
     static constexpr uint32_t times = (words + 31) / 32, warps = threads / 32, full = (1u << elems) - 1;
-    static constexpr bool of_quads =
-        bytes == 1 && vectors == GP_TRANSPOSE_MIRROR_QUADS_VECTORS; /* even pitches only */
-    static_assert(threads % lanes == 0 && warps % (of_quads ? 2 : elems) == 0,
-                  "a thread's rows and columns are skewed alike");
+    static_assert(threads % lanes == 0 && warps % elems == 0, "a thread's rows and columns are skewed alike");
 
-    static constexpr bool keeps = bytes == 2 && vectors == GP_TRANSPOSE_MIRROR_PICK_WIDE_VECTORS(2);
+    static constexpr bool keeps = bytes == 2 && vectors == GP_MIRROR_PICK_WIDE_VECTORS(2);
 
     const transpose_arguments &a;
     uint32_t base; /* in shared memory */
@@ -72,7 +52,7 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
     /* No row or column of it lies below or right of the matrix, nor any vector that they touch. */
     __device__ bool is_inside() const {
         const uint32_t last = max(row, col);
-        return first(last) + side + GP_TRANSPOSE_VECTOR <= (int64_t)a.rows;
+        return first(last) + side + GP_VECTOR <= (int64_t)a.rows;
     }
     __device__ uint32_t lane() const {
         return thread % 32;
@@ -84,56 +64,34 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
         return ((uint32_t)(uintptr_t)a.in + (uint32_t)r * (uint32_t)a.in_pitch) & 3;
     }
     __device__ static uint32_t row_at(uint32_t r) {
-        return r * pitch + r / room * GP_TRANSPOSE_SECTOR;
+        return r * pitch + r / room * GP_SECTOR;
     }
     /* In shared memory: element `stretch * col` of the tile's row r. */
     __device__ uint32_t place(uint32_t r) const {
         const uint32_t address =
             (uint32_t)(uintptr_t)a.in + ((uint32_t)first(row) + r) * (uint32_t)a.in_pitch + col * stretch * bytes;
-        return base + row_at(r) + (address & (GP_TRANSPOSE_SECTOR - 1));
+        return base + row_at(r) + (address & (GP_SECTOR - 1));
     }
 
-    __device__ static void copy(uint32_t to, const unsigned char *from) {
-#if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
-                         (uint32_t)__cvta_generic_to_shared(transpose_shared) + to),
-                     "l"(from)
-                     : "memory");
-#else
-        *(uint4 *)(transpose_shared + to) = *(const uint4 *)from;
-#endif
-    }
-    /* One vector, of which only what lies in the array is read. */
-    __device__ static void copy_part(uint32_t to, const unsigned char *from, const unsigned char *begin,
-                                     const unsigned char *end) {
-        if (from >= begin && from + GP_TRANSPOSE_VECTOR <= end)
-            return copy(to, from);
-#pragma unroll 1
-        for (int i = 0; i < GP_TRANSPOSE_VECTOR; i++)
-            if (from + i >= begin && from + i < end)
-                transpose_shared[to + i] = from[i];
-    }
     template <bool whole> __device__ void load_rows() const {
         constexpr uint32_t step = threads / lanes, times = side / step, rest = side % step;
-        const uint32_t y = thread / lanes, x = thread % lanes * GP_TRANSPOSE_VECTOR;
-        if (lanes != vectors && x >= vectors * GP_TRANSPOSE_VECTOR)
-            return;
+        const uint32_t y = thread / lanes, x = thread % lanes * GP_VECTOR;
         const unsigned char *from = a.in + (first(row) + y) * (int64_t)a.in_pitch + (uint64_t)col * stretch * bytes;
         const unsigned char *const end = a.in + (a.rows - 1) * a.in_pitch + a.cols * bytes;
         uint32_t low = (uint32_t)(uintptr_t)from;
 #pragma unroll(whole ? 8 : 1)
         for (uint32_t i = 0; i < times + (rest > 0);
              i++, from += step * a.in_pitch, low += step * (uint32_t)a.in_pitch) {
-            const uint32_t r = y + i * step, to = base + row_at(r) + (low & 16) + x;
+            const uint32_t r = y + i * step, to = shared_address() + base + row_at(r) + (low & 16) + x;
             const unsigned char *vector = (const unsigned char *)((uintptr_t)(from + x) & ~(uintptr_t)15);
             if (x >= (low & 12) + words * 4 || (i == times && y >= rest))
                 continue;
             if (whole) {
-                copy(to, vector);
+                copy_async(to, vector);
             } else {
                 const int64_t at = first(row) + r;
                 if (at >= 0 && at < (int64_t)a.rows && vector < a.in + at * (int64_t)a.in_pitch + a.cols * bytes)
-                    copy_part(to, vector, a.in, end);
+                    copy_inside(to, vector, a.in, end);
             }
         }
     }
@@ -150,13 +108,12 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
     }
     /*
      * The same for a whole tile, by way of registers, all loads before the first store: so they can have a policy.
-     * (Copies to shared memory with one ended in an illegal instruction here, nvcc 13.0.) H200, us, 2 bytes, with
-     * evict_last, without, and by copies: 5793 x 5793 40.6, 54.5, 41.8; 11585 x 11585 151, 224, 159.
+     * (Copies to shared memory with one ended in an illegal instruction here, nvcc 13.0.) 11585 x 11585 of 2 bytes on
+     * an H200: 159 us by copies, 151 so.
      */
     __device__ void load_rows_kept() const {
         constexpr uint32_t step = threads / lanes, times = (side + step - 1) / step;
-        static_assert(lanes == vectors, "every thread has a vector in a row");
-        const uint32_t y = thread / lanes, x = thread % lanes * GP_TRANSPOSE_VECTOR;
+        const uint32_t y = thread / lanes, x = thread % lanes * GP_VECTOR;
         const uintptr_t from =
             (uintptr_t)(a.in + (first(row) + y) * (int64_t)a.in_pitch + (uint64_t)col * stretch * bytes);
         uint4 kept[times];
@@ -184,7 +141,7 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
         await_copies();
     }
 
-    /* What was kept is to leave L2 once it has been written over: 5793 x 5793 39.2 us for 40.7. */
+    /* What was kept is to leave L2 once it has been written over. */
     __device__ void store_word(unsigned char *to, uint32_t word) const {
 #if __CUDA_ARCH__ >= 800
         if constexpr (keeps) {

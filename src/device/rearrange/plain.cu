@@ -3,22 +3,19 @@
  * The plain transposes: transpose_naive, a thread a word, right for every size and alignment; and transpose_tile,
  * a padded square tile in shared memory (G. Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
  */
-#include "../gpu.h"
-#include "../warp.cuh"
-#include "transpose.cuh"
+#include "tile.cuh"
 
 /* In 32 bits where that is enough: a division in 64 costs several times as much. */
 __device__ inline uint64_t divide(uint64_t a, uint64_t b) {
     return (a | b) >> 32 == 0 ? (uint32_t)a / (uint32_t)b : a / b;
 }
 
-/* A thread a word, of the widest type that divides an element's size and every address; `words` words an element. */
-template <int bytes>
-__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpose_arguments a, uint64_t words) {
+/* A thread a word, of the widest type that divides an element's size and every address. */
+template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type word;
     const uint64_t index = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
-    const uint64_t element = divide(index, words), i = index - element * words;
+    const uint64_t words = a.elem_bytes / bytes, element = divide(index, words), i = index - element * words;
     const uint64_t row = divide(element, a.cols), col = element - row * a.cols;
     if (row >= a.rows)
         return;
@@ -34,17 +31,12 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpos
     }
 }
 
+static const void *const naive_kernels[] = {(const void *)transpose_naive<1>, (const void *)transpose_naive<2>,
+                                            (const void *)transpose_naive<4>, (const void *)transpose_naive<8>,
+                                            (const void *)transpose_naive<16>};
+
 extern "C" gp_status gp_launch_transpose_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const uint32_t width = gp_transpose_piece(problem);
-    transpose_arguments arguments = transpose_arguments_of(problem, {});
-    uint64_t words = problem->elem_bytes / width;
-    void *list[] = {&arguments, &words};
-    const void *kernel = width == 16  ? (const void *)transpose_naive<16>
-                         : width == 8 ? (const void *)transpose_naive<8>
-                         : width == 4 ? (const void *)transpose_naive<4>
-                         : width == 2 ? (const void *)transpose_naive<2>
-                                      : (const void *)transpose_naive<1>;
-    return gp_gpu_launch(context, plan, kernel, list);
+    return launch_tiles(context, plan, problem, naive_kernels[plan->tiling.form]);
 }
 
 /* Both directions of a tile of `rows` x `cols` elements at (row, col): in to shared memory, shared memory to out. */
@@ -74,9 +66,9 @@ template <typename element> struct square_tile {
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_tile(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
-    const uint32_t side = a.cut.tile_rows, log2_side = 31 - __clz((int)side);
+    const uint32_t side = a.tiles.rows, log2_side = 31 - __clz((int)side);
     const bool in_place = (const void *)a.in == a.out;
-    const tile_index tile = in_place ? tile_of_triangle(a.cut.down, blockIdx.x) : tile_of_block(a.cut);
+    const tile_index tile = in_place ? tile_of_triangle(a.tiles.down, blockIdx.x) : tile_of_block<false>(a.tiles);
     const uint64_t row = (uint64_t)tile.row * side, col = (uint64_t)tile.col * side;
     const square_tile<element> upper = {(element *)transpose_shared, side, log2_side};
     const square_tile<element> lower = {upper.shared + side * (side + 1), side, log2_side};
@@ -90,14 +82,10 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) tra
         lower.store(a, col, row);
 }
 
+static const void *const tile_kernels[] = {(const void *)transpose_tile<1>, (const void *)transpose_tile<2>,
+                                           (const void *)transpose_tile<4>, (const void *)transpose_tile<8>,
+                                           (const void *)transpose_tile<16>};
+
 extern "C" gp_status gp_launch_transpose_tile(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
-    void *list[] = {&arguments};
-    const size_t bytes = problem->elem_bytes;
-    const void *kernel = bytes == 16  ? (const void *)transpose_tile<16>
-                         : bytes == 8 ? (const void *)transpose_tile<8>
-                         : bytes == 4 ? (const void *)transpose_tile<4>
-                         : bytes == 2 ? (const void *)transpose_tile<2>
-                                      : (const void *)transpose_tile<1>;
-    return gp_gpu_launch(context, plan, kernel, list);
+    return launch_tiles(context, plan, problem, tile_kernels[plan->tiling.form]);
 }

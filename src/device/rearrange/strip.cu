@@ -1,165 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_strip: one side of the matrix is a few elements long, a record. Many records are one piece of memory,
- * read or written in vectors whatever their length; on the other side each element of the record has a row of its
- * own.
+ * transpose_strip: one side of the matrix is short, and what is read or what is written has no gaps. A block has all
+ * of the short side, so that one of its sides is one run of memory.
  */
-#include "../gpu.h"
-#include "../warp.cuh"
-#include "transpose.cuh"
+#include "raw.cuh"
 
-struct strip_arguments {
-    const unsigned char *in;
-    unsigned char *out;
-    uint64_t records;
-    uint64_t row_pitch; /* bytes, of the side with a row for each element of the record */
-    uint32_t width;     /* elements a record */
-    uint32_t log2_tile; /* records a block */
-    bool vectors;       /* rows are 16-byte aligned */
-};
-
-/* An element's room after every 128 bytes: keeps both the records' elements and neighbours out of each other's bank.
+/*
+ * Few columns: a tile's rows are a run. A warp stores a sector of each of several columns at a time. What the next
+ * tile has of a column begins at a sector, up to `halo` rows above the tile's last.
  */
-template <int bytes> __device__ inline uint32_t padded(uint32_t i) {
-    return i + i / (128 / bytes);
-}
-
-/* A run of elements from `at` on, which starts anywhere: `head` elements, whole vectors, the rest. */
-template <int bytes> struct run {
-    uint32_t total, head, vectors;
-    __device__ run(const void *at, uint32_t elements) {
-        constexpr uint32_t elems = 16 / bytes;
-        total = elements;
-        head = min(elements, ((0u - (uint32_t)(uintptr_t)at) & 15) / bytes);
-        vectors = (elements - head) / elems;
-    }
-    /* Element i of those before and after the vectors, i < singles(). */
-    __device__ uint32_t singles() const {
-        return total - vectors * (16 / bytes);
-    }
-    __device__ uint32_t single(uint32_t i) const {
-        return i < head ? i : i + vectors * (16 / bytes);
-    }
-};
-
-template <int bytes> union vector_of {
-    uint4 vector;
-    typename element_of<bytes>::type element[16 / bytes];
-};
-
-template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_gather(strip_arguments a) {
+template <int bytes>
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_strip_columns(transpose_arguments a) {
     gp_await_earlier_kernels();
     typedef typename element_of<bytes>::type element;
-    constexpr uint32_t elems = 16 / bytes, loads = GP_TRANSPOSE_STRIP_BYTES / 16;
-    element *shared = (element *)transpose_shared;
-    const uint64_t first = (uint64_t)blockIdx.x << a.log2_tile;
-    const uint32_t records = left_of(a.records, first, 1u << a.log2_tile), step = blockDim.x;
-    const element *from = (const element *)a.in + first * a.width;
-    const run<bytes> part(from, records * a.width);
-    for (uint32_t begin = threadIdx.x; begin < part.vectors; begin += loads * step) {
-        vector_of<bytes> kept[loads];
-#pragma unroll
-        for (uint32_t i = 0; i < loads; i++)
-            if (begin + i * step < part.vectors)
-                kept[i].vector = *(const uint4 *)(from + part.head + (begin + i * step) * elems);
-#pragma unroll
-        for (uint32_t i = 0; i < loads; i++)
-            if (begin + i * step < part.vectors)
+    typedef typename element_of<(bytes < 4 ? 4 : bytes)>::type word;
+    constexpr uint32_t elems = sizeof(word) / bytes, down = GP_SECTOR / sizeof(word), beside = 32 / down;
+    constexpr uint32_t unit = GP_SECTOR / bytes, warps = GP_TRANSPOSE_THREADS / 32; /* rows */
+    const uint32_t pitch = (uint32_t)a.in_pitch, cols = (uint32_t)a.cols, halo = a.tiles.halo;
+    const skewed_tile tile = skewed_tile_at(a, {blockIdx.x, 0});
+    const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch;
+    const uint32_t past = (uint32_t)(uintptr_t)base % GP_VECTOR;
+    copy_run<GP_TRANSPOSE_THREADS>(shared_address() + past + tile.lowest * pitch, base + tile.lowest * pitch,
+                                   (tile.end - tile.lowest) * pitch, raw_input_of(a));
+    await_copies();
+    __syncthreads();
+    const uint32_t lane = threadIdx.x % 32, sets = (cols + beside - 1) / beside, units = a.tiles.rows / unit;
+    const uint32_t parts = min(units, (warps + sets - 1) / sets); /* that warps share a column by */
+#pragma unroll 1
+    for (uint32_t item = threadIdx.x / 32; item < sets * parts; item += warps) {
+        const uint32_t part = item / sets, c = (item - part * sets) * beside + lane % beside;
+        if (c >= cols)
+            continue;
+        unsigned char *to = a.out + c * a.out_pitch;
+        const uint32_t skew = halo > 0 ? (uint32_t)((uintptr_t)to / bytes) & (halo - 1) : 0;
+        uint32_t r = halo - skew + part * unit + lane / beside * elems;
+        const unsigned char *from = transpose_shared + past + r * pitch + c * bytes;
+        to += (tile.row + r) * (int64_t)bytes;
+#pragma unroll 4
+        for (uint32_t n = part; n < units; n += parts) {
+            if constexpr (elems > 1) {
+                uint32_t e[elems];
 #pragma unroll
                 for (uint32_t k = 0; k < elems; k++)
-                    shared[padded<bytes>(part.head + (begin + i * step) * elems + k)] = kept[i].element[k];
-    }
-    for (uint32_t i = threadIdx.x; i < part.singles(); i += step)
-        shared[padded<bytes>(part.single(i))] = from[part.single(i)];
-    __syncthreads();
-    const uint32_t each = a.vectors ? elems : 1, log2_items = a.log2_tile - (a.vectors ? 31 - __clz(elems) : 0);
-    unsigned char *to = a.out + first * bytes;
-    for (uint32_t i = threadIdx.x; i < a.width << log2_items; i += step) {
-        const uint32_t c = i >> log2_items, r = (i & ((1u << log2_items) - 1)) * each;
-        element *row = (element *)(to + c * a.row_pitch) + r;
-        if (a.vectors && r + elems <= records) {
-            vector_of<bytes> v;
-#pragma unroll
-            for (uint32_t k = 0; k < elems; k++)
-                v.element[k] = shared[padded<bytes>((r + k) * a.width + c)];
-            *(uint4 *)row = v.vector;
-        } else {
-            for (uint32_t k = 0; k < each && r + k < records; k++)
-                row[k] = shared[padded<bytes>((r + k) * a.width + c)];
+                    e[k] = *(const element *)(from + k * pitch);
+                if (r >= tile.lowest && r + elems <= tile.end)
+                    *(uint32_t *)to = word_of_elements<bytes>(e);
+                else
+                    for (uint32_t k = 0; k < elems; k++)
+                        if (r + k >= tile.lowest && r + k < tile.end)
+                            ((element *)to)[k] = (element)e[k];
+            } else if (r >= tile.lowest && r < tile.end) {
+                *(element *)to = *(const element *)from;
+            }
+            r += parts * unit;
+            from += parts * unit * pitch;
+            to += parts * GP_SECTOR;
         }
     }
 }
 
-template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_scatter(strip_arguments a) {
+/*
+ * Few rows: the output is a run. A thread's words lie a multiple of 4 columns apart, so that the pieces of each come
+ * from the same places of other columns. A single column without gaps is taken as a single row.
+ */
+template <int piece, int threads>
+__global__ void __launch_bounds__(threads, 1536 / threads) transpose_strip_rows(transpose_arguments a) {
     gp_await_earlier_kernels();
-    typedef typename element_of<bytes>::type element;
-    constexpr uint32_t elems = 16 / bytes, loads = GP_TRANSPOSE_STRIP_BYTES / 16;
-    element *shared = (element *)transpose_shared;
-    const uint64_t first = (uint64_t)blockIdx.x << a.log2_tile;
-    const uint32_t records = left_of(a.records, first, 1u << a.log2_tile), step = blockDim.x;
-    const unsigned char *from = a.in + first * bytes;
-    const uint32_t each = a.vectors ? elems : 1, log2_items = a.log2_tile - (a.vectors ? 31 - __clz(elems) : 0);
-    const uint32_t items = a.width << log2_items;
-    for (uint32_t begin = threadIdx.x; begin < items; begin += loads * step) {
-        vector_of<bytes> kept[loads];
-#pragma unroll
-        for (uint32_t i = 0; i < loads; i++) {
-            const uint32_t item = begin + i * step, c = item >> log2_items;
-            const uint32_t r = (item & ((1u << log2_items) - 1)) * each;
-            const element *row = (const element *)(from + c * a.row_pitch) + r;
-            if (item < items && a.vectors && r + elems <= records)
-                kept[i].vector = *(const uint4 *)row;
-            else if (item < items)
-#pragma unroll
-                for (uint32_t k = 0; k < elems; k++)
-                    if (k < each && r + k < records)
-                        kept[i].element[k] = row[k];
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < loads; i++) {
-            const uint32_t item = begin + i * step, c = item >> log2_items;
-            const uint32_t r = (item & ((1u << log2_items) - 1)) * each;
-#pragma unroll
-            for (uint32_t k = 0; k < elems; k++)
-                if (item < items && k < each)
-                    shared[padded<bytes>((r + k) * a.width + c)] = kept[i].element[k];
-        }
-    }
+    typedef typename element_of<piece>::type element;
+    constexpr uint32_t pieces = 4 / piece;
+    const uint32_t elem = a.elem_bytes, rows = a.tiles.rows, pitch = a.tiles.pitch, column = rows * elem;
+    const uint64_t col = (uint64_t)blockIdx.x * a.tiles.cols;
+    const uint32_t cols = left_of(rows < a.rows ? a.rows : a.cols, col, a.tiles.cols);
+    const unsigned char *base = a.in + col * elem;
+    const uint32_t shared = shared_address() + GP_VECTOR + (uint32_t)(uintptr_t)base % GP_VECTOR;
+    copy_rows<threads>(a, shared, base, 0, rows, cols * elem,
+                       {a.in, a.in + (rows - 1) * a.in_pitch + (rows < a.rows ? a.rows : a.cols) * elem});
+    const uint32_t per_elem = reciprocal_of(elem), per_column = reciprocal_of(column);
+    const auto place = [&](uint32_t byte) { /* of the output, in shared memory */
+                                            const uint32_t c = quotient(byte, per_column), at = byte - c * column,
+                                                           r = quotient(at, per_elem);
+                                            return shared + r * pitch + (at - r * elem) + c * elem;
+    };
+    unsigned char *to = a.out + col * column;
+    const uint32_t all = cols * column, head = min(all, (0u - (uint32_t)(uintptr_t)to) & 3), words = (all - head) / 4;
+    const uint32_t step = column * a.tiles.stride, move = a.tiles.stride * 4 * elem;
+    await_copies();
     __syncthreads();
-    element *to = (element *)a.out + first * a.width;
-    const run<bytes> part(to, records * a.width);
-    for (uint32_t i = threadIdx.x; i < part.vectors; i += step) {
-        vector_of<bytes> v;
+#pragma unroll 1
+    for (uint32_t first = threadIdx.x; first < step; first += threads) {
+        uint32_t from[pieces];
 #pragma unroll
-        for (uint32_t k = 0; k < elems; k++)
-            v.element[k] = shared[padded<bytes>(part.head + i * elems + k)];
-        *(uint4 *)(to + part.head + i * elems) = v.vector;
+        for (uint32_t k = 0; k < pieces; k++)
+            from[k] = place(head + 4 * first + k * piece);
+#pragma unroll 4
+        for (uint32_t w = first; w < words; w += step) {
+            uint32_t e[pieces];
+#pragma unroll
+            for (uint32_t k = 0; k < pieces; k++, from[k - 1] += move)
+                e[k] = pick<piece>(from[k]);
+            ((uint32_t *)(to + head))[w] = word_of_elements<piece>(e);
+        }
     }
-    for (uint32_t i = threadIdx.x; i < part.singles(); i += step)
-        to[part.single(i)] = shared[padded<bytes>(part.single(i))];
+    const uint32_t i = threadIdx.x * piece, byte = i < head ? i : i + words * 4;
+    if (byte < all)
+        *(element *)(to + byte) = (element)pick<piece>(place(byte));
 }
+
+static const void *const kernels[] = {
+    (const void *)transpose_strip_columns<1>,   (const void *)transpose_strip_columns<2>,
+    (const void *)transpose_strip_columns<4>,   (const void *)transpose_strip_columns<8>,
+    (const void *)transpose_strip_columns<16>,  (const void *)transpose_strip_rows<1, 256>,
+    (const void *)transpose_strip_rows<2, 256>, (const void *)transpose_strip_rows<4, 256>,
+    (const void *)transpose_strip_rows<1, 512>, (const void *)transpose_strip_rows<2, 512>,
+    (const void *)transpose_strip_rows<4, 512>};
 
 extern "C" gp_status gp_launch_transpose_strip(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const gp_transpose_cut cut = gp_transpose_cut_of(plan);
-    const size_t bytes = problem->elem_bytes;
-    const bool gather = problem->cols <= problem->rows;
-    const uint32_t tile = gather ? cut.tile_rows : cut.tile_cols;
-    strip_arguments arguments = {};
-    arguments.in = static_cast<const unsigned char *>(problem->in);
-    arguments.out = static_cast<unsigned char *>(problem->out);
-    arguments.records = gather ? problem->rows : problem->cols;
-    arguments.row_pitch = (gather ? problem->out_pitch : problem->in_pitch) * bytes;
-    arguments.width = (uint32_t)(gather ? problem->cols : problem->rows);
-    while (1u << arguments.log2_tile < tile)
-        arguments.log2_tile++;
-    arguments.vectors = (gather ? problem->out_align : problem->in_align) >= GP_TRANSPOSE_VECTOR;
-    void *list[] = {&arguments};
-    static const void *const kernels[][2] = {
-        {(const void *)transpose_scatter<1>, (const void *)transpose_gather<1>},
-        {(const void *)transpose_scatter<2>, (const void *)transpose_gather<2>},
-        {(const void *)transpose_scatter<4>, (const void *)transpose_gather<4>},
-        {(const void *)transpose_scatter<8>, (const void *)transpose_gather<8>},
-        {(const void *)transpose_scatter<16>, (const void *)transpose_gather<16>}};
-    const unsigned size = bytes == 16 ? 4 : bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0;
-    return gp_gpu_launch(context, plan, kernels[size][gather], list);
+    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
 }

@@ -1,160 +1,167 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transposes of matrices that consist of whole, aligned 16-byte vectors. A thread loads 16 / bytes vectors below each
- * other, transposes that square in registers and stores vectors to shared memory, where they wait for the block's
- * other squares of the same output rows: global and shared memory move 16 bytes an instruction.
+ * transpose_vector: elements of 1 and 2 bytes in whole, aligned vectors, and of 3 bytes in columns of whole words. A
+ * thread loads what lies below each other, turns it in its registers, and keeps it in shared memory in words of
+ * columns, where it waits for the rest of the tile's columns.
  */
-#include "../gpu.h"
-#include "../warp.cuh"
-#include "transpose.cuh"
-
-constexpr uint32_t log2_of(uint32_t n) {
-    return n < 2 ? 0 : 1 + log2_of(n / 2);
-}
+#include "tile.cuh"
 
 /*
- * A tile in shared memory: a row of `down` vectors for each column of the matrix, swizzled against bank conflicts. In
- * place it is square.
+ * 1 and 2 bytes: 4 vectors a thread. Shared memory holds a row of words for each column; room of `pad` words after
+ * the columns of one vector keeps its threads' words in different banks.
  */
-template <int bytes, int threads, bool in_place> struct vector_tile {
-    static constexpr uint32_t elems = 16 / bytes, log2_elems = log2_of(elems);
-    static constexpr uint32_t log2_all = log2_of(threads * GP_TRANSPOSE_SQUARES(bytes));
-    static constexpr uint32_t log2_across = log2_all / 2; /* squares */
-    static constexpr uint32_t log2_down = in_place ? log2_across : log2_all - log2_across;
-    static constexpr uint32_t squares = 1u << (log2_down + log2_across);
-    static constexpr uint32_t each = (squares + threads - 1) / threads; /* a thread's */
-    uint4 *shared;
-
-    /*
-     * 8 neighbouring threads hold squares of one row of squares, whose vectors lie elems rows apart: 8 to one bank
-     * group, were they not spread by the exclusive or with the square's column.
-     */
-    __device__ uint32_t place(uint32_t col, uint32_t down) const {
-        constexpr uint32_t mask = (log2_down < 3 ? 1u << log2_down : 8) - 1;
-        return (col << log2_down) + (down ^ (col / elems & mask));
-    }
-    /* All squares of the thread. once: the kernel writes nothing that it reads. */
-    template <bool once, bool hinted>
-    __device__ void load(const transpose_arguments &a, uint64_t row, uint64_t col, uint4 square[each][elems]) const {
-        const auto policy = read_policy<hinted>(a.cut);
-        constexpr uint32_t step = (threads >> log2_across) * elems; /* rows */
-        const uint32_t y = (threadIdx.x >> log2_across) * elems, x = threadIdx.x & ((1u << log2_across) - 1);
-        const uint32_t rows = left_of(a.rows, row, 1u << log2_down << log2_elems);
-        const unsigned char *from = a.in + (row + y) * a.in_pitch + col * bytes + x * 16;
-        const bool inside = col + x * elems < a.cols;
+template <int bytes, int across>
+__global__ void __launch_bounds__(GP_TRANSPOSE_VECTOR_THREADS, 8) transpose_vector(transpose_arguments a) {
+    gp_await_earlier_kernels();
+    constexpr uint32_t threads = GP_TRANSPOSE_VECTOR_THREADS, elems = 16 / bytes, words = threads / across * bytes;
+    constexpr uint32_t pad = GP_TRANSPOSE_VECTOR_PAD(across), vectors = words / 4;
+    uint32_t *shared = (uint32_t *)transpose_shared;
+    const tile_index at = tile_of_block<false>(a.tiles);
+    const uint64_t row = (uint64_t)at.row * a.tiles.rows, col = (uint64_t)at.col * a.tiles.cols;
+    const uint32_t x = threadIdx.x % across, y = threadIdx.x / across;
+    const uint32_t rows = left_of(a.rows, row, a.tiles.rows), cols = left_of(a.cols, col, a.tiles.cols);
+    const unsigned char *from = a.in + (row + y * 4) * a.in_pitch + col * bytes + x * 16;
+    uint4 quad[4];
 #pragma unroll
-        for (uint32_t s = 0; s < each; s++)
+    for (uint32_t i = 0; i < 4; i++)
+        if (y * 4 + i < rows && x * elems < cols)
+            quad[i] = load_once(from + i * a.in_pitch);
+    uint32_t *to = shared + x * (elems * words + pad) + y * bytes;
 #pragma unroll
-            for (uint32_t i = 0; i < elems; i++)
-                if (inside && y + s * step < rows) {
-                    const unsigned char *vector = from + (s * step + i) * a.in_pitch;
-                    square[s][i] = once ? load_by((const uint4 *)vector, policy) : *(const uint4 *)vector;
-                }
-    }
-    __device__ void keep(const uint4 square[each][elems]) const {
+    for (int c = 0; c < 4; c++) {
+        uint32_t w[4] = {word_of(quad[0], c), word_of(quad[1], c), word_of(quad[2], c), word_of(quad[3], c)};
+        if constexpr (bytes == 1) {
+            transpose_words<1>(w);
 #pragma unroll
-        for (uint32_t s = 0; s < each; s++) {
-            const uint32_t index = threadIdx.x + s * threads;
-            const uint32_t y = index >> log2_across, x = (index & ((1u << log2_across) - 1)) * elems;
-            uint4 turned[elems];
-            transpose_square<bytes>(square[s], turned);
-#pragma unroll
-            for (uint32_t i = 0; i < elems; i++)
-                if (index < squares)
-                    shared[place(x + i, y)] = turned[i];
+            for (int i = 0; i < 4; i++)
+                to[(4 * c + i) * words] = w[i];
+        } else {
+            transpose_words<2>(w);
+            transpose_words<2>(w + 2);
+            *(uint2 *)(to + 2 * c * words) = make_uint2(w[0], w[2]);
+            *(uint2 *)(to + (2 * c + 1) * words) = make_uint2(w[1], w[3]);
         }
     }
-    template <bool once> __device__ void store(const transpose_arguments &a, uint64_t row, uint64_t col) const {
-        constexpr uint32_t step = threads >> log2_down; /* columns of the matrix */
-        const uint32_t x = threadIdx.x >> log2_down, y = threadIdx.x & ((1u << log2_down) - 1);
-        const uint32_t cols = left_of(a.cols, col, 1u << log2_across << log2_elems);
-        unsigned char *to = a.out + (col + x) * a.out_pitch + row * bytes + y * 16;
-        const bool inside = row + y * elems < a.rows;
+    __syncthreads();
+    const uint32_t v = threadIdx.x % vectors, first = threadIdx.x / vectors;
+    unsigned char *out = a.out + (col + first) * a.out_pitch + row * bytes + v * 16;
+    if (v * elems >= rows)
+        return;
 #pragma unroll
-        for (uint32_t i = 0; i < each * elems; i++, to += step * a.out_pitch)
-            if (inside && x + i * step < cols)
-                store_vector<once>(to, shared[place(x + i * step, y)]);
+    for (uint32_t c = first; c < across * elems; c += threads / vectors, out += threads / vectors * a.out_pitch)
+        if (c < cols)
+            __stcs((uint4 *)out, *(const uint4 *)(shared + c * words + c / elems * pad + v * 4));
+}
+
+/* A word, of which only what lies in begin .. end - 1 is read if that is checked. */
+template <bool checked>
+__device__ inline uint32_t load_word(const unsigned char *from, const unsigned char *begin,
+                                     const unsigned char *end) {
+    if (!checked || (from >= begin && from + 4 <= end))
+        return __ldg((const uint32_t *)from);
+    uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (from + i >= begin && from + i < end)
+            word |= (uint32_t)from[i] << (8 * i);
+    return word;
+}
+
+/* 12 bytes, 4 elements of a row. */
+template <bool aligned, bool checked>
+__device__ inline void load_four(const unsigned char *from, const unsigned char *begin, const unsigned char *end,
+                                 uint32_t *w) {
+    const uint32_t off = aligned ? 0 : (uint32_t)(uintptr_t)from & 3;
+    uint32_t v[4];
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        v[i] = load_word<checked>(from - off + 4 * i, begin, end);
+    v[3] = off > 0 ? load_word<checked>(from - off + 12, begin, end) : 0;
+#pragma unroll
+    for (int i = 0; i < 3; i++)
+        w[i] = aligned ? v[i] : __funnelshift_r(v[i], v[i + 1], 8 * off);
+}
+
+/* 4 x 4 elements of 3 bytes: rows of 3 words in, columns out. */
+__device__ inline void turn_fours(const uint32_t (*row)[3], uint32_t (*column)[3]) {
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        uint32_t e[4];
+#pragma unroll
+        for (int r = 0; r < 4; r++)
+            e[r] = c == 0   ? row[r][0]
+                   : c == 1 ? __byte_perm(row[r][0], row[r][1], 0x6543)
+                   : c == 2 ? __byte_perm(row[r][1], row[r][2], 0x5432)
+                            : row[r][2] >> 8;
+        column[c][0] = __byte_perm(e[0], e[1], 0x4210);
+        column[c][1] = __byte_perm(e[1], e[2], 0x5421);
+        column[c][2] = __byte_perm(e[2], e[3], 0x6542);
     }
-};
-
-template <int bytes, int threads, bool hinted>
-__global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS / threads *
-                                               (bytes >= 4   ? GP_TRANSPOSE_BLOCKS_4
-                                                : bytes == 2 ? GP_TRANSPOSE_BLOCKS_2
-                                                             : 2)) transpose_vector(transpose_arguments a) {
-    gp_await_earlier_kernels();
-    const vector_tile<bytes, threads, false> tile = {(uint4 *)transpose_shared};
-    const tile_index at = tile_of_block<(bytes >= 4)>(a.cut);
-    const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_cols;
-    uint4 square[tile.each][tile.elems];
-    tile.template load<true, hinted>(a, row, col, square);
-    tile.keep(square);
-    __syncthreads();
-    tile.template store<true>(a, row, col);
 }
 
-/* In place: a tile above the diagonal and its mirror image, both in shared memory before either is written. */
-template <int bytes, int threads>
-__global__ void __launch_bounds__(threads, GP_TRANSPOSE_THREADS * 2 / threads) transpose_swap(transpose_arguments a) {
-    gp_await_earlier_kernels();
-    typedef vector_tile<bytes, threads, true> tile_type;
-    const tile_index at = tile_of_triangle(a.cut.down, blockIdx.x);
-    const uint64_t row = (uint64_t)at.row * a.cut.tile_rows, col = (uint64_t)at.col * a.cut.tile_rows;
-    const tile_type upper = {(uint4 *)transpose_shared},
-                    lower = {upper.shared + tile_type::squares * tile_type::elems};
-    uint4 square[tile_type::each][tile_type::elems];
-    upper.template load<false, false>(a, row, col, square);
-    upper.keep(square);
-    if (row != col) {
-        lower.template load<false, false>(a, col, row, square);
-        lower.keep(square);
+/* Block `index` of 4 rows and 4 columns of a tile. 8 x 4 neighbours at a time: their words are in different banks. */
+__device__ inline tile_index block_of_tile(const transpose_arguments &a, uint32_t index) {
+    const uint32_t across = (a.tiles.cols + 3) / 4;
+    if (across % 8 > 0)
+        return {index / across * 4, index % across * 4};
+    const uint32_t group = index / 32, y = group / (across / 8);
+    return {(y * 4 + index % 32 / 8) * 4, ((group - y * (across / 8)) * 8 + index % 8) * 4};
+}
+
+template <bool aligned, bool checked>
+__device__ inline void load_threes(const transpose_arguments &a, const skewed_tile &tile) {
+    const unsigned char *const end = a.in + (a.rows - 1) * a.in_pitch + a.cols * 3;
+    const uint32_t blocks = (a.tiles.cols + 3) / 4 * ((a.tiles.rows + a.tiles.halo + 15) / 16 * 4);
+#pragma unroll 1
+    for (uint32_t index = threadIdx.x; index < blocks; index += GP_TRANSPOSE_THREADS) {
+        const tile_index at = block_of_tile(a, index);
+        if (at.row < tile.lowest || at.row >= tile.end || at.col >= tile.cols)
+            continue;
+        const unsigned char *from = a.in + (tile.row + at.row) * (int64_t)a.in_pitch + (tile.col + at.col) * 3;
+        uint32_t row[4][3], column[4][3];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            load_four<aligned, checked>(from + i * a.in_pitch, a.in, end, row[i]);
+        turn_fours(row, column);
+        uint32_t *to = (uint32_t *)transpose_shared + at.col * a.tiles.pitch + at.row * 3 / 4;
+#pragma unroll
+        for (int i = 0; i < 4; i++, to += a.tiles.pitch)
+#pragma unroll
+            for (int j = 0; j < 3; j++)
+                to[j] = column[i][j];
     }
+}
+
+template <bool aligned>
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 6) transpose_vector_of_3(transpose_arguments a) {
+    gp_await_earlier_kernels();
+    const skewed_tile tile = skewed_tile_at(a, tile_of_block<false>(a.tiles));
+    if (tile.row > 0 && tile.row + tile.end < (int64_t)a.rows)
+        load_threes<aligned, false>(a, tile);
+    else
+        load_threes<aligned, true>(a, tile);
     __syncthreads();
-    upper.template store<false>(a, row, col);
-    if (row != col)
-        lower.template store<false>(a, col, row);
+    const uint32_t lowest = tile.lowest * 3 / 4, end = tile.end * 3 / 4; /* words of a column */
+    const uint32_t high = a.tiles.halo > 0 ? a.tiles.rows * 3 / 4 : end;
+#pragma unroll 2
+    for (uint32_t c = threadIdx.x / 32; c < tile.cols; c += GP_TRANSPOSE_THREADS / 32) {
+        unsigned char *const column = a.out + (tile.col + c) * a.out_pitch;
+        const uint32_t skew = a.tiles.halo > 0 ? (uint32_t)(uintptr_t)column % GP_SECTOR / 4 : 0;
+        const uint32_t first = a.tiles.halo * 3 / 4 - skew;
+        const uint32_t *const from = (const uint32_t *)transpose_shared + c * a.tiles.pitch;
+        uint32_t *const to = (uint32_t *)(column + tile.row * 3);
+        for (uint32_t w = first + threadIdx.x % 32; w < first + high; w += 32)
+            if (w >= lowest && w < end)
+                to[w] = from[w];
+    }
 }
 
-static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
-    transpose_arguments arguments = transpose_arguments_of(problem, gp_transpose_cut_of(plan));
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernel, list);
-}
-
-template <int bytes, bool hinted = (bytes > 1)>
-static const void *vector_of_threads(unsigned threads, const gp_gpu *gpu) {
-    if constexpr (hinted)
-        if (gpu->passing.bytes > 0)
-            return vector_of_threads<bytes, false>(threads, gpu);
-    return threads == 256   ? (const void *)transpose_vector<bytes, 256, hinted>
-           : threads == 128 ? (const void *)transpose_vector<bytes, 128, hinted>
-                            : (const void *)transpose_vector<bytes, 64, hinted>;
-}
+static const void *const kernels[] = {
+    (const void *)transpose_vector<1, 2>,     (const void *)transpose_vector<1, 8>,
+    (const void *)transpose_vector<1, 16>,    (const void *)transpose_vector<2, 8>,
+    (const void *)transpose_vector<2, 16>,    (const void *)transpose_vector_of_3<false>,
+    (const void *)transpose_vector_of_3<true>};
 
 extern "C" gp_status gp_launch_transpose_vector(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch(context, plan, problem,
-                  problem->elem_bytes == 8 ? vector_of_threads<8>(plan->tiling.threads, context->gpu)
-                                           : vector_of_threads<4>(plan->tiling.threads, context->gpu));
-}
-
-extern "C" gp_status gp_launch_transpose_pack(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch(context, plan, problem,
-                  problem->elem_bytes == 2 ? vector_of_threads<2>(plan->tiling.threads, context->gpu)
-                                           : vector_of_threads<1>(plan->tiling.threads, context->gpu));
-}
-
-template <int bytes> static const void *swap_of_threads(unsigned threads) {
-    return threads == 256   ? (const void *)transpose_swap<bytes, 256>
-           : threads == 128 ? (const void *)transpose_swap<bytes, 128>
-                            : (const void *)transpose_swap<bytes, 64>;
-}
-
-extern "C" gp_status gp_launch_transpose_swap(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const size_t bytes = problem->elem_bytes;
-    return launch(context, plan, problem,
-                  bytes == 16  ? swap_of_threads<16>(plan->tiling.threads)
-                  : bytes == 8 ? swap_of_threads<8>(plan->tiling.threads)
-                  : bytes == 4 ? swap_of_threads<4>(plan->tiling.threads)
-                  : bytes == 2 ? swap_of_threads<2>(plan->tiling.threads)
-                               : swap_of_threads<1>(plan->tiling.threads));
+    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
 }

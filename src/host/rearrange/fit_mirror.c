@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tilings of the kernels that transpose in place at any pitch: mirror and mirror_pick. Pure. */
+#include "fit.h"
+
+/*
+ * Squares of pairs: from here on, by 4 x 4 what neighbours share is still in L2; smaller matrices lose, as blocks
+ * beside the diagonal have no pair and SMs get unequal shares. 11585 x 11585 of 4 bytes on an H200: 358 us row by
+ * row, 337 in squares.
+ */
+#define SQUARES_FROM ((uint64_t)128 << 20)
+
+static uint32_t band_of(const gp_problem *problem, uint32_t down, uint64_t squares_from) {
+    const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
+    return bytes < squares_from || down < 16 ? 1 : down < 32 ? 2 : 4;
+}
+
+/* Rows from which on tiles are 64 x 64, not 32 x 32; of 16 bytes only where rows begin off a sector. */
+#define LARGE_FROM 1921u
+#define LARGE_FROM_OF_16 1001u
+
+/* 4, 8, 12 and 16 bytes: a padded tile and its mirror image. 64 x 64 of 16 bytes take 130 KiB a block. */
+bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device, unsigned attempt,
+                             gp_tiling *tiling) {
+    (void)device;
+    const uint32_t elem = (uint32_t)problem->elem_bytes;
+    const bool can = elem == 12 ? problem->in_align >= 4 : gp_transpose_is_plain(problem) && elem >= 4;
+    const bool large = elem == 16 ? problem->in_align < GP_SECTOR && problem->rows >= LARGE_FROM_OF_16
+                                  : elem < 12 && problem->rows >= LARGE_FROM;
+    if (!problem->in_place || !can || attempt > large)
+        return false;
+    const bool wide = large && attempt == 0;
+    const uint32_t side = wide ? 64 : 32;
+    gp_tiles tiles = {.rows = side, .cols = side, .down = (uint32_t)gp_divide_up(problem->rows, side)};
+    tiling->form = (elem == 12 ? 6u : elem == 16 ? 4u : elem == 8 ? 2u : 0u) + wide;
+    const bool heavy = wide && elem == 16;
+    gp_tiles_put_pairs(tiles, band_of(problem, tiles.down, heavy ? (uint64_t)4 << 20 : SQUARES_FROM),
+                       heavy ? GP_TRANSPOSE_MIRROR_WIDE_THREADS : GP_TRANSPOSE_THREADS,
+                       (size_t)side * (side + 1) * elem * 2, tiling);
+    return true;
+}
+
+#define CLUSTERS_FROM 9u /* compute capability */
+
+/* Rows from which on a pair is a cluster's; 4 bytes are taken from there on only. */
+static uint64_t wide_from(uint32_t elem) {
+    return elem == 1 ? 5001 : elem == 2 ? 4001 : LARGE_FROM;
+}
+
+/*
+ * 1 and 2 bytes, and much of 4: raw rows in shared memory, elements picked from them. Large matrices take larger
+ * tiles, and a cluster of two blocks a pair; few tiles are made smaller. A word of each row and the rows that share
+ * it are the next tile's.
+ */
+bool gp_fit_transpose_mirror_pick(const gp_problem *problem, const gp_device *device, unsigned attempt,
+                                  gp_tiling *tiling) {
+    if (!problem->in_place || problem->elem_bytes > 4 || !gp_transpose_is_plain(problem))
+        return false;
+    const uint32_t elem = (uint32_t)problem->elem_bytes, elems = 4 / elem;
+    const bool large = device->compute_major >= CLUSTERS_FROM && problem->rows >= wide_from(elem);
+    if (elem == 4 ? !large || attempt > 0 || problem->in_align >= GP_SECTOR : attempt > large)
+        return false;
+    const bool wide = large && attempt == 0;
+    const uint64_t most = problem->rows / (GP_MIRROR_PICK_WORDS(GP_MIRROR_PICK_VECTORS) * elems) + 1;
+    const bool small = !wide && most * most / 2 < device->multiprocessors / 3;
+    const uint32_t vectors = wide    ? GP_MIRROR_PICK_WIDE_VECTORS(elem)
+                             : small ? GP_MIRROR_PICK_SMALL_VECTORS
+                                     : GP_MIRROR_PICK_VECTORS;
+    const size_t smem = GP_MIRROR_PICK_SMEM(vectors, elem);
+    gp_tiles tiles = {.rows = GP_MIRROR_PICK_WORDS(vectors) * elems};
+    tiles.cols = tiles.rows;
+    tiles.down = (uint32_t)gp_divide_up(problem->rows + elems - 1, tiles.rows);
+    tiling->form = gp_log2(elem) + (wide ? 4u : small ? 0u : 2u);
+    gp_tiles_put_pairs(tiles, band_of(problem, tiles.down, wide ? (uint64_t)192 << 20 : (uint64_t)8 << 20),
+                       wide    ? GP_MIRROR_PICK_WIDE_THREADS(elem)
+                       : small ? GP_MIRROR_PICK_SMALL_THREADS
+                               : GP_MIRROR_PICK_THREADS(elem),
+                       wide ? smem : 2 * smem, tiling);
+    if (wide)
+        tiling->blocks *= 2;
+    return true;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tilings of the kernels that move whole elements or vectors: vector, skew, tile, swap; and of the plain one. Pure.
+ */
+#include "fit.h"
+
+void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsigned threads, size_t smem,
+                  gp_tiling *tiling) {
+    const uint64_t down = gp_divide_up(rows, tiles.rows), across = gp_divide_up(problem->cols, tiles.cols);
+    const uint64_t most = GP_BAND_BYTES / ((uint64_t)tiles.rows * tiles.cols * problem->elem_bytes);
+    tiles.down = (uint32_t)down; /* more than 32 bits hold are only looked at in blocks, which no grid holds */
+    tiles.across = (uint32_t)across;
+    if (tiles.band == 0)
+        tiles.band = down <= most ? (uint32_t)down : across < GP_FEW_COLUMNS || most == 0 ? 1 : (uint32_t)most;
+    tiling->threads = threads;
+    tiling->smem = smem;
+    tiling->blocks = down * across;
+    GP_TILING_PUT(tiling, tiles);
+}
+
+/* Those on and above the diagonal, in squares of band x band, of which blocks below the diagonal have no pair. */
+void gp_tiles_put_pairs(gp_tiles tiles, uint32_t band, unsigned threads, size_t smem, gp_tiling *tiling) {
+    const uint64_t squares = gp_divide_up(tiles.down, band);
+    tiles.across = tiles.down;
+    tiles.band = band;
+    tiling->threads = threads;
+    tiling->smem = smem;
+    tiling->blocks = (squares % 2 == 0 ? squares / 2 * (squares + 1) : (squares + 1) / 2 * squares) * band * band;
+    GP_TILING_PUT(tiling, tiles);
+}
+
+/*
+ * Much: what is read stays longer in L2 than what is written, columns of tiles are taken whole, and two of them
+ * together where rows start a multiple of 128 KiB apart: a column alone would then be read from a part of the
+ * memory's channels, two APART bytes from each other are read from all. Share of a copy's speed, 16384 x 16384 of 8
+ * bytes on an H200: 0.920 without all three, 0.983 with them.
+ */
+#define MUCH ((uint64_t)128 << 20)
+#define PAIR_PITCH ((uint64_t)128 << 10)
+#define PAIR_APART(elem_bytes) ((elem_bytes) == 16 ? 8192u : 16384u)
+
+/* Little is cut into tiles of 32 columns instead of 64, so that there are enough for all multiprocessors. */
+#define LITTLE ((uint64_t)10 << 20) /* bytes */
+
+/* 4, 8 and 16 bytes; a warp's lanes load neighbouring columns; the padded tile has room for the halo above it. */
+bool gp_fit_transpose_skew(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    const uint64_t bytes = problem->elem_bytes, all = problem->rows * problem->cols * bytes;
+    if (attempt > 0 || problem->in_place || !gp_transpose_is_plain(problem) || bytes < 4)
+        return false;
+    gp_tiles tiles = {.rows = GP_TRANSPOSE_THREADS / 32 * GP_TRANSPOSE_SKEW_ROWS,
+                      .cols = bytes == 16 || all <= LITTLE ? 32 : 64,
+                      .keep_input = all >= MUCH};
+    if (problem->out_align < GP_SECTOR)
+        tiles.halo = GP_SECTOR / (uint32_t)bytes;
+    const uint64_t rows = problem->rows + (tiles.halo > 0 ? tiles.halo - 1 : 0), wide = tiles.cols * bytes;
+    const uint64_t down = gp_divide_up(rows, tiles.rows);
+    if (problem->cols > wide / bytes * (GP_FEW_COLUMNS - 1) && down * tiles.rows * wide <= GP_COLUMN_BYTES)
+        tiles.band = (uint32_t)down;
+    if (problem->in_pitch * bytes % PAIR_PITCH == 0 && wide < PAIR_APART(bytes))
+        tiles.apart = (uint32_t)(PAIR_APART(bytes) / wide);
+    tiling->form = (bytes == 16 ? 4u : bytes == 8 ? 2u : 0u) + (tiles.cols == 64);
+    gp_tiles_put(tiles, problem, rows, GP_TRANSPOSE_THREADS,
+                 (size_t)(tiles.rows + tiles.halo) * (tiles.cols + 1) * bytes, tiling);
+    return true;
+}
+
+/*
+ * 1 and 2 bytes in whole vectors: 4 vectors a thread. Few rows: tiles as high as they are, so that what is written is
+ * one run. Few columns: as narrow as they are.
+ */
+static void fit_vectors(const gp_problem *problem, gp_tiling *tiling) {
+    const uint32_t bytes = (uint32_t)problem->elem_bytes, most = bytes == 1 ? 8 : 16;
+    const uint32_t across = problem->rows <= 32                 ? 16
+                            : problem->cols > 64                ? most
+                            : problem->cols <= 32 && bytes == 1 ? 2
+                                                                : 8;
+    const uint32_t rows = GP_TRANSPOSE_VECTOR_THREADS * 4 / across;
+    tiling->form = (bytes == 2 ? 2u : 0u) + (across == 16 ? 2 : across == 8 ? 1 : 0);
+    gp_tiles_put((gp_tiles){.rows = rows, .cols = across * GP_VECTOR / bytes}, problem, problem->rows,
+                 GP_TRANSPOSE_VECTOR_THREADS,
+                 (size_t)across * (rows * GP_VECTOR + 4 * GP_TRANSPOSE_VECTOR_PAD(across)), tiling);
+}
+
+/*
+ * Tiles of 3 bytes: high, so that the halo is a small part of them; multiples of 32 rows, so that each begins in a
+ * sector as the column does. Matrices of up to NARROW columns are one tile across.
+ */
+#define TRIPLE_ROWS 224u
+#define TRIPLE_COLS 32u
+#define TRIPLE_NARROW 96u
+#define TRIPLE_NARROW_ROWS 96u
+#define TRIPLE_HALO 12u  /* rows: at least a sector less a word, and whole blocks of 4 */
+#define TRIPLE_LEAST 32u /* rows of a matrix: less leaves most lanes idle */
+
+/*
+ * 3 bytes, columns of the output whole words from a word's start: blocks of 4 rows by 12 bytes are turned in
+ * registers. A column of the tile is an odd number of words in shared memory.
+ */
+static bool fit_triples(const gp_problem *problem, gp_tiling *tiling) {
+    if (problem->elem_bytes != 3 || problem->out_align < 4 || problem->rows % 4 != 0 ||
+        problem->rows < TRIPLE_LEAST || problem->cols < 4)
+        return false;
+    gp_tiles tiles = {.rows = TRIPLE_ROWS, .cols = TRIPLE_COLS};
+    if (problem->cols <= TRIPLE_NARROW) {
+        tiles.cols = (uint32_t)gp_round_up(problem->cols, 4);
+        tiles.rows = tiles.cols > TRIPLE_COLS ? TRIPLE_NARROW_ROWS : TRIPLE_ROWS;
+    }
+    if (problem->rows <= tiles.rows + tiles.rows / 2)
+        tiles.rows = (uint32_t)problem->rows;
+    if (problem->out_align < GP_SECTOR && tiles.rows < problem->rows)
+        tiles.halo = TRIPLE_HALO;
+    tiles.pitch = ((tiles.rows + tiles.halo) * 3 / 4 + 1) | 1;
+    tiling->form = 5 + (problem->in_align >= 4);
+    gp_tiles_put(tiles, problem, problem->rows + tiles.halo, GP_TRANSPOSE_THREADS,
+                 (size_t)(tiles.cols + 4) * tiles.pitch * 4, tiling);
+    return true;
+}
+
+bool gp_fit_transpose_vector(const gp_problem *problem, const gp_device *device, unsigned attempt,
+                             gp_tiling *tiling) {
+    (void)device;
+    if (attempt > 0 || problem->in_place)
+        return false;
+    if (problem->elem_bytes > 2)
+        return fit_triples(problem, tiling);
+    fit_vectors(problem, tiling);
+    return gp_transpose_is_vectors(problem);
+}
+
+/* 1 and 2 bytes in place, in whole vectors: a square of squares of vectors and its mirror image, smaller where those
+ * are too few for all multiprocessors. */
+bool gp_fit_transpose_swap(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    if (attempt > 0 || !problem->in_place || !gp_transpose_is_vectors(problem) || problem->elem_bytes > 2)
+        return false;
+    for (unsigned threads = GP_TRANSPOSE_THREADS;; threads = GP_TRANSPOSE_THREADS / 4) {
+        const uint32_t side = 1u << gp_log2(threads) / 2; /* vectors */
+        gp_tiles tiles = {.rows = side * GP_VECTOR / (uint32_t)problem->elem_bytes};
+        tiles.cols = tiles.rows;
+        tiles.down = (uint32_t)gp_divide_up(problem->rows, tiles.rows);
+        tiling->form = (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
+        gp_tiles_put_pairs(tiles, 1, threads, (size_t)tiles.rows * tiles.cols * problem->elem_bytes * 2, tiling);
+        if (tiling->blocks >= device->multiprocessors || threads < GP_TRANSPOSE_THREADS)
+            return true;
+    }
+}
+
+/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
+bool gp_fit_transpose_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
+    if (threads == 0 || !gp_transpose_is_plain(problem))
+        return false;
+    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
+    const size_t smem = (size_t)side * (side + 1) * problem->elem_bytes;
+    gp_tiles tiles = {.rows = side, .cols = side, .down = (uint32_t)gp_divide_up(problem->rows, side)};
+    tiling->form = gp_log2(problem->elem_bytes);
+    if (problem->in_place)
+        gp_tiles_put_pairs(tiles, 1, threads, 2 * smem, tiling);
+    else
+        gp_tiles_put(tiles, problem, problem->rows, threads, smem, tiling);
+    return true;
+}
+
+/* A thread a word, of the widest type that divides an element's size and every address. */
+bool gp_fit_transpose_naive(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    tiling->threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
+    if (tiling->threads == 0)
+        return false;
+    const uint64_t words = problem->elem_bytes / gp_piece_bytes(problem);
+    tiling->form = gp_log2(gp_piece_bytes(problem));
+    tiling->blocks = gp_divide_up(problem->rows * problem->cols * words, tiling->threads);
+    return true;
+}
