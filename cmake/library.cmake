@@ -12,7 +12,8 @@ set(host_sources
   study/recursive.c study/rows.c
   window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_avx512_row.c window/cpu_batch.c
   window/cpu_batch_avx2.c window/cpu_batch_avx512.c window/cpu_batch_map.c window/cpu_batch_stream.c
-  window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/cut.c window/rows.c)
+  window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c
+  window/fit_scan.c window/rows.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)
@@ -23,7 +24,7 @@ if(GPUPRIM_WITH_CUDA)
     reduce/reduce.cu
     stage/cut.c stage/memory.c stage/move.c stage/run.c stage/stage.c
     study/reduce_ladder.cu study/reduce_ladder_smem.cu study/reduce_ladder_sum.c study/window_ladder.cu
-    window/flat.cu window/naive.cu window/rows.cu window/scan.cu window/scan_few.cu window/stream.cu)
+    window/naive.cu window/rows.cu window/scan.cu window/stream.cu)
 else()
   set(device_sources none.c)
 endif()

@@ -9,7 +9,7 @@
 
 typedef struct gp_plan gp_plan;
 
-#define GP_TILING_NUMBERS 20
+#define GP_TILING_NUMBERS 12
 
 /* How a problem is cut for one kernel: what the planner decides, the launcher passes on and explain prints. */
 typedef struct gp_tiling {

@@ -87,9 +87,9 @@ __device__ __forceinline__ loading find_loading(const tile_frame &f, uint32_t sc
 
 /*
  * The tile's pixels that lie in the row, through the first-level cache: the loads of two warps meet within a line,
- * and without the cache images without a border ran at 0.90 of the floor instead of 0.95 (window.h has the
- * circumstances). WRAPS: all pixels, those outside the row from `cols` further on or back, which wraps_whole()
- * allows. Returns the magnitudes that this thread saw, as bits.
+ * and without the cache images without a border ran at 0.90 of the floor instead of 0.95. WRAPS: all pixels, those
+ * outside the row from `cols` further on or back, which wraps_whole() allows. Returns the magnitudes that this thread
+ * saw, as bits.
  */
 template <bool WRAPS>
 __device__ __forceinline__ uint32_t load_row(const window_arguments &a, const tile_frame &f, uint32_t scale,

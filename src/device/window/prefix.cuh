@@ -3,7 +3,10 @@
 #ifndef GP_WINDOW_PREFIX_CUH
 #define GP_WINDOW_PREFIX_CUH
 
+#include "../../host/window/tiling.h"
 #include "sums.cuh"
+
+#define THREADS GP_WINDOW_ROWS_THREADS /* a block */
 
 typedef narrow_sums<uint32_t, uint32_t> sums_32;
 typedef narrow_sums<uint32_t, uint64_t> sums_32_64;
@@ -70,7 +73,7 @@ __device__ __forceinline__ SUMS sums_between(const prefix_array &starts, int32_t
 }
 
 /* The bits of all magnitudes of the block. */
-template <int THREADS> __device__ __forceinline__ uint32_t join_magnitudes(uint32_t *of_warp, uint32_t magnitude) {
+__device__ __forceinline__ uint32_t join_magnitudes(uint32_t *of_warp, uint32_t magnitude) {
     magnitude = gp_warp_or(magnitude);
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = magnitude;
@@ -82,7 +85,7 @@ template <int THREADS> __device__ __forceinline__ uint32_t join_magnitudes(uint3
 }
 
 /* The sums of all threads before this one. */
-template <typename SUMS, int THREADS> __device__ __forceinline__ SUMS sums_before(uint64_t *warps, const SUMS &own) {
+template <typename SUMS> __device__ __forceinline__ SUMS sums_before(uint64_t *warps, const SUMS &own) {
     SUMS *of_warp = (SUMS *)warps, running = warp_inclusive(own);
     if (threadIdx.x % 32 == 31)
         of_warp[threadIdx.x / 32] = running;

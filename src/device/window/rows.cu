@@ -5,7 +5,6 @@
  * prefixes, wherever it lies: the code is the same for all. Zeros beyond the row are not stored; windows end at the
  * row's ends instead. Sums are as wide as the block's own data needs.
  */
-#include "../gpu.h"
 #include "rows.cuh"
 
 /* Adds COUNT pixels of a chunk. */
@@ -31,8 +30,7 @@ __device__ __forceinline__ void put_prefixes(const prefix_array &own, int32_t fi
 }
 
 /* Prefixes in place of the pixels, and behind them the sum of all. */
-template <typename SUMS, int THREADS>
-__device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows<THREADS> &b) {
+template <typename SUMS> __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows &b) {
     const int32_t chunk = (int32_t)a.cut.chunk;
     const prefix_array own = b.prefixes.from((int32_t)threadIdx.x * chunk);
     SUMS total = SUMS::zero();
@@ -43,7 +41,7 @@ __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const blo
         add_pixels<STEP>(own, i, total);
     if (i < chunk)
         add_pixels<STEP / 2>(own, i, total);
-    SUMS running = sums_before<SUMS, THREADS>(b.of_warp, total);
+    SUMS running = sums_before<SUMS>(b.of_warp, total);
     put_prefixes<1>(own, 0, running);
 #pragma unroll 1
     for (i = 1; i + STEP <= chunk; i += STEP)
@@ -56,8 +54,7 @@ __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const blo
 }
 
 /* What every window of a row counts besides what is left over of it. */
-template <typename SUMS, int THREADS>
-__device__ __forceinline__ void count_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+template <typename SUMS> __device__ __forceinline__ void count_rows(const rows_arguments &a, const block_rows &b) {
     const prefix_array &p = b.prefixes;
     for (int32_t row = (int32_t)threadIdx.x; row < b.rows; row += THREADS) {
         const int32_t first = row * a.cut.extended + a.cut.left + b.skew, end = first + a.cols;
@@ -74,15 +71,14 @@ __device__ __forceinline__ void count_rows(const rows_arguments &a, const block_
 /* Where the windows of output 0 starts and ends; with ROWS_ZERO and ROWS_REPLICATE where the first row does. */
 struct window_frame {
     prefix_array starts, ends;
-    template <int THREADS>
-    __device__ __forceinline__ window_frame(const rows_arguments &a, const block_rows<THREADS> &b)
+    __device__ __forceinline__ window_frame(const rows_arguments &a, const block_rows &b)
         : starts(b.prefixes.from(a.shift + b.skew)), ends(starts.from(a.cut.window)) {}
 };
 
 /* The window of output i, which lies in row `row`. */
-template <rows_kind KIND, typename SUMS, int THREADS>
-__device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block_rows<THREADS> &b,
-                                            const window_frame &f, int32_t row, int32_t i) {
+template <rows_kind KIND, typename SUMS>
+__device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block_rows &b, const window_frame &f,
+                                            int32_t row, int32_t i) {
     const int32_t at = (KIND == ROWS_PERIODIC ? a.direction * i : i) + row * a.row_gap;
     if (KIND == ROWS_ZERO || KIND == ROWS_REPLICATE) {
         const int32_t first = row * a.cols, last = first + a.cols - 1, start = at - a.before, end = at + a.after;
@@ -114,9 +110,9 @@ __device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block
  * other, and all are stored. Else for those that are not another one of their row is computed, so that there are no
  * conditions between loads.
  */
-template <rows_kind KIND, bool FLAT, int COUNT, typename SUMS, int THREADS>
-__device__ __forceinline__ void put_group(const rows_arguments &a, const block_rows<THREADS> &b,
-                                          const window_frame &frame, int32_t first) {
+template <rows_kind KIND, bool FLAT, int COUNT, typename SUMS>
+__device__ __forceinline__ void put_group(const rows_arguments &a, const block_rows &b, const window_frame &frame,
+                                          int32_t first) {
     float *const sum = b.sum + first, *const square = b.square + first;
     SUMS sums[COUNT];
 #pragma unroll
@@ -137,8 +133,8 @@ __device__ __forceinline__ void put_group(const rows_arguments &a, const block_r
 }
 
 /* Each warp stores whole lines where rows lie one behind the other. */
-template <rows_kind KIND, bool FLAT, typename SUMS, int THREADS>
-__device__ __forceinline__ void put_outputs(const rows_arguments &a, const block_rows<THREADS> &b) {
+template <rows_kind KIND, bool FLAT, typename SUMS>
+__device__ __forceinline__ void put_outputs(const rows_arguments &a, const block_rows &b) {
     const int32_t outputs = b.rows * a.width;
     const int32_t early = a.out_gap == 0 ? (int32_t)((uintptr_t)(a.sum != NULL ? b.sum : b.square) / 4 % 32) : 0;
     const window_frame frame(a, b);
@@ -156,19 +152,18 @@ __device__ __forceinline__ void put_outputs(const rows_arguments &a, const block
     }
 }
 
-template <rows_kind KIND, bool FLAT, typename SUMS, int THREADS>
-__device__ __forceinline__ void take_sums(const rows_arguments &a, const block_rows<THREADS> &b) {
+template <rows_kind KIND, bool FLAT, typename SUMS>
+__device__ __forceinline__ void take_sums(const rows_arguments &a, const block_rows &b) {
     make_prefixes<SUMS>(a, b);
     if (KIND == ROWS_PERIODIC)
         count_rows<SUMS>(a, b);
     put_outputs<KIND, FLAT, SUMS>(a, b);
 }
 
-template <rows_kind KIND, bool FLAT, int THREADS>
-__global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
+template <rows_kind KIND, bool FLAT> __global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
     gp_await_earlier_kernels();
-    const block_rows<THREADS> b = find_rows<THREADS>(a);
-    const uint32_t magnitude = join_magnitudes<THREADS>(b.magnitudes, load_rows(a, b));
+    const block_rows b = find_rows(a);
+    const uint32_t magnitude = join_magnitudes(b.magnitudes, load_rows(a, b));
     if ((KIND == ROWS_EXTENDED || KIND == ROWS_PERIODIC) && a.outside > 0) {
         extend_rows<KIND>(a, b);
         __syncthreads();
@@ -204,10 +199,10 @@ static rows_arguments rows_arguments_of(const gp_problem *problem, const gp_tili
     const uint64_t cols = problem->cols, after = problem->window - problem->window_before;
     const bool zero = problem->border == GP_BORDER_ZERO;
     const uint64_t stored = problem->col_end - problem->col_first;
-    const bool padded =
-        problem->rows > 1 && problem->out_pitch - cols <= cols / 4; /* padding is counted, not stored */
     rows_arguments a = {};
     memcpy(&a.cut, tiling->t, sizeof a.cut);
+    /* padding is counted, not stored */
+    const bool padded = a.cut.rows > 1 && problem->out_pitch - cols <= cols / 4;
     a.image = (const int32_t *)problem->in;
     a.rows = (int64_t)problem->rows;
     a.in_block = (int64_t)(a.cut.rows * problem->in_pitch);
@@ -236,30 +231,14 @@ static rows_arguments rows_arguments_of(const gp_problem *problem, const gp_tili
     return a;
 }
 
-template <int THREADS> static const void *kernel_of(rows_kind kind, bool flat) {
-    static const void *const kernels[4][2] = {
-        {(const void *)window_rows<ROWS_ZERO, false, THREADS>, (const void *)window_rows<ROWS_ZERO, true, THREADS>},
-        {(const void *)window_rows<ROWS_EXTENDED, false, THREADS>,
-         (const void *)window_rows<ROWS_EXTENDED, true, THREADS>},
-        {(const void *)window_rows<ROWS_PERIODIC, false, THREADS>,
-         (const void *)window_rows<ROWS_PERIODIC, true, THREADS>},
-        {(const void *)window_rows<ROWS_REPLICATE, false, THREADS>,
-         (const void *)window_rows<ROWS_REPLICATE, true, THREADS>}};
-    return kernels[kind][flat];
-}
+static const void *const kernels[] = {
+    (const void *)window_rows<ROWS_ZERO, false>,      (const void *)window_rows<ROWS_ZERO, true>,
+    (const void *)window_rows<ROWS_EXTENDED, false>,  (const void *)window_rows<ROWS_EXTENDED, true>,
+    (const void *)window_rows<ROWS_PERIODIC, false>,  (const void *)window_rows<ROWS_PERIODIC, true>,
+    (const void *)window_rows<ROWS_REPLICATE, false>, (const void *)window_rows<ROWS_REPLICATE, true>};
 
 extern "C" gp_status gp_launch_window_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     rows_arguments arguments = rows_arguments_of(problem, &plan->tiling);
-    const gp_window_rows_cut *cut = &arguments.cut;
-    const bool flat = arguments.out_gap == 0 && arguments.last - arguments.skip == arguments.width - 1;
-    const bool replicate = problem->border == GP_BORDER_REPLICATE && problem->window > problem->cols;
-    const rows_kind kind = problem->border == GP_BORDER_ZERO ? ROWS_ZERO
-                           : replicate                       ? ROWS_REPLICATE
-                           : cut->whole > 0                  ? ROWS_PERIODIC
-                                                             : ROWS_EXTENDED;
-    const void *kernel = plan->tiling.threads == GP_WINDOW_ROWS_THREADS
-                             ? kernel_of<GP_WINDOW_ROWS_THREADS>(kind, flat)
-                             : kernel_of<GP_WINDOW_ROWS_THREADS_MAX>(kind, flat);
     void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernel, list);
+    return gp_gpu_launch(context, plan, kernels[plan->tiling.form], list);
 }

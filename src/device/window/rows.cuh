@@ -3,7 +3,7 @@
 #ifndef GP_WINDOW_ROWS_CUH
 #define GP_WINDOW_ROWS_CUH
 
-#include "../../host/window/tiling_rows.h"
+#include "../gpu.h"
 #include "prefix.cuh"
 
 #define LOADS 8 /* that a thread has under way */
@@ -37,15 +37,8 @@ struct rows_arguments {
     uint32_t counted; /* pixels that a window may count at most */
 };
 
-enum rows_kind {
-    ROWS_ZERO,     /* windows end at the row's ends */
-    ROWS_EXTENDED, /* windows lie in the extended row */
-    ROWS_PERIODIC, /* and whole rows are counted besides */
-    ROWS_REPLICATE /* windows end at the row's ends, whose pixels are counted besides */
-};
-
 /* This block's part. */
-template <int THREADS> struct block_rows {
+struct block_rows {
     int32_t rows;
     int32_t skew; /* pixels before the first, to load 16 bytes */
     const int32_t *image;
@@ -55,9 +48,9 @@ template <int THREADS> struct block_rows {
     uint32_t *magnitudes;
 };
 
-template <int THREADS> __device__ __forceinline__ block_rows<THREADS> find_rows(const rows_arguments &a) {
+__device__ __forceinline__ block_rows find_rows(const rows_arguments &a) {
     extern __shared__ __align__(16) unsigned char bytes[];
-    block_rows<THREADS> b;
+    block_rows b;
     b.rows = (int32_t)min((int64_t)a.cut.rows, a.rows - (int64_t)blockIdx.x * a.cut.rows);
     b.image = a.image + blockIdx.x * a.in_block;
     b.skew = a.cut.vectors ? (int32_t)((uintptr_t)b.image / 4 & GP_WINDOW_ROWS_ALIGN) : 0;
@@ -75,8 +68,7 @@ template <int THREADS> __device__ __forceinline__ block_rows<THREADS> find_rows(
  * condition, for all of them to be under way: for those before or behind the block's pixels its first or last is
  * loaded. Each warp loads whole lines where rows lie one behind the other.
  */
-template <int THREADS>
-__device__ __forceinline__ uint32_t load_pixels(const rows_arguments &a, const block_rows<THREADS> &b) {
+__device__ __forceinline__ uint32_t load_pixels(const rows_arguments &a, const block_rows &b) {
     const int32_t pixels = b.rows * a.cols, early = a.in_gap == 0 ? (int32_t)((uintptr_t)b.image / 4 % 32) : 0;
     uint32_t magnitude = 0;
 #pragma unroll 1
@@ -112,8 +104,8 @@ __device__ __forceinline__ void put_across(const rows_arguments &a, uint32_t *to
 }
 
 /* Likewise four at a time, after up to three and before up to three single ones. ACROSS: four may lie in two rows. */
-template <bool ACROSS, int THREADS>
-__device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows<THREADS> &b) {
+template <bool ACROSS>
+__device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows &b) {
     const int32_t pixels = b.rows * a.cols, head = min(-b.skew & GP_WINDOW_ROWS_ALIGN, pixels);
     const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, before = a.cut.left + b.skew;
     uint32_t magnitude = 0;
@@ -154,16 +146,14 @@ __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const 
 }
 
 /* The rows' pixels to their places, in the widest loads that the cut allows. Returns magnitudes likewise. */
-template <int THREADS>
-__device__ __forceinline__ uint32_t load_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+__device__ __forceinline__ uint32_t load_rows(const rows_arguments &a, const block_rows &b) {
     if (!a.cut.vectors)
         return load_pixels(a, b);
     return a.cut.across ? load_vectors<true>(a, b) : load_vectors<false>(a, b);
 }
 
 /* What lies beyond the rows, from what is loaded. */
-template <rows_kind KIND, int THREADS>
-__device__ __forceinline__ void extend_rows(const rows_arguments &a, const block_rows<THREADS> &b) {
+template <rows_kind KIND> __device__ __forceinline__ void extend_rows(const rows_arguments &a, const block_rows &b) {
     const int32_t pixels = b.rows * a.outside;
 #pragma unroll 1
     for (int32_t i = (int32_t)threadIdx.x; i < pixels; i += THREADS) {

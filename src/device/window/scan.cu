@@ -57,7 +57,7 @@ __device__ __forceinline__ void scan_span(const window_arguments &a, const tile_
     }
 }
 
-/* Of all the line, where the architecture has no other way: 52.2 us instead of 52.0 (4096 x 4096, windows of 15). */
+/* Of all the line, where the architecture has no other way. */
 __device__ __forceinline__ void fetch_sector(const float *address) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], 32;" ::"l"((uintptr_t)address & ~(uintptr_t)31));
@@ -69,7 +69,7 @@ __device__ __forceinline__ void fetch_sector(const float *address) {
 /*
  * Where outputs start or end within a sector of memory, the second-level cache must read its other bytes before it
  * can write it back. Fetched early, these reads go along with the image's, instead of coming among the writes one by
- * one (window.h has figures).
+ * one.
  */
 __device__ __forceinline__ void fetch_edges(const window_arguments &a, const tile_frame &f) {
     const int32_t thread = threadIdx.x;
@@ -81,60 +81,34 @@ __device__ __forceinline__ void fetch_edges(const window_arguments &a, const til
         fetch_sector(edge - at_end);
 }
 
-__device__ __forceinline__ void scan_block(const window_arguments &a, const gp_window_cut &cut) {
+__global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window_tiles tiles) {
+    gp_await_earlier_kernels();
     extern __shared__ __align__(16) int32_t window_shared[];
     uint32_t *magnitudes = (uint32_t *)window_shared;
     int32_t *pixels = window_shared + GP_WINDOW_SCAN_WARPS;
-    const uint32_t y = find_row(cut), tile = blockIdx.x - y * cut.tiles_a_row;
-    const tile_frame f = find_tile(a, cut, y, tile);
-    if (cut.gaps && (tile == 0 || tile + 1 == cut.tiles_a_row))
+    const uint32_t y = find_row(tiles), tile = blockIdx.x - y * tiles.tiles_a_row;
+    const tile_frame f = find_tile(a, tiles, y, tile);
+    if (tiles.gaps && (tile == 0 || tile + 1 == tiles.tiles_a_row))
         fetch_edges(a, f);
-    const uint32_t seen = load_tile(a, f, cut.warps_scale, a.image + y * a.in_pitch, pixels);
+    const uint32_t seen = load_tile(a, f, tiles.warps_scale, a.image + y * a.in_pitch, pixels);
     const uint32_t magnitude = join_magnitudes(seen, magnitudes);
     const window_class data = pick_class(magnitude, (uint32_t)a.window);
     if (data == CLASS_32)
-        scan_span<narrow_sums<int32_t, uint32_t>, steps_32>(a, f, cut.span, pixels);
+        scan_span<narrow_sums<int32_t, uint32_t>, steps_32>(a, f, tiles.span, pixels);
     else if (data != CLASS_WIDE && magnitude >> GP_STEPS_MIDDLE != 0)
-        scan_span<narrow_sums<int64_t, uint64_t>, narrow_sums<int64_t, uint64_t>>(a, f, cut.span, pixels);
+        scan_span<narrow_sums<int64_t, uint64_t>, narrow_sums<int64_t, uint64_t>>(a, f, tiles.span, pixels);
     else if (data == CLASS_32_64)
-        scan_span<narrow_sums<int32_t, uint64_t>, steps_middle>(a, f, cut.span, pixels);
+        scan_span<narrow_sums<int32_t, uint64_t>, steps_middle>(a, f, tiles.span, pixels);
     else if (data == CLASS_64)
-        scan_span<narrow_sums<int64_t, uint64_t>, steps_middle>(a, f, cut.span, pixels);
+        scan_span<narrow_sums<int64_t, uint64_t>, steps_middle>(a, f, tiles.span, pixels);
     else
-        scan_span<wide_both, wide_both>(a, f, cut.wide_span, pixels);
-}
-
-__global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window_cut cut) {
-    gp_await_earlier_kernels();
-    scan_block(a, cut);
-}
-
-__global__ void __maxnreg__(SCAN_REGS) window_scan_mid(window_arguments a, gp_window_cut cut) {
-    gp_await_earlier_kernels();
-    scan_block(a, cut);
-}
-
-__global__ void __maxnreg__(SCAN_REGS) window_scan_wide(window_arguments a, gp_window_cut cut) {
-    gp_await_earlier_kernels();
-    scan_block(a, cut);
-}
-
-static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel) {
-    window_arguments arguments = window_arguments_of(problem);
-    gp_window_cut cut;
-    memcpy(&cut, plan->tiling.t, sizeof cut);
-    void *list[] = {&arguments, &cut};
-    return gp_gpu_launch(context, plan, kernel, list);
+        scan_span<wide_both, wide_both>(a, f, tiles.wide_span, pixels);
 }
 
 extern "C" gp_status gp_launch_window_scan(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch(context, plan, problem, (const void *)window_scan);
-}
-
-extern "C" gp_status gp_launch_window_scan_mid(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch(context, plan, problem, (const void *)window_scan_mid);
-}
-
-extern "C" gp_status gp_launch_window_scan_wide(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch(context, plan, problem, (const void *)window_scan_wide);
+    window_arguments arguments = window_arguments_of(problem);
+    gp_window_tiles tiles;
+    memcpy(&tiles, plan->tiling.t, sizeof tiles);
+    void *list[] = {&arguments, &tiles};
+    return gp_gpu_launch(context, plan, (const void *)window_scan, list);
 }

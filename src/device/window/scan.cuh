@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What window_scan, _few and window_stream share besides sums: four neighbouring outputs a lane, read, stored at once
- */
+/* What window_scan and window_stream share besides sums: four neighbouring outputs a lane, read, stored at once. */
 #ifndef GP_WINDOW_SCAN_CUH
 #define GP_WINDOW_SCAN_CUH
 

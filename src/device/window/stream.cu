@@ -205,9 +205,9 @@ __device__ __forceinline__ void stream_piece(const window_arguments &a, int64_t 
 __global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_pieces pieces) {
     __shared__ stream_shared shared;
     gp_await_earlier_kernels();
-    const int64_t y = blockIdx.x / pieces.of_row, piece = blockIdx.x - y * pieces.of_row;
-    const int64_t x = a.col_first - columns_early(a, y, pieces.early_mask) + piece * pieces.outputs;
-    const int64_t end = min(a.col_end, x + pieces.outputs);
+    const uint32_t y = blockIdx.x / pieces.of_row, piece = blockIdx.x - y * pieces.of_row;
+    const int64_t x = a.col_first - columns_early(a, y, pieces.early_mask) + piece * (int64_t)pieces.cols;
+    const int64_t end = min(a.col_end, x + pieces.cols);
     if (x < end)
         stream_piece(a, y, x, end, shared);
 }

@@ -31,21 +31,21 @@ __device__ __forceinline__ uint32_t columns_early(const window_arguments &a, int
 }
 
 /* The row that the block's tile lies in. */
-__device__ __forceinline__ uint32_t find_row(const gp_window_cut &cut) {
-    return (uint32_t)((uint64_t)blockIdx.x * cut.tiles_scale >> cut.tiles_shift);
+__device__ __forceinline__ uint32_t find_row(const gp_window_tiles &tiles) {
+    return (uint32_t)((uint64_t)blockIdx.x * tiles.tiles_scale >> tiles.tiles_shift);
 }
 
-__device__ __forceinline__ tile_frame find_tile(const window_arguments &a, const gp_window_cut &cut, int64_t y,
+__device__ __forceinline__ tile_frame find_tile(const window_arguments &a, const gp_window_tiles &tiles, int64_t y,
                                                 uint32_t tile) {
-    const uint32_t early = columns_early(a, y, cut.early_mask);
-    const int64_t x = a.col_first - early + (int64_t)tile * cut.outputs;
+    const uint32_t early = columns_early(a, y, tiles.early_mask);
+    const int64_t x = a.col_first - early + (int64_t)tile * tiles.cols;
     const int64_t start = x - (int64_t)a.before;
     tile_frame f;
     f.skew = (int32_t)((uintptr_t)(a.image + y * a.in_pitch + start) / 4 & GP_WINDOW_ALIGN_IN);
     f.column = start - f.skew;
     f.at = y * a.out_pitch + x;
-    f.first = clamp_to(a.col_first - x, (int32_t)cut.outputs);
-    f.end = clamp_to(a.col_end - x, (int32_t)cut.outputs);
+    f.first = clamp_to(a.col_first - x, (int32_t)tiles.cols);
+    f.end = clamp_to(a.col_end - x, (int32_t)tiles.cols);
     f.needed = (f.skew + f.end + (int32_t)a.window - 1 + 3) & ~3;
     f.row_first = clamp_to(-f.column, f.needed);
     f.row_end = max(f.row_first, clamp_to(a.cols - f.column, f.needed));
