@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The case list that tests and bench share: sizes, pitches, offsets, data. */
+/* The case lists that tests and benches share: sizes, pitches, offsets, data. */
 #ifndef TESTS_CASES_H
 #define TESTS_CASES_H
 
+#include "cases_data.h"
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
-
-typedef enum data_kind {
-    DATA_RANDOM,      /* all 32 bits */
-    DATA_8_BIT,       /* 0 .. 255, as pixels are */
-    DATA_16_BIT,      /* -2^15 .. 2^15 - 1 */
-    DATA_24_BIT,      /* -2^23 .. 2^23 - 1 */
-    DATA_MIN,         /* INT32_MIN everywhere */
-    DATA_MAX,         /* INT32_MAX everywhere */
-    DATA_EXTREMES,    /* INT32_MIN or INT32_MAX, by chance */
-    DATA_ALTERNATING, /* INT32_MIN, INT32_MAX, INT32_MIN ... */
-    DATA_SPIKE,       /* 0, but for one INT32_MIN */
-    DATA_HALFWAY,     /* sums of squares halfway between two floats, or 1 beside */
-    DATA_RUNS,        /* long runs of the least and the greatest number of 7 to 32 bits, by the seed */
-    DATA_KINDS
-} data_kind;
 
 typedef struct reduce_case {
     size_t n;
