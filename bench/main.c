@@ -1,170 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpuprim-bench-gpu: floors, peers and the library's public calls in one process, in turns. */
-#include "bench.h"
-#include "report.h"
+/* gpuprim-bench: floors, peers and the library's public calls in one process, in turns, on a GPU and the processor.
+ */
+#include "core/rows.h"
+#include "core/verdict.h"
+#include "peers.h"
+#include "program.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct group {
-    const char *name, *about;
-    void (*run)(session *);
-    const char *set; /* of several groups that one word selects */
-} group;
+static program p;
 
-static const group groups[] = {
-    {"reduce", "device to device: sizes, operations, offsets", bench_reduce, "all"},
-    {"reduce-host", "result in a host variable", bench_reduce_host, "all"},
-    {"transpose", "squares of 1, 2, 4, 8, 16 bytes", bench_transpose, "all"},
-    {"transpose-odd", "odd and thin shapes, in place, pitches and offsets", bench_transpose_odd, "all"},
-    {"window", "8-bit images, all borders, windows 3 to 1001", bench_window, "all"},
-    {"window-data", "16-bit, 24-bit, full int32 images", bench_window_data, "all"},
-    {"window-shape", "flat, narrow, odd, pitched images, one output", bench_window_shape, "all"},
-    {"host", "host time until a call returns", bench_host, "all"},
-    {"first", "first use, in fresh processes", bench_first, "all"},
-    {"staging", "what is staged against the bus and the plain way", bench_staging, "host-data"},
-    {"limits", "the device as if it had less shared memory and fewer registers", bench_limits, "limits"},
-    {"curve-reduce", "over sizes, with peers and floor, to be drawn", bench_curve_reduce, "curve"},
-    {"curve-transpose", "likewise, squares of 1 to 16 bytes", bench_curve_transpose, "curve"},
-    {"curve-window", "likewise, and over the window's width", bench_curve_window, "curve"},
-    {"sweep-reduce", "sizes without gaps, cliffs", bench_sweep_reduce, "sweep"},
-    {"sweep-transpose", "sizes and thin shapes, cliffs", bench_sweep_transpose, "sweep"},
-    {"sweep-window", "sizes, widths and windows, cliffs", bench_sweep_window, "sweep"},
+/* The options: a flag, a text, or a list of texts with commas between them. */
+enum kind { FLAG, TEXT, LIST };
+static const struct {
+    const char *name, *value, *about;
+    enum kind kind;
+    void *to;
+} settings[] = {
+    {"on", "gpu|cpu", "Only there", TEXT, &p.opt.on},
+    {"csv", "FILE", "Write the table there too", TEXT, &p.opt.csv},
+    {"match", "TEXT", "Only lines whose label contains it", TEXT, &p.opt.match},
+    {"quick", NULL, "Every fourth line, 5 rounds, short rows of calls", FLAG, &p.opt.quick},
+    {"rounds", "N", "Rounds, up to 101 (9)", TEXT, &p.opt.rounds},
+    {"batch", "MS", "Least time of a row of calls (6)", TEXT, &p.opt.batch},
+    {"graph", NULL, "On a GPU, time replays of captured calls instead of launches", FLAG, &p.session.opt.graph},
+    {"once", NULL, "One checked call of each contender, nothing timed: for profilers", FLAG, &p.session.opt.once},
+    {"calls", "N", "Only N unchecked calls of each contender: for tools that count instructions", TEXT, &p.opt.calls},
+    {"brief", NULL, "Print verdicts alone", FLAG, &p.opt.brief},
+    {"pin", "KERNEL[:THREADS],...", "Further contenders", LIST, &p.session.opt.pins},
+    {"rows", NULL, "Every kernel that can is a contender, and has to earn its place", FLAG, &p.session.opt.rows},
+    {"without", "KERNEL,...", "As if these kernels were not there", LIST, &p.session.opt.without},
+    {"from", "FILE", "Measure nothing: judge the kernels by what --rows --csv wrote", TEXT, &p.opt.from},
+    {"threads", "N,...", "Of the processor (1 and as many as cores)", LIST, &p.opt.threads},
+    {"rotate", "MIB",
+     "Calls run through so much memory before they repeat (4096; the processor: twice its last cache)", TEXT,
+     &p.opt.rotate},
+    {"python", "COMMAND", "One that has numpy and OpenCV (python3)", TEXT, &p.opt.python},
+    {"no-peers", NULL, "Without other libraries", FLAG, &p.opt.no_peers},
+    {"first-child", "WAY", NULL, TEXT, &p.opt.first_child},
 };
-#define N_GROUPS (sizeof groups / sizeof *groups)
+enum { SETTINGS = sizeof settings / sizeof *settings, KEY = 0x200 };
 
-static void help(FILE *to) {
-    fprintf(to, "Usage: gpuprim-bench-gpu [OPTION]... GROUP...\n"
-                "Times floors, peers and libgpuprim on the current GPU, every result checked first.\n\nGroups:\n");
-    for (size_t i = 0; i < N_GROUPS; i++)
-        fprintf(to, "  %-16s %s\n", groups[i].name, groups[i].about);
-    fprintf(to, "  %-16s %s\n  %-16s %s\n  %-16s %s\n  %-16s %s\n", "all",
-            "every group but host data, limits, curves and sweeps", "host-data", "staging", "curve", "every curve",
-            "sweep", "every sweep");
-    fprintf(to, "\nOptions:\n"
-                "  --csv FILE              write the table there too\n"
-                "  --pin KERNEL[:THREADS]  a further contender; several, or a list with commas\n"
-                "  --match TEXT            only lines whose label contains it\n"
-                "  --rounds N              interleaved rounds, default 9\n"
-                "  --batch MS              least time between two events, default 6\n"
-                "  --graph                 time replays of captured calls instead of launches\n"
-                "  --once                  one checked call of each contender, nothing timed: for profilers\n"
-                "  --quick                 fewer lines, 5 rounds, batches of 2 ms\n"
-                "  --brief                 print only our lines that miss a target, and the summary\n"
-                "  --help\n");
+static void add_to(struct argp_state *state, word_list *list, char *text) {
+    for (char *rest = text, *word; (word = strsep(&rest, ",")) != NULL; list->word[list->count++] = word)
+        if (list->count == WORD_LIST_MAX)
+            argp_error(state, "'%s': a list has at most %d entries", word, WORD_LIST_MAX);
 }
 
-static void usage(const char *what, const char *why) {
-    fprintf(stderr, "gpuprim-bench-gpu: %s: %s\n", what, why);
-    help(stderr);
-    exit(2);
+/* What options say in numbers, and what they leave unsaid. */
+static void settle(struct argp_state *state) {
+    bench_options *b = &p.session.opt;
+    const double batch = p.opt.batch != NULL ? strtod(p.opt.batch, NULL) : p.opt.quick ? 2 : 6;
+    const size_t rotated = p.opt.rotate != NULL ? parse_size(state, "--rotate", p.opt.rotate) << 20 : 0;
+    b->rounds = p.opt.rounds != NULL ? parse_size(state, "--rounds", p.opt.rounds) : p.opt.quick ? 5 : 9;
+    b->calls = p.opt.calls != NULL ? parse_size(state, "--calls", p.opt.calls) : 0;
+    b->batch_ms[0] = b->batch_ms[1] = batch;
+    b->rotated[0] = rotated;
+    b->rotated[1] = rotated > 0 ? rotated : (size_t)4 << 30; /* 70 times an H200's L2 */
+    if (b->rounds < 1 || b->rounds > ROUNDS_MAX)
+        argp_error(state, "--rounds is 1 to %d", ROUNDS_MAX);
+    if (!(batch > 0))
+        argp_error(state, "--batch is a number above 0");
+    if (p.opt.on != NULL && strcmp(p.opt.on, "gpu") != 0 && strcmp(p.opt.on, "cpu") != 0)
+        argp_error(state, "--on is gpu or cpu, not '%s'", p.opt.on);
+    for (size_t i = 0; i < p.opt.threads.count; i++)
+        if (parse_size(state, "--threads", p.opt.threads.word[i]) < 1)
+            argp_error(state, "--threads are 1 or more");
+    for (size_t i = 0; i < p.opt.groups.count; i++)
+        if (!groups_known(p.opt.groups.word[i]))
+            argp_error(state, "there is no group '%s'", p.opt.groups.word[i]);
+    if (p.opt.groups.count == 0 && p.opt.from == NULL && p.opt.first_child == NULL)
+        argp_error(state, "which groups?");
 }
 
-static bool selected(const group *g, const char *name) {
-    return strcmp(name, g->name) == 0 || strcmp(name, g->set) == 0;
+static error_t parse(int key, char *word, struct argp_state *state) {
+    if (key == ARGP_KEY_ARG)
+        add_to(state, &p.opt.groups, word);
+    else if (key == ARGP_KEY_END)
+        settle(state);
+    else if (key < KEY || key >= KEY + SETTINGS)
+        return ARGP_ERR_UNKNOWN;
+    else if (settings[key - KEY].kind == FLAG)
+        *(bool *)settings[key - KEY].to = true;
+    else if (settings[key - KEY].kind == TEXT)
+        *(const char **)settings[key - KEY].to = word;
+    else
+        add_to(state, settings[key - KEY].to, word);
+    return 0;
 }
 
-static void check_groups(int count, char **names) {
-    if (count == 0)
-        usage("GROUP", "missing");
-    for (int i = 0; i < count; i++) {
-        bool known = false;
-        for (size_t g = 0; g < N_GROUPS; g++)
-            known = known || selected(&groups[g], names[i]);
-        if (!known)
-            usage(names[i], "no such group");
+static char *groups_text(int key, const char *text, void *input) {
+    char *all = NULL;
+    size_t size = 0;
+    (void)input;
+    FILE *to = key == ARGP_KEY_HELP_POST_DOC ? open_memstream(&all, &size) : NULL;
+    if (to == NULL)
+        return (char *)(uintptr_t)text;
+    groups_help(to);
+    fclose(to);
+    return all;
+}
+
+/* First the GPU, then the processor, to whose cores this process is pinned from then on. */
+static void run(void) {
+    session *s = &p.session;
+    const char *on = p.opt.on != NULL ? p.opt.on : "gpu cpu";
+    session_open(s);
+    s->peers = p.opt.no_peers ? NULL : all_peers;
+    s->report = report_line;
+    s->is_good = report_is_good;
+    if (s->gpu == NULL && strstr(on, "gpu") != NULL)
+        printf("# no GPU: %s\n", gp_last_error());
+    if (s->gpu != NULL && strstr(on, "gpu") != NULL) {
+        place_add(s, true, 0);
+        report_open(&p);
+        groups_run(&p, true);
     }
-}
-
-static void add_pins(options *opt, char *list) {
-    for (char *rest = list, *name; (name = strsep(&rest, ",")) != NULL;) {
-        if (opt->n_pins == PINS_MAX)
-            usage("--pin", "too many");
-        opt->pins[opt->n_pins++] = name;
+    if (strstr(on, "cpu") != NULL) {
+        processor_open(&p);
+        report_open(&p);
+        groups_run(&p, false);
     }
-}
-
-static void parse(int argc, char **argv, options *opt) {
-    static const struct option known[] = {{"csv", required_argument, NULL, 'c'},
-                                          {"pin", required_argument, NULL, 'p'},
-                                          {"match", required_argument, NULL, 'm'},
-                                          {"rounds", required_argument, NULL, 'r'},
-                                          {"batch", required_argument, NULL, 'b'},
-                                          {"graph", no_argument, NULL, 'g'},
-                                          {"once", no_argument, NULL, 'o'},
-                                          {"quick", no_argument, NULL, 'q'},
-                                          {"brief", no_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"first-child", required_argument, NULL, 'f'},
-                                          {0}};
-    int letter;
-    while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        switch (letter) {
-        case 'c':
-            opt->csv = optarg;
-            break;
-        case 'p':
-            add_pins(opt, optarg);
-            break;
-        case 'm':
-            opt->match = optarg;
-            break;
-        case 'r':
-            opt->rounds = (unsigned)strtoul(optarg, NULL, 10);
-            break;
-        case 'b':
-            opt->batch_ms = strtod(optarg, NULL);
-            break;
-        case 'g':
-            opt->graph = true;
-            break;
-        case 'o':
-            opt->once = true;
-            break;
-        case 'q':
-            opt->quick = true;
-            opt->rounds = 5;
-            opt->batch_ms = 2;
-            break;
-        case 'f':
-            exit(first_child(optarg));
-        case 's':
-            opt->brief = true;
-            break;
-        case 'h':
-            help(stdout);
-            exit(0);
-        default:
-            help(stderr);
-            exit(2);
-        }
-    }
-    if (opt->rounds < 1 || opt->rounds > ROUNDS_MAX || !(opt->batch_ms > 0))
-        usage("--rounds, --batch", "out of range");
+    peers_close();
+    report_close(&p);
+    session_close(s);
 }
 
 int main(int argc, char **argv) {
-    static session s;
-    options opt = {.rounds = 9, .batch_ms = 6};
-    parse(argc, argv, &opt);
-    check_groups(argc - optind, argv + optind);
-    if (gp_device_count() == 0)
-        die("no GPU", gp_last_error());
-    session_open(&s, &opt);
-    report_header(&s);
-    for (size_t g = 0; g < N_GROUPS; g++)
-        for (int i = optind; i < argc; i++)
-            if (selected(&groups[g], argv[i])) {
-                const double begin = host_us();
-                groups[g].run(&s);
-                printf("# %s: %.1f s\n", groups[g].name, (host_us() - begin) * 1e-6);
-                break;
-            }
-    report_targets();
-    chosen_report();
-    printf("\nwrong results: %zu\n", s.wrong);
-    const bool wrong = s.wrong > 0;
-    session_close(&s);
-    return wrong ? 1 : 0;
+    static struct argp_option options[SETTINGS + 1];
+    const struct argp parser = {.options = options,
+                                .parser = parse,
+                                .args_doc = "GROUP...",
+                                .doc = "Time floors, peers and libgpuprim, every result checked first.\v ",
+                                .help_filter = groups_text};
+    for (int i = 0; i < SETTINGS; i++)
+        options[i] = (struct argp_option){.name = settings[i].name,
+                                          .key = KEY + i,
+                                          .arg = settings[i].value,
+                                          .flags = settings[i].about != NULL ? 0 : OPTION_HIDDEN,
+                                          .doc = settings[i].about};
+    tool_name = "gpuprim-bench";
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, NULL);
+    if (p.opt.first_child != NULL)
+        return first_use_child(p.opt.first_child);
+    if (p.opt.from != NULL)
+        rows_read(p.opt.from);
+    else
+        run();
+    verdicts_print();
+    const word_list *without = &p.session.opt.without;
+    const bool judged = p.session.opt.rows || p.opt.from != NULL;
+    const bool earned = !judged || rows_judge(without->word, without->count);
+    if (p.opt.from == NULL)
+        printf("\nwrong results: %zu\n", p.session.wrong);
+    return p.session.wrong > 0 || !earned ? EXIT_FAILED : 0;
 }

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUB's reductions; alone in its file because CUB is slow to compile. */
-#include "peers.h"
+#include "peers_cuda.h"
 
 #include <cub/device/device_reduce.cuh>
 
 static void *temporary;
 static size_t temporary_bytes;
+static int64_t *pinned;
 
-extern "C" cudaError_t peer_cub_prepare(size_t n) {
-    size_t for_sum = 0, for_min = 0;
-    cudaError_t error =
-        cub::DeviceReduce::Sum(NULL, for_sum, (const int32_t *)NULL, (int64_t *)NULL, (int)n, (cudaStream_t)0);
-    if (error == cudaSuccess)
-        error =
-            cub::DeviceReduce::Min(NULL, for_min, (const int32_t *)NULL, (int32_t *)NULL, (int)n, (cudaStream_t)0);
-    const size_t needed = for_sum > for_min ? for_sum : for_min;
+/* The minimum is an int32 that is written as int64, as the library's is. */
+static cudaError_t reduce(void *memory, size_t &bytes, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out,
+                          cudaStream_t stream) {
+    if (op == GP_REDUCE_SUM)
+        return cub::DeviceReduce::Sum(memory, bytes, in, out, (int)n, stream);
+    return cub::DeviceReduce::Min(memory, bytes, in, out, (int)n, stream);
+}
+
+extern "C" cudaError_t cub_prepare(gp_reduce_op op, size_t n) {
+    size_t needed = 0;
+    cudaError_t error = reduce(NULL, needed, op, NULL, n, NULL, 0);
+    if (error == cudaSuccess && pinned == NULL)
+        error = cudaMallocHost((void **)&pinned, sizeof *pinned);
     if (error != cudaSuccess || needed <= temporary_bytes)
         return error;
     error = cudaFree(temporary);
     temporary = NULL;
-    temporary_bytes = 0;
     if (error == cudaSuccess)
         error = cudaMalloc(&temporary, needed);
-    if (error == cudaSuccess)
-        temporary_bytes = needed;
+    temporary_bytes = error == cudaSuccess ? needed : 0;
     return error;
 }
 
-extern "C" cudaError_t peer_cub_sum(const int32_t *in, size_t n, int64_t *out, cudaStream_t stream) {
+extern "C" cudaError_t cub_reduce(gp_reduce_op op, const int32_t *in, size_t n, int64_t *out, cudaStream_t stream) {
     size_t bytes = temporary_bytes;
-    return cub::DeviceReduce::Sum(temporary, bytes, in, out, (int)n, stream);
+    return reduce(temporary, bytes, op, in, n, out, stream);
 }
 
-extern "C" cudaError_t peer_cub_min(const int32_t *in, size_t n, int32_t *out, cudaStream_t stream) {
-    size_t bytes = temporary_bytes;
-    return cub::DeviceReduce::Min(temporary, bytes, in, out, (int)n, stream);
+extern "C" int64_t *cub_pinned(void) {
+    return pinned;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plain window: a thread makes EACH neighbouring outputs of a row, and adds up what they share only once. */
-#include "peers.h"
+#include "peers_cuda.h"
 
 #define EACH 4
 #define THREADS 256
@@ -33,8 +33,8 @@ static __global__ void window_plain(const int32_t *image, size_t rows, ptrdiff_t
     }
 }
 
-extern "C" cudaError_t peer_window(const int32_t *image, size_t rows, size_t cols, size_t image_pitch, size_t window,
-                                   float *sum, float *square, size_t out_pitch, cudaStream_t stream) {
+extern "C" cudaError_t plain_window(const int32_t *image, size_t rows, size_t cols, size_t image_pitch, size_t window,
+                                    float *sum, float *square, size_t out_pitch, cudaStream_t stream) {
     const size_t threads = rows * ((cols + EACH - 1) / EACH);
     const unsigned grid = (unsigned)((threads + THREADS - 1) / THREADS);
     window_plain<<<grid, THREADS, 0, stream>>>(image, rows, (ptrdiff_t)cols, image_pitch, (ptrdiff_t)window, sum,

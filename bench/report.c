@@ -1,151 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table on stdout, the same as CSV, each line held against its targets, and their summary. */
-#include "report.h"
-#include "targets.h"
+/* The table on stdout and as CSV, and what each line has to say to a verdict. */
+#include "core/rows.h"
+#include "core/verdict.h"
+#include "program.h"
 
 #include <string.h>
 
-#define TARGETS_MAX 64
+#define EQUAL 0.98 /* of a peer's speed: less than 2 % is what rounds cannot tell apart */
 
-typedef struct standing { /* of one target, over the free choice's lines */
-    unsigned lines, met;
-    double worst;
-    char where[160];
-} standing;
+static const verdict past_all = {"past the caches, speed of the floor", 0.80, 1, false};
+static const verdict past_most = {"past the caches, speed of the floor", 0.90, 0.95, false};
+static const verdict cached_most = {"in the caches, speed of the fastest peer", EQUAL, 0.95, false};
+static const verdict peers_all = {"on the processor, speed of the fastest peer", EQUAL, 1, false};
+static const verdict threads_all = {"all threads, times the time of one", 1.10, 1, true};
+static const verdict returns_all = {"a call returns, times a bare launch", 1.30, 1, true};
+static const verdict first_all = {"context and first call, ms over a first CUDA call", 5, 1, true};
+static const verdict calls_all = {"a call on one element, ns", 100, 1, true};
 
-static standing standings[TARGETS_MAX];
+static program *the_program;
 
-typedef struct rivals { /* of one line, in us; 0: none */
-    double floor, peer, reference;
-} rivals;
-
-static double fastest(const contender *list, size_t count, role as) {
-    double best = 0;
-    for (size_t i = 0; i < count; i++)
-        if (list[i].role == as && (best <= 0 || list[i].us < best))
-            best = list[i].us;
-    return best;
+/* Up to two verdicts on the library's free choice, and its value for each; by what the line measures. */
+static size_t judge(const session *s, const contender *c, const verdict *of[2], double value[2]) {
+    const double floor = result_best(s, ROLE_FLOOR), other = result_best(s, ROLE_PEER);
+    const double reference = result_best(s, ROLE_REFERENCE);
+    const bool row = s->line.measure == MEASURE_ROW && s->line.memory == MEMORY_DEVICE;
+    const bool past = row && s->arrays.bytes > (double)s->line.at->cache_bytes;
+    of[0] = NULL;
+    if (s->line.measure == MEASURE_FIRST)
+        of[0] = &first_all, value[0] = (c->us - other) * 1e-3;
+    else if (s->line.measure == MEASURE_RETURN)
+        of[0] = &returns_all, value[0] = c->us / floor;
+    else if (!s->line.at->gpu && reference > 0)
+        of[0] = &threads_all, value[0] = c->us / reference;
+    else if (strcmp(s->line.group, "calls") == 0)
+        of[0] = &calls_all, value[0] = c->us * 1e3;
+    else if (!s->line.at->gpu && other > 0)
+        of[0] = &peers_all, value[0] = other / c->us;
+    else if (past && floor > 0 && reference <= 0)
+        of[0] = &past_all, of[1] = &past_most, value[0] = value[1] = floor / c->us;
+    else if (row && !past && other > 0)
+        of[0] = &cached_most, value[0] = other / c->us;
+    return of[0] == NULL ? 0 : of[0] == &past_all ? 2 : 1;
 }
 
-static bool at_most(const target *t) {
-    return t->against == TIMES_FLOOR || t->against == TIMES_PEER || t->against == MS_OVER_PEER;
-}
-
-/* False: the line lacks what the target compares with. */
-static bool got(const target *t, double us, const rivals *r, double *value) {
-    const double rival = t->against == SPEED_OF_FLOOR || t->against == TIMES_FLOOR ? r->floor
-                         : t->against == SPEED_OF_REFERENCE                        ? r->reference
-                                                                                   : r->peer;
-    if (rival <= 0)
-        return false;
-    *value = t->against == MS_OVER_PEER ? (us - rival) / 1e3 : at_most(t) ? us / rival : rival / us;
+bool report_is_good(const session *s) {
+    const verdict *of[2];
+    double value[2];
+    for (size_t i = 0; i < s->count; i++)
+        if (s->list[i].role == ROLE_OURS && judge(s, &s->list[i], of, value) > 0 && !verdict_met(of[0], value[0]))
+            return false;
     return true;
 }
 
-static void note(standing *at, const target *t, double value, bool met, const char *label) {
-    const bool worse = at->lines == 0 || (at_most(t) ? value > at->worst : value < at->worst);
-    at->lines++;
-    at->met += met;
-    if (worse) {
-        at->worst = value;
-        snprintf(at->where, sizeof at->where, "%s", label);
-    }
-}
-
-/* Targets are for a few shapes, and for the device as it is. */
-static bool is_beside_targets(const line *l) {
-    return l->series || l->smem_limit || l->regs_limit;
-}
-
-/* Measured against wanted, for each target of the line, in words. */
-static void judge(const contender *c, const rivals *r, const char *label, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < n_targets; i++) {
-        const target *t = &targets[i];
-        double value;
-        if (!t->applies(&c->line) || !got(t, c->us, r, &value))
-            continue;
-        const bool met = at_most(t) ? value <= t->wanted : value >= t->wanted;
-        const char *of = t->against == SPEED_OF_FLOOR || t->against == TIMES_FLOOR ? "floor"
-                         : t->against == SPEED_OF_REFERENCE                        ? "ref"
-                                                                                   : "peer";
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s %.3f %s %.2f %s", used ? "; " : "",
-                                     met ? "PASS" : "FAIL", value, at_most(t) ? "<=" : ">=", t->wanted, of);
-        if (c->context == c->session->free_choice)
-            note(&standings[i], t, value, met, label);
-    }
-}
-
-static void ratio(double rival, double us, char *text, size_t size) {
-    if (rival > 0)
-        snprintf(text, size, "%.3f", rival / us);
-    else
-        snprintf(text, size, "-");
-}
-
-void report_header(session *s) {
-    printf("%-52s %-28s %10s %6s %8s %7s %7s %7s  %s\n", "line", "who", "us", "+-%", "GB/s", "/floor", "/peer",
-           "/ref", "kernel, targets");
-    if (!s->csv)
+void report_open(program *p) {
+    session *s = &p->session;
+    const place *at = &s->places[s->n_places - 1];
+    const unsigned v = gp_version();
+    the_program = p;
+    printf("# %s, libgpuprim %u.%u.%u, medians of %zu rounds%s\n", at->device.name, v / 10000, v / 100 % 100, v % 100,
+           s->opt.rounds, s->opt.graph ? ", graph replays" : "");
+    if (!p->opt.brief)
+        printf("%-58s %-28s %10s %6s %8s %7s %7s %7s  %s\n", "line", "who", "us", "+-%", "GB/s", "/floor", "/peer",
+               "/ref", "kernel");
+    if (p->opt.csv == NULL || p->csv != NULL)
         return;
-    gp_device_info info = {.struct_size = sizeof info};
-    GP(gp_context_device(s->free_choice, &info));
-    fprintf(s->csv,
-            "op,who,role,shape,n,rows,cols,in_pitch,out_pitch,elem_bytes,offset,in_place,window,border,data,"
-            "measure,median_us,low_us,high_us,gbps,ratio_floor,ratio_peer,ratio_reference,kernel,targets,series\n"
-            "# %s, %u SMs, libgpuprim %u, %u rounds\n",
-            info.name, info.multiprocessors, gp_version(), s->opt.rounds);
+    p->csv = fopen(p->opt.csv, "w");
+    if (p->csv == NULL)
+        fail("%s: cannot be written", p->opt.csv);
+    fprintf(p->csv,
+            "op,who,role,shape,n,rows,cols,in_pitch,out_pitch,elem_bytes,offset,in_place,window,border,data,measure,"
+            "median_us,low_us,high_us,gbps,ratio_floor,ratio_peer,ratio_reference,kernel,series,primitive,threads,"
+            "group\n# %s, %u SMs, libgpuprim %u, %zu rounds\n",
+            at->device.name, at->device.multiprocessors, v, s->opt.rounds);
 }
 
-static void csv_line(FILE *csv, const contender *c, const char *label, double gbps, char ratios[3][16],
-                     const char *verdict) {
-    static const char *const roles[] = {"floor", "peer", "reference", "ours"};
-    static const char *const measures[] = {"device", "result", "return", "first", "spread"};
-    static const char *const operations[] = {"process", "reduce", "window", "transpose"};
-    const line *l = &c->line;
-    const bool reduce = l->operation == GP_OPERATION_REDUCE, window = l->operation == GP_OPERATION_WINDOW;
+/* Rows for a GPU that no line could use are below the bar too: they are told of as rows of no point. */
+static void note_idle_rows(const program *p) {
+    for (size_t i = 0; i < gp_kernel_count(); i++) {
+        const gp_kernel_info k = kernel_at(i);
+        const primitive *of = primitive_of(k.operation);
+        if (!(k.flags & GP_KERNEL_GPU) || (k.flags & GP_KERNEL_STUDY) || is_masked(&p->session, k.name) ||
+            !rows_know(of->name, NULL) || rows_know(of->name, k.name))
+            continue;
+        rows_note(of->name, "", k.name, 0);
+        if (p->csv != NULL)
+            fprintf(p->csv, "-,\"%s\",row,\"\",0,0,0,0,0,0,0,0,0,-,-,-,0,0,0,0,-,-,-,\"\",\"\",%s,0,-\n", k.name,
+                    of->name);
+    }
+}
+
+void report_close(program *p) {
+    if (p->session.gpu != NULL && p->session.opt.rows)
+        note_idle_rows(p);
+    if (p->csv != NULL && fclose(p->csv) != 0)
+        fail("%s: could not be written", p->opt.csv);
+}
+
+static const char *ratio(double value, char text[16]) {
+    if (value > 0)
+        snprintf(text, 16, "%.3f", value);
+    else
+        snprintf(text, 16, "-");
+    return text;
+}
+
+static void print_text(const contender *c, const result *r) {
+    char floor[16], other[16], reference[16];
+    printf("%-58s %-28s %10.3f %6.1f %8.2f %7s %7s %7s  %s\n", r->label, c->who, c->us,
+           c->us > 0 ? 50 * (c->high - c->low) / c->us : 0, r->gbps, ratio(r->of_floor, floor),
+           ratio(r->of_peer, other), ratio(r->of_reference, reference), c->kernel);
+}
+
+static void print_csv_line(FILE *to, const contender *c, const result *r) {
+    char floor[16], other[16], reference[16];
     fprintf(
-        csv,
-        "%s,\"%s\",%s,\"%s\",%zu,%zu,%zu,%zu,%zu,%zu,%zu,%d,%zu,%s,%s,%s,%.4f,%.4f,%.4f,%.2f,%s,%s,%s,%s,%s,\"%s\"\n",
-        reduce ? reduce_name(l->op) : operations[l->operation], c->who, roles[c->role], label, l->n, l->rows, l->cols,
-        l->in_pitch, l->out_pitch, reduce || window ? sizeof(int32_t) : l->elem_bytes, l->offset, (int)l->in_place,
-        l->window, window ? border_name(l->border) : "-", data_name(l->data), measures[l->measure], c->us, c->low,
-        c->high, gbps, ratios[0], ratios[1], ratios[2], c->kernel, verdict, l->series ? l->series : "");
-    fflush(csv);
+        to,
+        "%s,\"%s\",%s,\"%s\",%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%zu,%s,%s,%s,%.4f,%.4f,%.4f,%.2f,%s,%s,%s,\"%s\",\"%s\","
+        "%s,%zu,%s\n",
+        r->op, c->who, r->role, r->label, r->n, r->rows, r->cols, r->in_pitch, r->out_pitch, r->elem_bytes, r->offset,
+        r->in_place, r->window, r->border, r->data, r->measure, c->us, c->low, c->high, r->gbps,
+        ratio(r->of_floor, floor), ratio(r->of_peer, other), ratio(r->of_reference, reference), c->kernel,
+        c->session->line.series, r->primitive, r->threads, r->group);
 }
 
-void report(session *s, contender *list, size_t count) {
-    const rivals r = {fastest(list, count, ROLE_FLOOR), fastest(list, count, ROLE_PEER),
-                      fastest(list, count, ROLE_REFERENCE)};
-    for (size_t i = 0; i < count; i++) {
-        const contender *c = &list[i];
-        char label[160], verdict[256] = "", ratios[3][16];
-        const double gbps = c->us > 0 ? line_bytes(&c->line) / c->us * 1e-3 : 0;
-        line_label(&c->line, label, sizeof label);
-        ratio(r.floor, c->us, ratios[0], sizeof ratios[0]);
-        ratio(r.peer, c->us, ratios[1], sizeof ratios[1]);
-        ratio(r.reference, c->us, ratios[2], sizeof ratios[2]);
-        if (c->role == ROLE_OURS && !is_beside_targets(&c->line))
-            judge(c, &r, label, verdict, sizeof verdict);
-        if (!s->opt.brief || strstr(verdict, "FAIL"))
-            printf("%-52s %-28s %10.2f %6.1f %8.1f %7s %7s %7s  %s%s%s\n", label, c->who, c->us,
-                   c->us > 0 ? 50 * (c->high - c->low) / c->us : 0, gbps, ratios[0], ratios[1], ratios[2], c->kernel,
-                   c->kernel[0] && verdict[0] ? "  " : "", verdict);
-        if (s->csv)
-            csv_line(s->csv, c, label, gbps, ratios, verdict);
+static void note(const contender *c, const result *r) {
+    const session *s = c->session;
+    const verdict *of[2];
+    double value[2];
+    const size_t count = c->role == ROLE_OURS ? judge(s, c, of, value) : 0;
+    for (size_t i = 0; i < count; i++)
+        verdict_note(of[i], r->primitive, r->label, value[i]);
+    if (s->opt.rows && c->role == ROLE_OURS)
+        rows_choice(r->primitive, r->label, c->kernel);
+    if (s->opt.rows && c->role == ROLE_ROW)
+        rows_note(r->primitive, r->label, c->pin, c->us);
+}
+
+void report_line(session *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        contender *c = &s->list[i];
+        if (c->way_name != NULL)
+            snprintf(c->kernel, sizeof c->kernel, "%s", c->way_name(c));
+        const result r = result_of(c);
+        if (!the_program->opt.brief)
+            print_text(c, &r);
+        if (the_program->csv != NULL)
+            print_csv_line(the_program->csv, c, &r);
+        if (c->us > 0)
+            note(c, &r);
     }
     fflush(stdout);
-}
-
-void report_targets(void) {
-    printf("\n%-60s %8s %8s %10s  %s\n", "target (free choice of kernel)", "wanted", "worst", "met", "worst line");
-    for (size_t i = 0; i < n_targets && i < TARGETS_MAX; i++) {
-        const standing *at = &standings[i];
-        if (at->lines)
-            printf("%-60s %s %5.2f %8.3f %4u of %-3u  %s%s\n", targets[i].what,
-                   at_most(&targets[i]) ? "<=" : ">=", targets[i].wanted, at->worst, at->met, at->lines,
-                   at->met == at->lines ? "PASS " : "FAIL ", at->where);
-    }
+    if (the_program->csv != NULL)
+        fflush(the_program->csv);
 }

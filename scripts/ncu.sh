@@ -4,16 +4,16 @@
 # bench, and writes a line of CSV a kernel: time, DRAM, L2 sectors, bank conflicts, warps, issue, and the four reasons
 # for which warps wait longest between two instructions.
 # Usage: scripts/ncu.sh [--bench PROGRAM] [--lines FILE | --line "GROUP TEXT"]... [--pin ROW[:THREADS],...] [OUT.csv]
-#   --bench  gpuprim-bench-gpu, default build/gpu/bench/gpuprim-bench-gpu
+#   --bench  gpuprim-bench, default build/gpu/bench/gpuprim-bench
 #   --line   a group of the bench and text that the labels of its lines contain; default: one shape of each primitive
 #   --lines  a file of such lines; those that begin with # are comments
 #   --pin    rows beside the library's own choice
-# Clocks are left as they are. OUT.csv: default standard output.
+# The naive kernels in the table are those that the bench compares results with. Clocks are left as they are. OUT.csv: default standard output.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/lib.sh"
-bench=$root/build/gpu/bench/gpuprim-bench-gpu lines="" pin="" out=""
+bench=$root/build/gpu/bench/gpuprim-bench lines="" pin="" out=""
 while [ $# -gt 0 ]; do
     case $1 in
     --bench) bench=$2 && shift 2 ;;
@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
     *) out=$1 && shift ;;
     esac
 done
-[ -n "$lines" ] || lines=$'reduce sum 2^28\nwindow window 4096x4096 w=31 zero\ntranspose transpose 8192x8192 4 B\n'
+[ -n "$lines" ] || lines=$'reduce sum, 268435456 ints\nwindow window, 4096 x 4096, window 31, zero\ntranspose transpose, 8192 x 8192 of 4 bytes\n'
 PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
 command -v ncu >/dev/null || fail "ncu (Nsight Compute) not found"
 [ -x "$bench" ] || fail "$bench: no such program; build it with -DGPUPRIM_BENCH=ON"
@@ -44,8 +44,8 @@ done
 # profile <group of the bench> <text of the label>: what ncu prints, kernels as rows and metrics as columns.
 profile() {
     ncu --clock-control none --csv --page raw --print-units base --metrics "$metrics" --log-file "$work/raw.csv" \
-        --kernel-name 'regex:^(reduce_|window_|transpose_|read_only|read_and_write)' \
-        "$bench" --once --match "$2" ${pin:+--pin "$pin"} "$1" >"$work/said" 2>&1 ||
+        --kernel-name 'regex:^(reduce_|window_|transpose_|floor_)' \
+        "$bench" --on gpu --once --match "$2" ${pin:+--pin "$pin"} "$1" >"$work/said" 2>&1 ||
         { cat "$work/said" "$work/raw.csv" >&2; fail "profiling $1 $2"; }
     grep -q '^"ID"' "$work/raw.csv" || { cat "$work/said" "$work/raw.csv" >&2; fail "no kernel of $1 $2 was profiled"; }
 }

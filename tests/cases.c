@@ -26,66 +26,23 @@ bool cases_reduced(void) {
     return text && strcmp(text, "") != 0 && strcmp(text, "0") != 0;
 }
 
-/* SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators"). */
 uint64_t cases_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    const uint64_t drawn = cases_draw(*state, 0);
+    *state += 0x9e3779b97f4a7c15u;
+    return drawn;
 }
 
 const char *cases_data_name(data_kind kind) {
     static const char *const names[DATA_KINDS] = {"random",  "8-bit",   "16-bit",   "24-bit",
                                                   "minimum", "maximum", "extremes", "alternating",
-                                                  "spike",   "halfway", "runs"};
+                                                  "spike",   "halfway", "runs",     "finite"};
     return names[kind];
 }
 
-/* Squares 2^60, half a float's last place there (2^36), a quarter, and what decides between up and down. */
-static int32_t halfway_datum(uint64_t random) {
-    static const int32_t values[] = {1 << 30, 1 << 18, 1 << 17, 1, 0, 0, 0, 0};
-    int32_t value = values[random >> 8 & 7];
-    return random & 1 ? -value : value;
-}
-
-/* Windows that reach over two runs take in one extreme and leave the other, output after output. */
-static int32_t run_datum(size_t i, unsigned bits) {
-    const int64_t greatest = ((int64_t)1 << (bits - 1)) - 1;
-    return (int32_t)(i / 300 % 2 ? greatest : -greatest - 1);
-}
-
-static int32_t datum(data_kind kind, size_t i, size_t spike, uint64_t *state) {
-    switch (kind) {
-    case DATA_RANDOM:
-        return (int32_t)(uint32_t)cases_random(state);
-    case DATA_8_BIT:
-        return (int32_t)(cases_random(state) & 0xff);
-    case DATA_16_BIT:
-        return (int32_t)(cases_random(state) & 0xffff) - 0x8000;
-    case DATA_24_BIT:
-        return (int32_t)(cases_random(state) & 0xffffff) - 0x800000;
-    case DATA_MIN:
-        return INT32_MIN;
-    case DATA_MAX:
-        return INT32_MAX;
-    case DATA_EXTREMES:
-        return cases_random(state) & 1 ? INT32_MIN : INT32_MAX;
-    case DATA_HALFWAY:
-        return halfway_datum(cases_random(state));
-    case DATA_ALTERNATING:
-        return i & 1 ? INT32_MAX : INT32_MIN;
-    case DATA_RUNS:
-        return run_datum(i, 7 + (unsigned)(spike % 26));
-    default:
-        return i == spike ? INT32_MIN : 0;
-    }
-}
-
 void cases_fill(int32_t *data, size_t n, data_kind kind, uint64_t seed) {
-    uint64_t state = seed;
-    size_t spike = n ? (size_t)(cases_random(&state) % n) : 0;
+    const size_t spike = cases_spike(n, seed);
     for (size_t i = 0; i < n; i++)
-        data[i] = datum(kind, i, spike, &state);
+        data[i] = cases_datum(kind, i, spike, seed);
 }
 
 void cases_fill_bytes(void *data, size_t bytes, uint64_t seed) {
@@ -115,7 +72,8 @@ void cases_reduce(void (*visit)(const reduce_case *, void *), void *user) {
             bool few = reduced || sizes[s] > 70000;
             if (few && kind != DATA_RANDOM && kind != DATA_EXTREMES && kind != DATA_SPIKE)
                 continue;
-            reduce_case c = {sizes[s], turn++ % 5, (data_kind)kind, cases_random(&state)};
+            const reduce_case c = {
+                .n = sizes[s], .offset = turn++ % 5, .data = (data_kind)kind, .seed = cases_random(&state)};
             visit(&c, user);
         }
     }

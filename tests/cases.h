@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The case list that tests and bench share: sizes, pitches, offsets, data. */
+/* The case lists that tests and benches share: sizes, pitches, offsets, data; and which of them are timed. */
 #ifndef TESTS_CASES_H
 #define TESTS_CASES_H
 
+#include "cases_data.h"
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
-
-typedef enum data_kind {
-    DATA_RANDOM,      /* all 32 bits */
-    DATA_8_BIT,       /* 0 .. 255, as pixels are */
-    DATA_16_BIT,      /* -2^15 .. 2^15 - 1 */
-    DATA_24_BIT,      /* -2^23 .. 2^23 - 1 */
-    DATA_MIN,         /* INT32_MIN everywhere */
-    DATA_MAX,         /* INT32_MAX everywhere */
-    DATA_EXTREMES,    /* INT32_MIN or INT32_MAX, by chance */
-    DATA_ALTERNATING, /* INT32_MIN, INT32_MAX, INT32_MIN ... */
-    DATA_SPIKE,       /* 0, but for one INT32_MIN */
-    DATA_HALFWAY,     /* sums of squares halfway between two floats, or 1 beside */
-    DATA_RUNS,        /* long runs of the least and the greatest number of 7 to 32 bits, by the seed */
-    DATA_KINDS
-} data_kind;
 
 typedef struct reduce_case {
     size_t n;
     size_t offset; /* elements from a 256-byte boundary */
     data_kind data;
     uint64_t seed;
+    gp_reduce_op op; /* of what is timed; tests do every one */
 } reduce_case;
 
 typedef struct window_case {
@@ -61,6 +48,19 @@ void cases_fill_bytes(void *data, size_t bytes, uint64_t seed);
 void cases_reduce(void (*visit)(const reduce_case *, void *), void *user);
 void cases_window(void (*visit)(const window_case *, void *), void *user);
 void cases_transpose(void (*visit)(const transpose_case *, void *), void *user);
+
+/*
+ * What is timed: lists by name ("sweep", say), each of problems or of series of problems that differ in one size.
+ * `visit` gets one of the structs above, and what the problems of a series have in common, "" of one alone. A name
+ * that a primitive does not have is an empty list.
+ */
+typedef void timed_visit(const void *one_case, const char *series, void *user);
+void cases_timed_reduce(const char *list, timed_visit *visit, void *user);
+void cases_timed_window(const char *list, timed_visit *visit, void *user);
+void cases_timed_transpose(const char *list, timed_visit *visit, void *user);
+
+/* Size i of a series from `from` on: sqrt(2) apart, every other one odd. */
+size_t cases_point(size_t from, unsigned i);
 
 /* The case in words, as snprintf. */
 int cases_reduce_label(const reduce_case *c, char *text, size_t size);

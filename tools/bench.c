@@ -31,7 +31,7 @@ static const struct argp_option bench_options_list[] = {
     {"threads", KEY_THREADS, "N", 0, "Threads a block of the ladder's kernels in global memory (512)", 1},
     {"plot", KEY_PLOT, "FILE", 0, "Draw into FILE.svg or FILE.png, by gnuplot", 2},
     {"from", KEY_FROM, "FILE", 0,
-     "Measure nothing: draw a run that --format json printed, or the CSV of gpuprim-bench-gpu", 2},
+     "Measure nothing: draw a run that --format json printed, or the CSV of gpuprim-bench", 2},
     {0}};
 
 static void add(struct argp_state *state, sizes *list, size_t value) {
@@ -43,7 +43,7 @@ static void add(struct argp_state *state, sizes *list, size_t value) {
 }
 
 /* "a,b": each part is handed on as its own word. */
-static void parse_list(struct argp_state *state, char *text, int key, bench_options *o) {
+static void parse_list(struct argp_state *state, char *text, int key, bench_request *o) {
     char *rest = NULL;
     size_t rows, cols;
     for (char *part = strtok_r(text, ",", &rest); part != NULL; part = strtok_r(NULL, ",", &rest)) {
@@ -61,16 +61,26 @@ static void parse_list(struct argp_state *state, char *text, int key, bench_opti
     }
 }
 
+static unsigned ladder_bit(void) {
+    unsigned count = 0;
+    while (primitives[count] != NULL)
+        count++;
+    return 1u << count;
+}
+
 unsigned bench_group_of(const char *word) {
-    static const char *const words[] = {"reduce", "window", "transpose", "ladder"};
-    for (unsigned i = 0; i < 4; i++)
-        if (strcmp(word, words[i]) == 0)
+    for (unsigned i = 0; primitives[i] != NULL; i++)
+        if (strcmp(word, primitives[i]->name) == 0)
             return 1u << i;
-    return strcmp(word, "all") == 0 ? GROUP_ALL : 0;
+    return strcmp(word, "ladder") == 0 ? ladder_bit() : strcmp(word, "all") == 0 ? 2 * ladder_bit() - 1 : 0;
+}
+
+bool bench_is_ladder(const line *l) {
+    return strcmp(l->group, "ladder") == 0;
 }
 
 /* Only a plot can be made of a saved run, and how it was measured is settled. */
-static void check_saved(struct argp_state *state, const bench_options *o) {
+static void check_saved(struct argp_state *state, const bench_request *o) {
     if (o->from != NULL && o->plot == NULL)
         argp_error(state, "--from needs --plot");
     if (o->from != NULL && (o->quick || o->rounds > 0 || o->threads > 0 || o->how != FORMAT_TEXT))
@@ -78,7 +88,7 @@ static void check_saved(struct argp_state *state, const bench_options *o) {
 }
 
 static error_t parse(int key, char *word, struct argp_state *state) {
-    bench_options *o = state->input;
+    bench_request *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->how;
@@ -121,42 +131,66 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     }
 }
 
+/* Past the caches, without taking more memory than that needs. */
+static void open_session(bench *b) {
+    session *s = &b->session;
+    session_open(s);
+    const place *at = place_add(s, s->gpu != NULL, 0);
+    const size_t least = (size_t)64 << 20, most = (size_t)(at->gpu ? 4096 : 256) << 20;
+    const size_t wanted = (at->gpu ? 8 : 4) * at->cache_bytes;
+    const double part = b->asked.quick ? 0.25 : 1;
+    s->opt =
+        (bench_options){.rounds = b->asked.rounds, .batch_ms = {10 * part, 2 * part}, .rotated = {wanted, wanted}};
+    s->opt.rotated[at->gpu] = wanted < least ? least : wanted < most ? wanted : most;
+    s->report = bench_report;
+    b->rows = made(json_array());
+}
+
 static void print_head(const bench *b) {
-    if (b->opt.how != FORMAT_TEXT)
+    const gp_device_info *device = &b->session.places[0].device;
+    if (b->asked.how != FORMAT_TEXT)
         return;
-    if (b->gpu)
-        printf("%s, %u SMs", b->device.name, b->device.multiprocessors);
+    if (b->session.gpu != NULL)
+        printf("%s, %u SMs", device->name, device->multiprocessors);
     else
-        printf("processor, %u thread%s (no GPU)", b->device.cpu_threads, b->device.cpu_threads == 1 ? "" : "s");
-    printf("; medians of %zu rounds\n\n", b->opt.rounds);
+        printf("processor, %u thread%s (no GPU)", device->cpu_threads, device->cpu_threads == 1 ? "" : "s");
+    printf("; medians of %zu rounds\n\n", b->asked.rounds);
     fflush(stdout);
+}
+
+static void run_groups(bench *b) {
+    const unsigned groups = b->asked.groups;
+    for (unsigned i = 0; primitives[i] != NULL; i++)
+        if (groups & 1u << i)
+            bench_group(b, primitives[i], false);
+    for (unsigned i = 0; primitives[i] != NULL && (groups & ladder_bit()); i++)
+        bench_group(b, primitives[i], true);
+    bench_finish(b);
 }
 
 int bench_main(int argc, char **argv) {
     static const struct argp_child children[] = {{&format_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = bench_options_list, .parser = parse, .args_doc = "[GROUP...]", .doc = about, .children = children};
-    static bench b;
-    argp_parse(&parser, argc, argv, 0, NULL, &b.opt);
-    if (b.opt.groups == 0)
-        b.opt.groups = GROUP_ALL;
-    if (b.opt.rounds == 0)
-        b.opt.rounds = b.opt.quick ? 5 : 15;
-    if (b.opt.plot != NULL)
-        plot_check(b.opt.plot);
-    if (b.opt.from != NULL) {
-        bench_draw_saved(&b.opt);
+    static bench b; /* session first: its report() finds the rest */
+    bench_request *asked = &b.asked;
+    argp_parse(&parser, argc, argv, 0, NULL, asked);
+    if (asked->groups == 0)
+        asked->groups = bench_group_of("all");
+    if (asked->rounds == 0)
+        asked->rounds = asked->quick ? 5 : 15;
+    if (asked->plot != NULL)
+        plot_check(asked->plot);
+    if (asked->from != NULL) {
+        bench_draw_saved(asked);
         return 0;
     }
-    bench_open(&b);
+    open_session(&b);
     print_head(&b);
-    for (unsigned group = 1; group < GROUP_ALL; group *= 2)
-        if (b.opt.groups & group)
-            bench_group(&b, group);
-    bench_finish(&b);
-    if (b.opt.plot != NULL)
-        plot_write(b.opt.plot, b.rows, b.gpu ? b.device.name : "processor");
-    const bool right = b.wrong == 0;
-    bench_close(&b);
-    return right ? 0 : EXIT_FAILED;
+    run_groups(&b);
+    if (asked->plot != NULL)
+        plot_write(asked->plot, b.rows, b.session.gpu != NULL ? b.session.places[0].device.name : "processor");
+    json_decref(b.rows);
+    session_close(&b.session);
+    return b.session.wrong == 0 ? 0 : EXIT_FAILED;
 }

@@ -1,47 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CSV of gpuprim-bench-gpu as a saved run: each series of problems that differ in one thing becomes a panel, its
+ * The CSV of gpuprim-bench as a saved run: each series of problems that differ in one thing becomes a panel, its
  * lines the floor, the peers and the library. Lines of no series are left out.
  */
+#include "../bench/core/csv.h"
 #include "bench.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIELDS_MAX = 64 };
 
 /* The columns that a plot needs. */
 enum { OP, WHO, ROLE, N, ROWS, COLS, WINDOW, GBPS, SERIES, NEEDED };
 static const char *const needed[NEEDED] = {"op", "who", "role", "n", "rows", "cols", "window", "gbps", "series"};
-
-/* Cuts a record at its commas, in place; a field in quotes keeps them. Returns the number of fields. */
-static size_t cut(char *record, char *fields[FIELDS_MAX]) {
-    size_t count = 0;
-    record[strcspn(record, "\r\n")] = '\0';
-    for (char *at = record; at != NULL && count < FIELDS_MAX;) {
-        const bool quoted = *at == '"';
-        fields[count++] = at + quoted;
-        char *end = quoted ? strchr(at + 1, '"') : at;
-        if (end != NULL && quoted)
-            *end++ = '\0';
-        at = end != NULL ? strchr(end, ',') : NULL;
-        if (at != NULL)
-            *at++ = '\0';
-    }
-    return count;
-}
-
-static void find_columns(const char *path, char *head, size_t where[NEEDED]) {
-    char *fields[FIELDS_MAX];
-    const size_t count = cut(head, fields);
-    for (size_t i = 0; i < NEEDED; i++) {
-        where[i] = 0;
-        while (where[i] < count && strcmp(fields[where[i]], needed[i]) != 0)
-            where[i]++;
-        if (where[i] == count)
-            fail("%s: not what gpuprim-bench-gpu --csv writes: no column %s", path, needed[i]);
-    }
-}
 
 /* A row as a saved run has it; the whole problem in `shape`, which tells bars from points. */
 static json_t *row_of(char *const text[NEEDED]) {
@@ -76,33 +45,16 @@ static void set_axis(const json_t *lines, json_t *row) {
     json_object_set_new(row, "axis", made(json_string(axis)));
 }
 
+static void take(void *lines, char *const text[]) {
+    if (*text[SERIES] != '\0')
+        json_array_append_new(lines, row_of(text));
+}
+
 json_t *bench_read_csv(const char *path) {
-    FILE *from = fopen(path, "r");
-    char *record = NULL, *fields[FIELDS_MAX], *text[NEEDED], device[128] = "GPU";
-    size_t size = 0, where[NEEDED], i;
+    char device[CSV_DEVICE] = "GPU";
+    size_t i;
     json_t *lines = made(json_array()), *row;
-    if (from == NULL)
-        fail("%s: %s", path, strerror(errno));
-    if (getline(&record, &size, from) < 0)
-        fail("%s: nothing in it", path);
-    find_columns(path, record, where);
-    for (size_t number = 2; getline(&record, &size, from) >= 0; number++) {
-        if (record[0] == '#') {
-            if (number == 2)
-                snprintf(device, sizeof device, "%.*s", (int)strcspn(record + 2, ",\r\n"), record + 2);
-            continue;
-        }
-        const size_t count = cut(record, fields);
-        for (i = 0; i < NEEDED; i++) {
-            if (where[i] >= count)
-                fail("%s: line %zu: no %s", path, number, needed[i]);
-            text[i] = fields[where[i]];
-        }
-        if (*text[SERIES] != '\0')
-            json_array_append_new(lines, row_of(text));
-    }
-    free(record);
-    fclose(from);
+    csv_read(&(csv_wish){.path = path, .count = NEEDED, .columns = needed, .take = take, .user = lines}, device);
     json_array_foreach(lines, i, row) set_axis(lines, row);
     json_array_foreach(lines, i, row) if (strcmp(json_string_value(json_object_get(row, "axis")), AXIS_WINDOW) != 0)
         json_object_del(row, "window");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that bench --format json printed, or the CSV of gpuprim-bench-gpu, read for a plot; gnuplot gets names and
+ * A run that bench --format json printed, or the CSV of gpuprim-bench, read for a plot; gnuplot gets names and
  * numbers from it, no commands.
  */
 #include "array.h"
@@ -39,7 +39,7 @@ static bool is_asked_for(const sizes *list, const json_t *row, const char *key) 
     return list->count == 0;
 }
 
-static bool is_shape_asked_for(const bench_options *o, const json_t *row) {
+static bool is_shape_asked_for(const bench_request *o, const json_t *row) {
     for (size_t i = 0; i < o->rows.count; i++)
         if (o->rows.value[i] == size_of(row, "rows") && o->cols.value[i] == size_of(row, "cols"))
             return true;
@@ -47,13 +47,13 @@ static bool is_shape_asked_for(const bench_options *o, const json_t *row) {
 }
 
 /* A line that lacks a size that was asked for is another operation's. */
-static bool is_wanted(const bench_options *o, const json_t *row) {
+static bool is_wanted(const bench_request *o, const json_t *row) {
     return (bench_group_of(json_string_value(json_object_get(row, "group"))) & o->groups) != 0 &&
            is_asked_for(&o->n, row, "n") && is_shape_asked_for(o, row) && is_asked_for(&o->windows, row, "window") &&
            is_asked_for(&o->elems, row, "elem_bytes");
 }
 
-void bench_draw_saved(const bench_options *o) {
+void bench_draw_saved(const bench_request *o) {
     json_t *run = ends_in(o->from, ".csv") ? bench_read_csv(o->from) : read_json(o->from);
     json_t *lines = json_object_get(run, "lines"), *wanted = made(json_array()), *row;
     const json_t *device = json_object_get(json_object_get(run, "device"), "name");

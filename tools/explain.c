@@ -4,6 +4,7 @@
  * The library's planner is pure, so it is asked directly: nothing is allocated or executed, whatever the size.
  */
 #include "explain.h"
+#include "../bench/core/bench.h"
 #include "../src/host/context.h"
 #include "device_facts.h"
 #include <stdint.h>
@@ -34,29 +35,32 @@ static const struct argp_option explain_options[] = {
     {"border", KEY_BORDER, "BORDER", 0, "Of window: none, zero, replicate, reflect, reflect_101, wrap (none)", 2},
     {0}};
 
-/* A shape's words, by the operation that stands first. */
+static const primitive *primitive_by_name(const char *name) {
+    for (size_t i = 0; primitives[i] != NULL; i++)
+        if (strcmp(primitives[i]->name, name) == 0)
+            return primitives[i];
+    return NULL;
+}
+
+static void refuse_options(const request *r, struct argp_state *state) {
+    if (r->has_op && (r->of == NULL || !r->of->takes_op))
+        argp_error(state, "%s takes no --op", r->word[0]);
+    if (r->has_border && (r->of == NULL || !r->of->takes_border))
+        argp_error(state, "%s takes no --border", r->word[0]);
+    if (r->kernel != NULL && r->of == NULL)
+        argp_error(state, "%s takes no --kernel", r->word[0]);
+}
+
+/* A shape's words, by the primitive that stands first, or a block's. */
 static void parse_words(request *r, struct argp_state *state) {
-    static const struct {
-        const char *name;
-        gp_operation operation;
-        int words_min, words_max;
-    } kinds[] = {{"reduce", GP_OPERATION_REDUCE, 1, 1},
-                 {"window", GP_OPERATION_WINDOW, 2, 2},
-                 {"transpose", GP_OPERATION_TRANSPOSE, 2, 2},
-                 {"block", GP_OPERATION_NONE, 1, 3}};
-    size_t k = 0;
-    while (k < 4 && strcmp(kinds[k].name, r->word[0]) != 0)
-        k++;
-    if (k == 4)
+    r->of = primitive_by_name(r->word[0]);
+    const bool block = r->of == NULL;
+    const int least = block || r->of->second == NULL ? 1 : 2, most = block ? 3 : least;
+    if (block && strcmp(r->word[0], "block") != 0)
         argp_error(state, "OP is reduce, window, transpose or block, not '%s'", r->word[0]);
-    if (r->words - 1 < kinds[k].words_min || r->words - 1 > kinds[k].words_max)
-        argp_error(state, "%s takes %s", r->word[0],
-                   k == 0   ? "N"
-                   : k == 1 ? "ROWSxCOLS WINDOW"
-                   : k == 2 ? "ROWSxCOLS ELEM"
-                            : "THREADS [REGS [SMEM]]");
-    r->operation = kinds[k].operation;
-    if (k == 0 || k == 3)
+    if (r->words - 1 < least || r->words - 1 > most)
+        argp_error(state, "%s takes %s", r->word[0], block ? "THREADS [REGS [SMEM]]" : r->of->words);
+    if (least == 1)
         r->n = parse_size(state, r->word[0], r->word[1]);
     else
         parse_shape(state, r->word[1], &r->rows, &r->cols);
@@ -64,13 +68,8 @@ static void parse_words(request *r, struct argp_state *state) {
         r->second = parse_size(state, r->word[0], r->word[2]);
     if (r->words > 3)
         r->third = parse_size(state, r->word[0], r->word[3]);
-    if (r->has_op && r->operation != GP_OPERATION_REDUCE)
-        argp_error(state, "%s takes no --op", r->word[0]);
-    if (r->has_border && r->operation != GP_OPERATION_WINDOW)
-        argp_error(state, "%s takes no --border", r->word[0]);
-    if (r->kernel != NULL && r->operation == GP_OPERATION_NONE)
-        argp_error(state, "%s takes no --kernel", r->word[0]);
-    if (k == 3 && (r->n > UINT32_MAX || r->second > UINT32_MAX))
+    refuse_options(r, state);
+    if (block && (r->n > UINT32_MAX || r->second > UINT32_MAX))
         argp_error(state, "block: threads and registers are below 2^32");
 }
 
@@ -139,7 +138,7 @@ static gp_context *open_planned(const request *r, const char **source) {
         must(gp_context_device(gpu, &device));
         gp_context_destroy(gpu);
         device.cpu_threads = device.cpu_isa = 0;
-    } else if (r->operation == GP_OPERATION_NONE) {
+    } else if (r->of == NULL) {
         fail("block: there is no GPU here (%s): name one by --device", gp_last_error());
     } else {
         must(gp_context_create(&context, &options));
@@ -163,28 +162,25 @@ static void pin(gp_context *context, const request *r) {
     if ((end != NULL && (*end != '\0' || end == text + length + 1)) || threads > 1024)
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
-    if (context->pins[r->operation].row == NULL)
+    if (context->pins[r->of->operation].row == NULL)
         fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
 
 /*
  * Arrays that nobody touches, aligned as an allocation is. They share the address space evenly: what would reach into
- * the next array passes the address space with the last one, and is refused for that. A reduction's result, of 8
- * bytes, lies below its array.
+ * the next array passes the address space with the last one, and is refused for that. A scalar result lies below its
+ * array.
  */
 static gp_status make_problem(const request *r, gp_problem *problem) {
-    const uintptr_t first = 1 << 20;
-    const uintptr_t step = ((UINTPTR_MAX - first) / (r->operation == GP_OPERATION_WINDOW ? 3 : 2) | (first - 1)) + 1;
-    const void *in = (const void *)first;
-    void *out = (void *)(first + step), *second = (void *)(first + 2 * step);
-    switch (r->operation) {
-    case GP_OPERATION_REDUCE:
-        return gp_problem_reduce(problem, r->op, in, r->n, (void *)(first / 2));
-    case GP_OPERATION_WINDOW:
-        return gp_problem_window(problem, in, r->rows, r->cols, r->cols, r->second, r->border, out, second, r->cols);
-    default:
-        return gp_problem_transpose(problem, r->second, in, r->rows, r->cols, r->cols, out, r->rows);
-    }
+    line l = {.of = r->of};
+    r->of->make(&(given){r->n, r->rows, r->cols, r->second, r->op, r->border}, &l);
+    const footprint arrays = r->of->footprint(&l);
+    const uintptr_t first = 1 << 20, step = ((UINTPTR_MAX - first) / (arrays.outs + 1) | (first - 1)) + 1;
+    const bool scalar = arrays.floor_outs == 0;
+    void *out[OUTS_MAX];
+    for (unsigned k = 0; k < OUTS_MAX; k++)
+        out[k] = (void *)(scalar ? first / 2 : first + (k + 1) * step);
+    return r->of->problem(&l, (const void *)first, out, problem);
 }
 
 int explain_main(int argc, char **argv) {
@@ -202,7 +198,7 @@ int explain_main(int argc, char **argv) {
     gp_context *context = open_planned(&r, &source);
     if (r.smem > 0 || r.regs > 0)
         must(gp_context_limit(context, r.smem, (unsigned)r.regs));
-    if (r.operation == GP_OPERATION_NONE) {
+    if (r.of == NULL) {
         explain_block(&r, context, source);
     } else {
         if (r.kernel != NULL)

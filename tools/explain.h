@@ -6,6 +6,8 @@
 #include "../src/host/context.h"
 #include "table.h"
 
+struct primitive;
+
 enum { WORDS_MAX = 4 };
 
 typedef struct request {
@@ -18,9 +20,9 @@ typedef struct request {
     gp_border border;
     const char *word[WORDS_MAX];
     int words;
-    gp_operation operation; /* GP_OPERATION_NONE: a block's occupancy */
-    size_t n, rows, cols;   /* n: elements, or threads of the block */
-    size_t second, third;   /* window, element bytes, registers; shared memory */
+    const struct primitive *of; /* NULL: a block's occupancy */
+    size_t n, rows, cols;       /* n: elements, or threads of the block */
+    size_t second, third;       /* window, element bytes, registers; shared memory */
 } request;
 
 void explain_devices(format how);

@@ -9,6 +9,9 @@
 
 enum { KEY_FORMAT = 0x100, KEY_BACKEND, KEY_SHAPE, KEY_ELEM };
 
+const char *const op_words[OPS] = {"sum", "min", "max", "and", "or", "xor"};
+const char *const border_words[BORDERS] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap"};
+
 static size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
                          const char *const words[]) {
     char list[160] = "";
@@ -131,16 +134,9 @@ void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_
 }
 
 gp_border parse_border(struct argp_state *state, const char *text) {
-    static const char *const words[] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap"};
-    return (gp_border)word_index(state, "--border", text, 6, words);
+    return (gp_border)word_index(state, "--border", text, BORDERS, border_words);
 }
 
 gp_reduce_op parse_op(struct argp_state *state, const char *text) {
-    static const char *const words[] = {"sum", "min", "max", "and", "or", "xor"};
-    return (gp_reduce_op)word_index(state, "--op", text, 6, words);
-}
-
-const char *operation_name(int32_t operation) {
-    static const char *const names[] = {"none", "reduce", "window", "transpose"};
-    return operation >= 0 && operation <= GP_OPERATION_TRANSPOSE ? names[operation] : "?";
+    return (gp_reduce_op)word_index(state, "--op", text, OPS, op_words);
 }

@@ -53,11 +53,16 @@ typedef struct raw_shape {
 gp_context *open_context(gp_backend backend);
 void tell_plan(const gp_context *context); /* the last call's, on standard error */
 
+const char *operation_name(int32_t operation); /* as the primitives are called */
+
+/* The words for a gp_reduce_op and a gp_border, by their values. */
+enum { OPS = 6, BORDERS = 6 };
+extern const char *const op_words[OPS], *const border_words[BORDERS];
+
 /* Words to values; a wrong one is a usage error that names the word and what would be right. */
 size_t parse_size(struct argp_state *state, const char *what, const char *text); /* 4096, 2^12, 4K */
 void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_t *cols);
 gp_border parse_border(struct argp_state *state, const char *text);
 gp_reduce_op parse_op(struct argp_state *state, const char *text);
-const char *operation_name(int32_t operation);
 
 #endif

@@ -4,10 +4,10 @@
  * list's shapes, on every made-up GPU, under several limits. A change that claims not to change behaviour prints the
  * same. Usage: plan_dump [--pins]   --pins: with every GPU kernel pinned in turn, too; some minutes and a gigabyte
  */
+#include "../cases.h"
 #include "../check.h"
 #include "../devices.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,11 +70,6 @@ static void answer(const question *q) {
     }
 }
 
-static size_t point(size_t from, unsigned i) {
-    const size_t base = from << i / 2;
-    return i % 2 == 0 ? base : (size_t)llround((double)base * sqrt(2)) | 1;
-}
-
 static void transposes(size_t elem_bytes, size_t rows, size_t cols) {
     const size_t offsets[] = {0, 32, 16, 4, 1};
     const size_t pads[][2] = {{0, 0}, {1, 0}, {0, 3}, {32, 64}};
@@ -97,11 +92,11 @@ static void all_transposes(void) {
     static const size_t elems[] = {4, 1, 2, 8, 16, 12, 3, 6, 24, 1000, 2000};
     for (size_t e = 0; e < sizeof elems / sizeof *elems; e++) {
         size_t side;
-        for (unsigned i = 0; (side = point(32, i)) <= 46341; i++) {
+        for (unsigned i = 0; (side = cases_point(32, i)) <= 46341; i++) {
             transposes(elems[e], side, side);
             transposes(elems[e], (side + 7) / 8 * 8 + 1, (side + 7) / 8 * 8);
         }
-        for (unsigned i = 0; (side = point(1, i)) <= 4096; i++) {
+        for (unsigned i = 0; (side = cases_point(1, i)) <= 4096; i++) {
             transposes(elems[e], ((size_t)1 << 24) / side, side);
             transposes(elems[e], side, ((size_t)1 << 24) / side);
         }
@@ -120,22 +115,22 @@ static void windows(size_t rows, size_t cols, size_t window) {
 
 static void all_windows(void) {
     size_t x;
-    for (unsigned i = 0; (x = point(32, i)) <= 16384; i++)
+    for (unsigned i = 0; (x = cases_point(32, i)) <= 16384; i++)
         windows(x, x, 15), windows(x, x, 101), windows(x, x, 1001);
-    for (unsigned i = 0; (x = point(4, i)) <= (size_t)1 << 20; i++)
+    for (unsigned i = 0; (x = cases_point(4, i)) <= (size_t)1 << 20; i++)
         windows(((size_t)1 << 24) / x, x, 15), windows(((size_t)1 << 24) / x, x, 255);
-    for (unsigned i = 0; (x = point(1, i)) <= 4096; i++)
+    for (unsigned i = 0; (x = cases_point(1, i)) <= 4096; i++)
         windows(4096, 4096, x), windows(40000, 1000, x);
-    for (unsigned i = 0; (x = point(512, i)) <= 131072; i++)
+    for (unsigned i = 0; (x = cases_point(512, i)) <= 131072; i++)
         for (size_t rows = 1; rows <= 128; rows *= 2)
             windows(rows, 131072, x);
     windows(100, 100, (size_t)3 << 30);
 }
 
 static void all_reductions(void) {
-    for (unsigned i = 0; point(1, i) <= (size_t)1 << 34; i++)
+    for (unsigned i = 0; cases_point(1, i) <= (size_t)1 << 34; i++)
         for (size_t offset = 0; offset <= 4; offset += 4)
-            answer(&(question){.operation = GP_OPERATION_REDUCE, .n = point(1, i), .offset = offset});
+            answer(&(question){.operation = GP_OPERATION_REDUCE, .n = cases_point(1, i), .offset = offset});
 }
 
 int main(int argc, char **argv) {

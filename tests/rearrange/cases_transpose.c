@@ -17,7 +17,7 @@ static const struct {
                         {2049, 511}, {4099, 33},  {1024, 1024}, {640, 480}};
 
 #define TRANSPOSE_BYTES ((size_t)20 << 20)      /* largest matrix, so that the list stays short in time */
-#define REDUCED_SQUARE_BYTES ((size_t)16 << 20) /* in place, reduced: the least that transpose_mirror_wide takes */
+#define REDUCED_SQUARE_BYTES ((size_t)16 << 20) /* in place, reduced: the least that is much of a matrix in place */
 
 static void transpose_visit(size_t elem, size_t rows, size_t cols, uint64_t *state,
                             void (*visit)(const transpose_case *, void *), void *user) {
