@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c device.c explain.c fork.c occupancy.c plan.c problem.c run.c
-  shape.c status.c
+  api.c catalogue.c context.c copy_out.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
+  problem.c run.c split.c status.c
   cpu/available.c cpu/threads.c
   rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
   rearrange/cpu_quick.c rearrange/cpu_runs.c rearrange/cpu_skew.c rearrange/cpu_thin.c rearrange/cpu_thin_avx2.c
   rearrange/cpu_thin_avx512.c rearrange/cpu_tiles.c rearrange/fit_mirror.c rearrange/fit_pick.c
-  rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/rows.c
-  reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/rows.c
+  rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c
+  rearrange/rows.c rearrange/split.c
+  reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
+  reduce/split.c
   study/recursive.c study/rows.c
   window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_avx512_row.c window/cpu_batch.c
   window/cpu_batch_avx2.c window/cpu_batch_avx512.c window/cpu_batch_map.c window/cpu_batch_stream.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c
-  window/fit_scan.c window/rows.c)
+  window/fit_scan.c window/problem.c window/rows.c window/split.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)
@@ -22,7 +24,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange/mirror.cu rearrange/mirror_pick.cu rearrange/pick.cu rearrange/pieces.cu rearrange/plain.cu
     rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
     reduce/reduce.cu
-    stage/cut.c stage/memory.c stage/move.c stage/run.c stage/stage.c
+    stage/memory.c stage/move.c stage/run.c stage/stage.c
     study/reduce_ladder.cu study/reduce_ladder_smem.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu)
 else()

@@ -162,7 +162,8 @@ static void pin(gp_context *context, const request *r) {
     if ((end != NULL && (*end != '\0' || end == text + length + 1)) || threads > 1024)
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
-    if (context->pins[r->of->operation].row == NULL)
+    gp_kernel_info kernel;
+    if (!kernel_find(name, &kernel) || kernel.operation != (int32_t)r->of->operation)
         fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
 

@@ -161,18 +161,18 @@ void explain_problem(const request *r, const gp_context *context, gp_problem *pr
                                      {.key = "grid"},        {.key = "threads"},      {.key = "regs_per_thread"},
                                      {.key = "smem_static"}, {.key = "smem_dynamic"}, {.key = "blocks_per_sm"},
                                      {.key = "limited_by"},  {.key = "verdict"}};
-    const gp_rows list = gp_catalogue_rows(problem->operation);
+    const gp_rows list = gp_primitive_rows(problem->primitive);
     gp_verdict verdicts[GP_ROWS_MAX];
     gp_plan plan;
     char words[256];
     problem->space = context->backend == GP_BACKEND_MODEL ? GP_SPACE_GPU : GP_SPACE_PROCESSOR;
-    const bool found =
-        gp_plan_make(problem, &context->planned_on, list, context->pins[problem->operation], &plan, verdicts);
+    const bool found = gp_plan_make(problem, &context->planned_on, list,
+                                    context->pins[gp_primitive_index(problem->primitive)], &plan, verdicts);
     json_t *rows = made(json_array());
     for (size_t i = 0; i < list.count + list.study_count; i++)
         json_array_append_new(rows,
                               verdict_row(&verdicts[i], &context->planned_on, verdicts[i].row == plan.row && found));
-    (void)gp_problem_describe(problem, words, sizeof words);
+    (void)problem->primitive->describe(problem, words, sizeof words);
     if (r->how == FORMAT_JSON) {
         json_t *all = document();
         json_object_set_new(all, "problem", made(json_string(words)));

@@ -1,37 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public calls that compute, move and allocate: check, describe, run. Knows no kernel and no CUDA. */
+/* The public calls that move and allocate, and the occupancy of made-up kernels. Those that compute are in the
+ * primitives' folders. */
 #include "../device/launch.h"
+#include "context.h"
 #include "copy_out.h"
 #include "occupancy.h"
-#include "run.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define HOST_ALIGNMENT 256 /* as cudaMalloc promises */
-
-gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
-    gp_problem problem;
-    GP_TRY(gp_context_check(context));
-    GP_TRY(gp_problem_reduce(&problem, op, in, n, out));
-    return gp_run(context, &problem);
-}
-
-gp_status gp_sum_and_square_window(gp_context *context, const int32_t *image, size_t rows, size_t cols,
-                                   size_t image_pitch, size_t window, gp_border border, float *sum, float *square,
-                                   size_t out_pitch) {
-    gp_problem problem;
-    GP_TRY(gp_context_check(context));
-    GP_TRY(gp_problem_window(&problem, image, rows, cols, image_pitch, window, border, sum, square, out_pitch));
-    return gp_run(context, &problem);
-}
-
-gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
-                       size_t in_pitch, void *out, size_t out_pitch) {
-    gp_problem problem;
-    GP_TRY(gp_context_check(context));
-    GP_TRY(gp_problem_transpose(&problem, elem_bytes, in, rows, cols, in_pitch, out, out_pitch));
-    return gp_run(context, &problem);
-}
 
 gp_status gp_context_set_stream(gp_context *context, struct CUstream_st *stream) {
     GP_TRY(gp_context_check(context));

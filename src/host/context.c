@@ -165,14 +165,15 @@ gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned 
         context->has_plan = false;
         return GP_OK;
     }
-    const gp_kernel *row = gp_catalogue_find(name);
+    const gp_primitive *of;
+    const gp_kernel *row = gp_catalogue_find(name, &of);
     if (row == NULL)
         return gp_fail(GP_ERR_ARGUMENT, "name: there is no kernel \"%.64s\"", name);
     if (row->space == GP_SPACE_PROCESSOR)
         threads = 0;
     if (threads > BLOCK_THREADS_MAX)
         return gp_fail(GP_ERR_ARGUMENT, "threads: %u, but a block has at most %u", threads, BLOCK_THREADS_MAX);
-    context->pins[row->operation] = (gp_pin){row, threads};
+    context->pins[gp_primitive_index(of)] = (gp_pin){row, threads};
     context->has_plan = false;
     return GP_OK;
 }

@@ -5,23 +5,22 @@
 
 #include "device.h"
 #include "plan.h"
+#include "primitive.h"
 #include "status.h"
 
 typedef struct gp_gpu gp_gpu;         /* src/device: stream, workspace, staging */
 typedef struct gp_threads gp_threads; /* src/host/cpu: the threads of processor rows */
 
-#define GP_OPERATION_COUNT 4 /* gp_operation's values, 0 = none */
-
 /* What a bench does right before and right after a study row's kernel, to leave the row's scratch copy uncounted. */
 typedef void (*gp_bracket)(void *user, bool after);
 
 struct gp_context {
-    gp_backend backend;   /* CPU, CUDA, MODEL, or AUTO: a GPU is there and the data decides per call */
-    gp_device device;     /* as it is, defaults filled in */
-    gp_device planned_on; /* device less gp_context_limit() */
-    gp_pin pins[GP_OPERATION_COUNT];
-    bool has_problem; /* a call has reached planning: `problem` is the last one's */
-    bool has_plan;    /* `plan` is the planner's answer to `problem`, pins and limits */
+    gp_backend backend;             /* CPU, CUDA, MODEL, or AUTO: a GPU is there and the data decides per call */
+    gp_device device;               /* as it is, defaults filled in */
+    gp_device planned_on;           /* device less gp_context_limit() */
+    gp_pin pins[GP_PRIMITIVES_MAX]; /* by gp_primitive_index() */
+    bool has_problem;               /* a call has reached planning: `problem` is the last one's */
+    bool has_plan;                  /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
     gp_plan plan; /* the last call's; row NULL: none fitted */
     gp_threads *threads;

@@ -16,7 +16,7 @@ gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan) {
     const gp_kernel *row = context->plan.row;
     gp_plan_info known = {
         .struct_size = sizeof known,
-        .operation = (int32_t)context->problem.operation,
+        .operation = (int32_t)context->problem.primitive->operation,
         .bytes_read = context->problem.bytes_read,
         .bytes_written = context->problem.bytes_written,
     };
@@ -75,17 +75,17 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
     if (context == NULL || !context->has_problem)
         return 0;
     char line[512];
-    (void)gp_problem_describe(&context->problem, line, sizeof line);
+    (void)context->problem.primitive->describe(&context->problem, line, sizeof line);
     append(&w, line);
     append(&w, "\n");
     append_device(&w, &context->planned_on);
 
     gp_verdict verdicts[GP_ROWS_MAX];
     gp_plan plan;
-    gp_rows rows = gp_catalogue_rows(context->problem.operation);
+    gp_rows rows = gp_primitive_rows(context->problem.primitive);
     assert(rows.count + rows.study_count <= GP_ROWS_MAX);
-    (void)gp_plan_make(&context->problem, &context->planned_on, rows, context->pins[context->problem.operation],
-                       &plan, verdicts);
+    (void)gp_plan_make(&context->problem, &context->planned_on, rows,
+                       context->pins[gp_primitive_index(context->problem.primitive)], &plan, verdicts);
     for (size_t i = 0; i < rows.count + rows.study_count; i++) {
         (void)gp_verdict_describe(&verdicts[i], &context->planned_on, verdicts[i].row == plan.row, line, sizeof line);
         append(&w, line);

@@ -58,9 +58,14 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
     return true;
 }
 
-#define GP_ROWS_MAX 48 /* rows of one operation at most */
+#define GP_ROWS_MAX 48 /* rows of one primitive at most */
 
-/* The rows of one operation: those chosen freely, best first, reference row last; then those for study. */
+/* A table of rows, in a file of its own: gp_<table>_rows[] and how many. */
+#define GP_DECLARE_ROWS(table)                  \
+    extern const gp_kernel gp_##table##_rows[]; \
+    extern const size_t gp_##table##_row_count
+
+/* The rows of one primitive: those chosen freely, best first, reference row last; then those for study. */
 typedef struct gp_rows {
     const gp_kernel *row;
     size_t count;
@@ -72,16 +77,5 @@ typedef struct gp_rows {
 static inline const gp_kernel *gp_rows_at(gp_rows rows, size_t i) {
     return i < rows.count ? &rows.row[i] : &rows.study[i - rows.count];
 }
-
-gp_rows gp_catalogue_rows(gp_operation operation);
-size_t gp_catalogue_count(void);
-const gp_kernel *gp_catalogue_at(size_t index);
-const gp_kernel *gp_catalogue_find(const char *name); /* NULL: unknown */
-
-/* The tables, one file each. */
-extern const gp_kernel gp_reduce_rows[], gp_window_rows[], gp_transpose_rows[];
-extern const size_t gp_reduce_row_count, gp_window_row_count, gp_transpose_row_count;
-extern const gp_kernel gp_reduce_study_rows[], gp_window_study_rows[];
-extern const size_t gp_reduce_study_row_count, gp_window_study_row_count;
 
 #endif

@@ -15,7 +15,7 @@ typedef enum gp_space { GP_SPACE_PROCESSOR = 0, GP_SPACE_GPU = 1 } gp_space;
 
 typedef struct gp_problem {
     /* The shape, up to and without `in`: all that planning may look at. Two equal shapes have equal plans. */
-    gp_operation operation;
+    const struct gp_primitive *primitive;
     gp_space space; /* where it is to be computed; set by run.c */
     gp_reduce_op reduce;
     gp_border border;
@@ -51,18 +51,19 @@ gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t ro
 gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
                                size_t in_pitch, void *out, size_t out_pitch);
 
+/* All zeros but for the primitive. */
+void gp_problem_clear(gp_problem *problem, const struct gp_primitive *primitive);
+
 bool gp_problem_same_shape(const gp_problem *a, const gp_problem *b);
 
-/* Nothing to compute: no rows, no columns, or no column whose window stays inside the row. */
-bool gp_problem_is_empty(const gp_problem *problem);
+/* Largest power of two up to GP_ALIGN_MAX that divides all bits seen. */
+static inline unsigned gp_alignment(uintptr_t bits) {
+    bits |= GP_ALIGN_MAX;
+    return (unsigned)(bits & (~bits + 1));
+}
 
-/* Recomputes in_align, out_align and the bytes after a caller changed pointers or sizes (staging in pieces). */
-void gp_problem_derive(gp_problem *problem);
-
-/* What the public call's parameter for `in` is called. */
-const char *gp_problem_in_name(const gp_problem *problem);
-
-/* One line in words, as snprintf. */
-int gp_problem_describe(const gp_problem *problem, char *text, size_t size);
+static inline uintptr_t gp_pitch_bits(size_t rows, size_t pitch, size_t elem_bytes) {
+    return rows > 1 ? (uintptr_t)(pitch * elem_bytes) : 0;
+}
 
 #endif

@@ -9,9 +9,9 @@ gp_status gp_run_plan(gp_context *context, const gp_problem *problem) {
     if (known)
         return GP_OK;
     context->has_problem = true;
-    const gp_pin pin = context->pins[problem->operation];
+    const gp_pin pin = context->pins[gp_primitive_index(problem->primitive)];
     context->has_plan =
-        gp_plan_make(problem, &context->planned_on, gp_catalogue_rows(problem->operation), pin, &context->plan, NULL);
+        gp_plan_make(problem, &context->planned_on, gp_primitive_rows(problem->primitive), pin, &context->plan, NULL);
     if (context->has_plan)
         return GP_OK;
     if (pin.row != NULL)
@@ -28,11 +28,12 @@ typedef struct places {
     bool shared;  /* something is pinned or managed: the GPU may still be working on it */
 } places;
 
-static gp_status classify(gp_context *context, const char *name, const void *pointer, bool array, places *found) {
-    if (pointer == NULL)
+static gp_status classify(gp_context *context, const gp_operand *operand, places *found) {
+    if (operand->data == NULL)
         return GP_OK;
     gp_place place = GP_PLACE_PAGEABLE;
-    GP_TRY(gp_gpu_where(context->gpu, name, pointer, &place));
+    GP_TRY(gp_gpu_where(context->gpu, operand->name, operand->data, &place));
+    const bool array = !operand->scalar;
     found->host = found->host || place == GP_PLACE_PAGEABLE || (array && place == GP_PLACE_PINNED);
     found->device = found->device || place == GP_PLACE_DEVICE;
     found->managed = found->managed || (array && place == GP_PLACE_MANAGED);
@@ -41,13 +42,12 @@ static gp_status classify(gp_context *context, const char *name, const void *poi
 }
 
 static gp_status find_places(gp_context *context, const gp_problem *problem, places *found) {
+    gp_operand operand[GP_OPERANDS] = {{0}};
+    problem->primitive->name_operands(problem, operand);
     *found = (places){0};
-    if (problem->operation != GP_OPERATION_REDUCE || problem->n > 0)
-        GP_TRY(classify(context, gp_problem_in_name(problem), problem->in, true, found));
-    GP_TRY(classify(context, "out", problem->out, true, found));
-    GP_TRY(classify(context, "sum", problem->sum, true, found));
-    GP_TRY(classify(context, "square", problem->square, true, found));
-    return classify(context, "out", problem->result, false, found);
+    for (int i = 0; i < GP_OPERANDS; i++)
+        GP_TRY(classify(context, &operand[i], found));
+    return GP_OK;
 }
 
 /*
@@ -55,7 +55,7 @@ static gp_status find_places(gp_context *context, const gp_problem *problem, pla
  * reach. What happened in earlier calls is never asked.
  */
 static gp_space space_of(const gp_context *context, const gp_problem *problem, const places *found) {
-    const gp_kernel *pinned = context->pins[problem->operation].row;
+    const gp_kernel *pinned = context->pins[gp_primitive_index(problem->primitive)].row;
     if (context->backend != GP_BACKEND_AUTO || found->device)
         return GP_SPACE_GPU;
     if (pinned != NULL)
@@ -82,7 +82,7 @@ static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
 }
 
 gp_status gp_run(gp_context *context, gp_problem *problem) {
-    if (gp_problem_is_empty(problem))
+    if (problem->primitive->is_empty(problem))
         return GP_OK;
     if (context->gpu != NULL)
         return run_on_gpu_context(context, problem);

@@ -5,7 +5,7 @@
  * done.
  */
 #include "../../src/device/launch.h"
-#include "../../src/host/kernel.h"
+#include "../../src/host/primitive.h"
 #include "../gpu.h"
 
 #define IMAGE_ROWS 300
@@ -89,8 +89,8 @@ static void every_row_at_every_block_size(void **state) {
     size_t compared = 0;
     assert_int_equal(gp_context_device(context, &device), GP_OK);
     gp_gpu_observe(context->gpu, note, &s);
-    for (size_t i = 0; i < gp_catalogue_count(); i++) {
-        const gp_kernel *row = gp_catalogue_at(i);
+    for (size_t i = 0; i < gp_kernel_count(); i++) {
+        const gp_kernel *row = gp_catalogue_at(i, NULL);
         size_t ran = 0;
         if (row->space != GP_SPACE_GPU)
             continue;

@@ -3,7 +3,7 @@
  * On a GPU: every row, pinned, between kernels that write what it reads and read what it writes, never waited for.
  * The launches may overlap; the results must be those of the same calls with a wait after each.
  */
-#include "../../src/host/kernel.h"
+#include "../../src/host/primitive.h"
 #include "../../src/host/status.h"
 #include "../cases.h"
 #include "../gpu.h"
@@ -222,8 +222,8 @@ static bool row_between_others(const gp_kernel *row, const request *r) {
 static void every_row_waits(void **state) {
     (void)state;
     size_t series = 0;
-    for (size_t i = 0; i < gp_catalogue_count(); i++) {
-        const gp_kernel *row = gp_catalogue_at(i);
+    for (size_t i = 0; i < gp_kernel_count(); i++) {
+        const gp_kernel *row = gp_catalogue_at(i, NULL);
         size_t ran = 0;
         if (row->space != GP_SPACE_GPU)
             continue;

@@ -34,11 +34,11 @@ gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const 
     assert_ptr_equal(context->gpu->stream, NULL);
     assert_non_null(plan->row);
     fake_pieces++;
-    if (problem->operation == GP_OPERATION_REDUCE) {
+    if (problem->primitive == &gp_primitive_reduce) {
         gp_status status = oracle_reduce(problem->reduce, problem->in, problem->n, problem->result);
         context->gpu->slot->overflow = status == GP_ERR_OVERFLOW;
         context->gpu->slot->done = context->gpu->sequence;
-    } else if (problem->operation == GP_OPERATION_WINDOW) {
+    } else if (problem->primitive == &gp_primitive_window) {
         window_piece(problem);
     } else {
         transpose_piece(problem);

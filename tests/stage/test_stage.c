@@ -182,18 +182,18 @@ static void check_tiles(size_t elem, size_t side, bool in_place, size_t in_row, 
     unsigned char *const in = (unsigned char *)(uintptr_t)0x100000000000, *const out = in + ((uint64_t)1 << 40);
     gp_staged staged = {true, {true, false}, true};
     gp_problem p;
-    gp_cut cut;
+    gp_split split;
     uint64_t covered = 0;
     assert_int_equal(gp_problem_transpose(&p, elem, in, side, side, side, in_place ? in : out, side), GP_OK);
-    gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
+    gp_split_make(&split, &p, staged, gp_split_target(p.bytes_read, GP_PIECE_BYTES));
     if (!in_place || elem > 1)
-        assert_true(cut.piece_rows * elem % out_row == 0 && cut.piece_cols * elem % in_row == 0);
-    for (gp_piece piece = {0}; gp_cut_next(&cut, &piece);)
+        assert_true(split.piece_rows * elem % out_row == 0 && split.piece_cols * elem % in_row == 0);
+    for (gp_piece piece = {0}; gp_split_next(&split, &piece);)
         covered += (uint64_t)piece.rows * piece.cols * (piece.pair ? 2 : 1);
-    assert_true(covered == (uint64_t)side * side && 2 * cut.slot_bytes <= GP_SLOTS_BYTES_MOST);
+    assert_true(covered == (uint64_t)side * side && 2 * split.slot_bytes <= GP_SLOTS_BYTES_MOST);
     staged.pinned = false;
-    gp_cut_make(&cut, &p, staged, gp_cut_target(p.bytes_read, GP_PIECE_BYTES));
-    assert_true(in_place || (cut.piece_cols * elem % 8192 == 0 && cut.in_bytes <= GP_PIECE_BYTES));
+    gp_split_make(&split, &p, staged, gp_split_target(p.bytes_read, GP_PIECE_BYTES));
+    assert_true(in_place || (split.piece_cols * elem % 8192 == 0 && split.in_bytes <= GP_PIECE_BYTES));
 }
 
 /* Pitches of no particular length, of 128 KiB, of 32 KiB. */

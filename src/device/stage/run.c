@@ -55,7 +55,7 @@ static gp_status is_past(cudaEvent_t event, bool *past) {
 static void open_box(const run *r, walk *w) {
     const gp_stage_job *job = r->job;
     const unsigned side = w->next % 2;
-    const gp_place memory = w->outward ? job->out[side] : job->in;
+    const gp_place memory = job->place[w->outward ? 1 + side : 0];
     w->whole = w->outward ? w->part[w->next / 2].out[side] : w->part[w->next].in;
     gp_box_flatten(&w->whole);
     w->ringed =
@@ -80,12 +80,12 @@ static unsigned slot_of(const run *r, const walk *w) {
 }
 
 static void enter(const run *r, walk *w) {
-    w->over = !gp_cut_next(&r->job->cut, &w->piece);
+    w->over = !gp_split_next(&r->job->split, &w->piece);
     w->begun = false;
     w->more = false;
     if (w->over)
         return;
-    w->parts = gp_cut_parts(&r->job->cut, &w->piece, r->stage->slot[slot_of(r, w)].bytes, w->part);
+    w->parts = gp_split_parts(&r->job->split, &w->piece, r->stage->slot[slot_of(r, w)].bytes, w->part);
     w->next = 0;
     w->whole.height = 0;
     step(r, w);
@@ -122,8 +122,9 @@ static gp_status fill(run *r) {
 /* Adds the oldest partial result that is not in the total yet. */
 static void take_partial(run *r) {
     gp_stage_job *job = r->job;
+    const gp_problem *problem = job->split.problem;
     const int64_t partial = r->gpu->slot->partial[r->taken % job->slots];
-    job->total = r->taken == 0 ? partial : gp_reduce_combine(job->cut.problem->reduce, job->total, partial);
+    job->total = r->taken == 0 ? partial : problem->primitive->combine(problem, job->total, partial);
     r->taken++;
 }
 
@@ -132,7 +133,7 @@ static void take_partial(run *r) {
 static gp_status may_compute(run *r, bool *may) {
     const size_t number = r->sending.number, slots = r->job->slots;
     *may = number < r->receiving.number + slots;
-    if (!*may || r->job->cut.problem->operation != GP_OPERATION_REDUCE || number < r->taken + slots)
+    if (!*may || r->job->split.problem->primitive->combine == NULL || number < r->taken + slots)
         return GP_OK;
     GP_TRY(is_past(r->stage->slot[r->taken % slots].computed, may));
     if (*may)
@@ -151,7 +152,7 @@ static gp_status compute(run *r) {
     for (unsigned i = 0; i < w->parts; i++) {
         w->part[i].problem.result = (int64_t *)&r->gpu->slot_device->partial[index];
         GP_TRY(gp_stage_plan(job, &w->part[i].problem));
-        r->gpu->passing = (gp_span){slot->bytes, job->cut.slot_bytes};
+        r->gpu->passing = (gp_span){slot->bytes, job->split.slot_bytes};
         const gp_status status = gp_gpu_enqueue(job->context, &job->plan, &w->part[i].problem);
         r->gpu->passing = (gp_span){0};
         GP_TRY(status);
@@ -281,7 +282,7 @@ static gp_status lead(run *r) {
     GP_CUDA(cudaStreamSynchronize(r->stage->down));
     GP_CUDA(cudaStreamSynchronize(r->gpu->stream));
     GP_CUDA(cudaStreamSynchronize(r->gpu->side)); /* done long since, but what was not waited for is not settled */
-    while (r->job->cut.problem->operation == GP_OPERATION_REDUCE && r->taken < r->sending.number)
+    while (r->job->split.problem->primitive->combine != NULL && r->taken < r->sending.number)
         take_partial(r);
     return GP_OK;
 }
@@ -311,15 +312,15 @@ static void take_part(void *work, unsigned part, unsigned parts) {
 
 static bool is_pageable(const gp_stage_job *job, bool outward) {
     if (!outward)
-        return job->cut.staged.in && job->in == GP_PLACE_PAGEABLE;
-    return (job->cut.staged.out[0] && job->out[0] == GP_PLACE_PAGEABLE) ||
-           (job->cut.staged.out[1] && job->out[1] == GP_PLACE_PAGEABLE);
+        return job->split.staged.in && job->place[0] == GP_PLACE_PAGEABLE;
+    return (job->split.staged.out[0] && job->place[1] == GP_PLACE_PAGEABLE) ||
+           (job->split.staged.out[1] && job->place[2] == GP_PLACE_PAGEABLE);
 }
 
 gp_status gp_stage_run(gp_stage_job *job) {
     gp_context *context = job->context;
     gp_stage *stage = context->gpu->stage;
-    const gp_problem *problem = job->cut.problem;
+    const gp_problem *problem = job->split.problem;
     run r = {.job = job, .gpu = context->gpu, .stage = stage, .receiving.outward = true};
     uint64_t parts = 1;
     r.ring[0] = is_pageable(job, false) && gp_stage_fill_ring(&stage->input);

@@ -53,13 +53,17 @@ static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) 
     return status;
 }
 
+static bool is_moved(const void *pointer, gp_place memory) {
+    return pointer && (memory == GP_PLACE_PAGEABLE || memory == GP_PLACE_PINNED);
+}
+
 static gp_status deliver(const gp_stage_job *j) {
-    const gp_problem *problem = j->cut.problem;
+    const gp_problem *problem = j->split.problem;
     gp_gpu *gpu = j->context->gpu;
     if (j->total > INT64_MAX || j->total < INT64_MIN)
         return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
     const int64_t result = (int64_t)j->total;
-    if (j->result == GP_PLACE_PAGEABLE || j->result == GP_PLACE_PINNED) {
+    if (is_moved(problem->result, j->place[1])) {
         *problem->result = result;
         return GP_OK;
     }
@@ -71,12 +75,12 @@ static gp_status deliver(const gp_stage_job *j) {
 /* Only the first plan goes on record as the context's. */
 gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
     gp_context *context = j->context;
-    if (j->planned.operation == GP_OPERATION_NONE) {
+    if (j->planned.primitive == NULL) {
         GP_TRY(gp_run_plan(context, problem));
         j->plan = context->plan;
     } else if (!gp_problem_same_shape(&j->planned, problem) &&
-               !gp_plan_make(problem, &context->planned_on, gp_catalogue_rows(problem->operation),
-                             context->pins[problem->operation], &j->plan, NULL)) {
+               !gp_plan_make(problem, &context->planned_on, gp_primitive_rows(problem->primitive),
+                             context->pins[gp_primitive_index(problem->primitive)], &j->plan, NULL)) {
         return gp_fail(GP_ERR_NO_KERNEL, "the pinned kernel cannot do every piece that host data is cut into");
     }
     j->planned = *problem;
@@ -86,8 +90,8 @@ gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
 /* All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written. */
 static gp_status plan_all(gp_stage_job *j) {
     gp_part part[2];
-    for (gp_piece piece = {0}; gp_cut_next(&j->cut, &piece);) {
-        const unsigned parts = gp_cut_parts(&j->cut, &piece, j->context->gpu->stage->slot[0].bytes, part);
+    for (gp_piece piece = {0}; gp_split_next(&j->split, &piece);) {
+        const unsigned parts = gp_split_parts(&j->split, &piece, j->context->gpu->stage->slot[0].bytes, part);
         for (unsigned i = 0; i < parts; i++)
             GP_TRY(gp_stage_plan(j, &part[i].problem));
     }
@@ -101,39 +105,36 @@ static void quiesce(gp_gpu *gpu) {
     (void)cudaStreamSynchronize(gpu->stage->down);
 }
 
-static bool is_moved(const void *pointer, gp_place memory) {
-    return pointer && (memory == GP_PLACE_PAGEABLE || memory == GP_PLACE_PINNED);
-}
-
 static gp_status stage(gp_context *context, const gp_problem *problem) {
     gp_gpu *gpu = context->gpu;
     gp_stage_job j = {.context = context};
-    const void *const outputs[2] = {problem->operation == GP_OPERATION_WINDOW ? problem->sum : problem->out,
-                                    problem->square};
+    gp_staged staged = {0};
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
-    GP_TRY(gp_gpu_where(gpu, gp_problem_in_name(problem), problem->bytes_read > 0 ? problem->in : NULL, &j.in));
-    GP_TRY(gp_gpu_where(gpu, problem->operation == GP_OPERATION_WINDOW ? "sum" : "out", outputs[0], &j.out[0]));
-    GP_TRY(gp_gpu_where(gpu, "square", outputs[1], &j.out[1]));
-    GP_TRY(gp_gpu_where(gpu, "out", problem->result, &j.result));
-    const gp_staged staged = {is_moved(problem->in, j.in),
-                              {is_moved(outputs[0], j.out[0]), is_moved(outputs[1], j.out[1])},
-                              j.in == GP_PLACE_PINNED || j.out[0] == GP_PLACE_PINNED || j.out[1] == GP_PLACE_PINNED};
-    if (problem->operation == GP_OPERATION_REDUCE && (!staged.in || problem->n == 0 || gpu->observer))
+    problem->primitive->name_operands(problem, j.operand);
+    for (int i = 0; i < GP_OPERANDS; i++) {
+        const gp_operand *operand = &j.operand[i];
+        GP_TRY(gp_gpu_where(gpu, operand->name, operand->data, &j.place[i]));
+        const bool moved = is_moved(operand->data, j.place[i]) && !operand->scalar;
+        *(i == 0 ? &staged.in : &staged.out[i - 1]) = moved;
+        staged.pinned = staged.pinned || (moved && j.place[i] == GP_PLACE_PINNED);
+    }
+    const bool scalar = problem->primitive->combine != NULL;
+    if (scalar && (!staged.in || gpu->observer))
         return reduce_to_host(context, problem);
     if (gpu->observer) {
         GP_TRY(gp_run_plan(context, problem));
         return gp_gpu_enqueue(context, &context->plan, problem);
     }
-    gp_cut_make(&j.cut, problem, staged, gp_cut_target(problem->bytes_read, GP_PIECE_BYTES));
+    gp_split_make(&j.split, problem, staged, gp_split_target(problem->bytes_read, GP_PIECE_BYTES));
     GP_TRY(gp_stage_create(gpu));
-    GP_TRY(gp_stage_reserve(gpu, j.cut.slot_bytes, &j.slots));
+    GP_TRY(gp_stage_reserve(gpu, j.split.slot_bytes, &j.slots));
     gp_status status = plan_all(&j);
     if (status == GP_OK)
         status = gp_stage_run(&j);
     if (status != GP_OK)
         quiesce(gpu);
     gp_stage_trim(gpu);
-    return status == GP_OK && problem->operation == GP_OPERATION_REDUCE ? deliver(&j) : status;
+    return status == GP_OK && scalar ? deliver(&j) : status;
 }
 
 gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {

@@ -9,9 +9,8 @@
 #ifndef GP_STAGE_H
 #define GP_STAGE_H
 
-#include "../../host/reduce/cpu.h"
+#include "../../host/primitive.h"
 #include "../gpu.h"
-#include "cut.h"
 
 #include <stdatomic.h>
 
@@ -61,10 +60,11 @@ struct gp_stage {
 /* A staged call. */
 typedef struct gp_stage_job {
     gp_context *context;
-    gp_cut cut;
-    gp_place in, out[2], result; /* where the caller's arrays are */
+    gp_split split;
+    gp_operand operand[GP_OPERANDS];
+    gp_place place[GP_OPERANDS]; /* where the caller's arrays are */
     unsigned slots;              /* pieces under way at once */
-    gp_problem planned;          /* what `plan` is for; operation none: nothing yet */
+    gp_problem planned;          /* what `plan` is for; primitive NULL: nothing yet */
     gp_plan plan;
     gp_total total; /* of a reduction's pieces */
 } gp_stage_job;

@@ -4,6 +4,7 @@
 #ifndef GP_REARRANGE_FIT_H
 #define GP_REARRANGE_FIT_H
 
+#include "../arithmetic.h"
 #include "tiling.h"
 
 #define GP_FIT(row) \
@@ -31,25 +32,6 @@ static inline bool gp_transpose_is_vectors(const gp_problem *problem) {
     return gp_transpose_is_plain(problem) && problem->in_align >= GP_VECTOR && problem->out_align >= GP_VECTOR &&
            problem->rows * problem->elem_bytes % GP_VECTOR == 0 &&
            problem->cols * problem->elem_bytes % GP_VECTOR == 0;
-}
-
-static inline uint64_t gp_divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
-static inline uint64_t gp_round_up(uint64_t a, uint64_t unit) {
-    return gp_divide_up(a, unit) * unit;
-}
-
-static inline uint64_t gp_least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
-static inline unsigned gp_log2(uint64_t n) {
-    unsigned log2 = 0;
-    while (n >>= 1)
-        log2++;
-    return log2;
 }
 
 /*

@@ -4,6 +4,7 @@
 #define GP_CPU_REDUCE_H
 
 #include "../cpu/rows.h"
+#include "../primitive.h"
 
 /*
  * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (reduce_avx512.c)
@@ -12,8 +13,6 @@
 #define GP_REDUCE_CHUNK ((size_t)1 << 18)
 
 #define GP_REDUCE_OPS 6
-
-__extension__ typedef __int128 gp_total; /* sums past 2^32 elements */
 
 /* Joins two partial results. */
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b);

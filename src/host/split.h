@@ -3,10 +3,11 @@
  * How a problem on host data is cut into pieces that fit in staging memory, and what each piece moves and computes.
  * Pure: addresses are computed, never followed.
  */
-#ifndef GP_STAGE_CUT_H
-#define GP_STAGE_CUT_H
+#ifndef GP_SPLIT_H
+#define GP_SPLIT_H
 
-#include "../../host/problem.h"
+#include "arithmetic.h"
+#include "problem.h"
 
 /* A pitched array on both sides of the bus: `height` rows of `width` bytes, pitches in bytes. height 0: nothing. */
 typedef struct gp_box {
@@ -25,15 +26,15 @@ typedef struct gp_staged {
     bool pinned; /* one of these is, and the copy engines move its rows one by one */
 } gp_staged;
 
-typedef struct gp_cut {
+typedef struct gp_split {
     const gp_problem *problem;
     gp_staged staged;
-    size_t rows, cols;             /* of the input; reduce: one row */
+    size_t rows, cols;             /* of the input */
     size_t piece_rows, piece_cols; /* at most */
     size_t out_pitch;              /* of the outputs as kernels see them, elements */
     size_t in_bytes, out_bytes;    /* share of one input and one output array in a slot of staging memory */
     size_t slot_bytes;             /* staging memory on the device that a piece needs */
-} gp_cut;
+} gp_split;
 
 /* A rectangle of the input; in place, an off-diagonal one goes together with its mirror image. */
 typedef struct gp_piece {
@@ -53,19 +54,39 @@ typedef struct gp_part {
  * GB/s, DeepSpeed pull request 8283), so `most` is above that; a small job is cut in eight, so that copying and
  * computing overlap.
  */
-size_t gp_cut_target(uint64_t bytes, size_t most);
+size_t gp_split_target(uint64_t bytes, size_t most);
 
 /*
  * `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
  * of large pinned matrices of small elements.
  */
-void gp_cut_make(gp_cut *cut, const gp_problem *problem, gp_staged staged, size_t target);
+void gp_split_make(gp_split *split, const gp_problem *problem, gp_staged staged, size_t target);
 
 /* Steps to the next piece, from an all-zero one to the first. False: none left. */
-bool gp_cut_next(const gp_cut *cut, gp_piece *piece);
+bool gp_split_next(const gp_split *split, gp_piece *piece);
 
 /* The launches of a piece, 1 or 2, with slot_bytes of staging memory at `slot`, 256-byte aligned. */
-unsigned gp_cut_parts(const gp_cut *cut, const gp_piece *piece, unsigned char *slot, gp_part part[2]);
+unsigned gp_split_parts(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part part[2]);
+
+/* The primitives' own: sizes of pieces from `target`, and one launch's data from a piece. */
+#define GP_DECLARE_SPLIT(name)                              \
+    void gp_##name##_split(gp_split *split, size_t target); \
+    void gp_##name##_part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part)
+GP_DECLARE_SPLIT(reduce);
+GP_DECLARE_SPLIT(window);
+GP_DECLARE_SPLIT(transpose);
+
+/* What they share. */
+#define GP_SLOT_ALIGNMENT 256u
+
+static inline size_t gp_slot_bytes(uint64_t bytes) {
+    return (size_t)gp_round_up(bytes, GP_SLOT_ALIGNMENT);
+}
+
+/* Element (row, col) of a pitched array. The box's host side is read or written; the problem's input only read. */
+static inline unsigned char *gp_element(const void *array, size_t pitch, size_t elem_bytes, size_t row, size_t col) {
+    return (unsigned char *)(uintptr_t)array + (row * pitch + col) * elem_bytes;
+}
 
 /* A box whose rows follow each other without a gap on both sides becomes one row. */
 void gp_box_flatten(gp_box *box);

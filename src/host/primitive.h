@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A primitive as data: all that the planner, explain, staging and the catalogue ask of reductions, windows and
+ * rearrangements. Each is a folder beside this file, which holds its call, its rows and the kernels of the processor,
+ * and one word in GP_PRIMITIVES.
+ */
+#ifndef GP_PRIMITIVE_H
+#define GP_PRIMITIVE_H
+
+#include "kernel.h"
+#include "split.h"
+
+#define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange)
+#define GP_PRIMITIVES_MAX 8
+
+/* An array of a call, or its scalar result, which the processor can write when the GPU is done. data NULL: none. */
+typedef struct gp_operand {
+    const char *name; /* of the public call's parameter */
+    const void *data;
+    bool scalar;
+} gp_operand;
+
+#define GP_OPERANDS 3 /* the input, then outputs */
+
+__extension__ typedef __int128 gp_total; /* sums past 2^32 elements */
+
+typedef struct gp_primitive {
+    const char *name;
+    gp_operation operation; /* its number in the public header */
+    const gp_kernel *row;   /* best first, reference row last */
+    const size_t *row_count;
+    const gp_kernel *study_row; /* or NULL */
+    const size_t *study_row_count;
+    void (*derive)(gp_problem *problem); /* alignment and bytes from pointers and sizes */
+    bool (*is_empty)(const gp_problem *problem);
+    int (*describe)(const gp_problem *problem, char *text, size_t size); /* one line in words, as snprintf */
+    void (*name_operands)(const gp_problem *problem, gp_operand operand[GP_OPERANDS]);
+    void (*split)(gp_split *split, size_t target); /* sizes of pieces: see gp_split_make() */
+    void (*part)(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part);
+    gp_total (*combine)(const gp_problem *problem, gp_total a, gp_total b); /* of scalar results of pieces; or NULL */
+} gp_primitive;
+
+#define GP_PRIMITIVE_DECLARED(name) extern const gp_primitive gp_primitive_##name;
+GP_PRIMITIVES(GP_PRIMITIVE_DECLARED)
+
+static inline gp_rows gp_primitive_rows(const gp_primitive *primitive) {
+    return (gp_rows){primitive->row, *primitive->row_count, primitive->study_row,
+                     primitive->study_row != NULL ? *primitive->study_row_count : 0};
+}
+
+const gp_primitive *gp_primitive_at(size_t index); /* NULL: there are no more */
+size_t gp_primitive_index(const gp_primitive *primitive);
+
+/* The catalogue: the rows of all primitives, numbered through. *of: whose row it is; of may be NULL. */
+const gp_kernel *gp_catalogue_at(size_t index, const gp_primitive **of);
+const gp_kernel *gp_catalogue_find(const char *name, const gp_primitive **of); /* NULL: unknown */
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transposes: the call, its checks, what follows from its sizes, and the entry in the table of primitives. */
+#include "../extent.h"
+#include "../primitive.h"
+#include "../run.h"
+#include <stdio.h>
+
+static void derive(gp_problem *problem) {
+    const size_t elem_bytes = problem->elem_bytes;
+    problem->in_align =
+        gp_alignment((uintptr_t)problem->in | gp_pitch_bits(problem->rows, problem->in_pitch, elem_bytes));
+    problem->out_align =
+        gp_alignment((uintptr_t)problem->out | gp_pitch_bits(problem->cols, problem->out_pitch, elem_bytes));
+    problem->bytes_read = (uint64_t)problem->rows * problem->cols * elem_bytes;
+    problem->bytes_written = problem->bytes_read;
+}
+
+static bool is_empty(const gp_problem *problem) {
+    return problem->rows == 0 || problem->cols == 0;
+}
+
+static int describe(const gp_problem *problem, char *text, size_t size) {
+    return snprintf(text, size, "transpose %zu x %zu elements of %zu bytes%s, aligned %u in, %u out", problem->rows,
+                    problem->cols, problem->elem_bytes, problem->in_place ? " in place" : "", problem->in_align,
+                    problem->out_align);
+}
+
+static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
+    operand[0] = (gp_operand){"in", problem->in, false};
+    operand[1] = (gp_operand){"out", problem->out, false};
+}
+
+GP_DECLARE_ROWS(transpose);
+
+const gp_primitive gp_primitive_rearrange = {
+    .name = "transpose",
+    .operation = GP_OPERATION_TRANSPOSE,
+    .row = gp_transpose_rows,
+    .row_count = &gp_transpose_row_count,
+    .derive = derive,
+    .is_empty = is_empty,
+    .describe = describe,
+    .name_operands = name_operands,
+    .split = gp_transpose_split,
+    .part = gp_transpose_part,
+};
+
+static gp_status check_transpose_extents(gp_problem *problem) {
+    gp_extent in, out;
+    GP_TRY(
+        gp_extent_make(&in, "in", problem->in, problem->rows, problem->cols, problem->in_pitch, problem->elem_bytes));
+    GP_TRY(gp_extent_make(&out, "out", problem->out, problem->cols, problem->rows, problem->out_pitch,
+                          problem->elem_bytes));
+    if (problem->in == problem->out && problem->rows == problem->cols && problem->in_pitch == problem->out_pitch) {
+        problem->in_place = true;
+        return GP_OK;
+    }
+    return gp_check_apart(&in, &out);
+}
+
+gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                               size_t in_pitch, void *out, size_t out_pitch) {
+    const bool empty = rows == 0 || cols == 0;
+    if (elem_bytes == 0)
+        return gp_fail(GP_ERR_ARGUMENT, "elem_bytes is 0");
+    if (!empty)
+        GP_TRY(gp_check_not_null("in", in));
+    if (in_pitch < cols)
+        return gp_fail(GP_ERR_ARGUMENT, "in_pitch: %zu is less than cols, %zu", in_pitch, cols);
+    if (!empty)
+        GP_TRY(gp_check_not_null("out", out));
+    if (out_pitch < rows)
+        return gp_fail(GP_ERR_ARGUMENT, "out_pitch: %zu is less than rows, %zu", out_pitch, rows);
+    gp_problem_clear(problem, &gp_primitive_rearrange);
+    problem->rows = rows;
+    problem->cols = cols;
+    problem->in_pitch = in_pitch;
+    problem->out_pitch = out_pitch;
+    problem->elem_bytes = elem_bytes;
+    problem->in = in;
+    problem->out = out;
+    if (!empty)
+        GP_TRY(check_transpose_extents(problem));
+    if (rows == 1)
+        problem->in_pitch = cols;
+    if (cols == 1)
+        problem->out_pitch = rows;
+    derive(problem);
+    return GP_OK;
+}
+
+gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                       size_t in_pitch, void *out, size_t out_pitch) {
+    gp_problem problem;
+    GP_TRY(gp_context_check(context));
+    GP_TRY(gp_problem_transpose(&problem, elem_bytes, in, rows, cols, in_pitch, out, out_pitch));
+    return gp_run(context, &problem);
+}

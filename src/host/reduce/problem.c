@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions: the call, its checks, what follows from its sizes, and the entry in the table of primitives. */
+#include "../extent.h"
+#include "../primitive.h"
+#include "../run.h"
+#include "cpu.h"
+#include <stdio.h>
+
+static void derive(gp_problem *problem) {
+    problem->in_align = gp_alignment((uintptr_t)problem->in);
+    problem->out_align = GP_ALIGN_MAX;
+    problem->bytes_read = (uint64_t)problem->n * problem->elem_bytes;
+    problem->bytes_written = sizeof(int64_t);
+}
+
+/* The result of nothing is the operation's identity: still something to write. */
+static bool is_empty(const gp_problem *problem) {
+    (void)problem;
+    return false;
+}
+
+static int describe(const gp_problem *problem, char *text, size_t size) {
+    static const char *const ops[] = {"sum", "min", "max", "and", "or", "xor"};
+    return snprintf(text, size, "reduce %s of %zu int32, %u-byte aligned", ops[problem->reduce], problem->n,
+                    problem->in_align);
+}
+
+static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
+    operand[0] = (gp_operand){"in", problem->n > 0 ? problem->in : NULL, false};
+    operand[1] = (gp_operand){"out", problem->result, true};
+}
+
+static gp_total combine(const gp_problem *problem, gp_total a, gp_total b) {
+    return gp_reduce_combine(problem->reduce, a, b);
+}
+
+GP_DECLARE_ROWS(reduce);
+GP_DECLARE_ROWS(reduce_study);
+
+const gp_primitive gp_primitive_reduce = {
+    .name = "reduce",
+    .operation = GP_OPERATION_REDUCE,
+    .row = gp_reduce_rows,
+    .row_count = &gp_reduce_row_count,
+    .study_row = gp_reduce_study_rows,
+    .study_row_count = &gp_reduce_study_row_count,
+    .derive = derive,
+    .is_empty = is_empty,
+    .describe = describe,
+    .name_operands = name_operands,
+    .split = gp_reduce_split,
+    .part = gp_reduce_part,
+    .combine = combine,
+};
+
+gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
+    if ((unsigned)op > GP_REDUCE_XOR)
+        return gp_fail(GP_ERR_ARGUMENT, "op: %d is no gp_reduce_op", (int)op);
+    if (n > 0)
+        GP_TRY(gp_check_not_null("in", in));
+    GP_TRY(gp_check_aligned("in", in, sizeof *in));
+    GP_TRY(gp_check_not_null("out", out));
+    GP_TRY(gp_check_aligned("out", out, sizeof *out));
+    if (n == 0 && (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX))
+        return gp_fail(GP_ERR_EMPTY, "n is 0: no elements have no %s", op == GP_REDUCE_MIN ? "minimum" : "maximum");
+    if (n > 0) {
+        gp_extent input, output;
+        GP_TRY(gp_extent_make(&input, "in", in, 1, n, n, sizeof *in));
+        GP_TRY(gp_extent_make(&output, "out", out, 1, 1, 1, sizeof *out));
+        GP_TRY(gp_check_apart(&input, &output));
+    }
+    gp_problem_clear(problem, &gp_primitive_reduce);
+    problem->reduce = op;
+    problem->n = n;
+    problem->elem_bytes = sizeof *in;
+    problem->in = in;
+    problem->result = out;
+    derive(problem);
+    return GP_OK;
+}
+
+gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
+    gp_problem problem;
+    GP_TRY(gp_context_check(context));
+    GP_TRY(gp_problem_reduce(&problem, op, in, n, out));
+    return gp_run(context, &problem);
+}
