@@ -67,6 +67,7 @@ static size_t usual(bool second, bool gpu, bool quick, bool ladder, size_t sizes
 
 const primitive primitive_rearrange = {
     .name = "transpose",
+    .axis = "elements",
     .operation = GP_OPERATION_TRANSPOSE,
     .case_bytes = sizeof(transpose_case),
     .reference = {"transpose_cpu", "transpose_naive"},

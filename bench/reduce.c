@@ -64,6 +64,7 @@ static unsigned ladder_threads(const char *row, unsigned asked) {
 
 const primitive primitive_reduce = {
     .name = "reduce",
+    .axis = "ints",
     .operation = GP_OPERATION_REDUCE,
     .case_bytes = sizeof(reduce_case),
     .reference = {"reduce_cpu", NULL},

@@ -94,6 +94,7 @@ static size_t usual(bool second, bool gpu, bool quick, bool ladder, size_t sizes
 
 const primitive primitive_window = {
     .name = "window",
+    .axis = "width of the window",
     .operation = GP_OPERATION_WINDOW,
     .case_bytes = sizeof(window_case),
     .reference = {"window_cpu", "window_naive"},

@@ -100,9 +100,10 @@ static const char *axis_of(const json_t *rows, const panel *p) {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) if (is_in(p, row) && text_of(row, "axis") != NULL) return text_of(row, "axis");
-    return strcmp(p->operation, "window") == 0   ? AXIS_WINDOW
-           : strcmp(p->operation, "reduce") == 0 ? "ints"
-                                                 : "elements";
+    for (size_t k = 0; primitives[k] != NULL; k++)
+        if (strcmp(primitives[k]->name, p->operation) == 0)
+            return primitives[k]->axis;
+    return "elements";
 }
 
 static void draw_lines(FILE *to, const json_t *rows, const panel *p) {

@@ -129,6 +129,7 @@ struct primitive {
     const char *words;             /* that give a problem; see make() */
     const char *second;            /* the option for the second of them, after a shape; NULL: one word, a count */
     bool takes_op, takes_border;
+    const char *axis;                                                /* of a curve over its usual sizes */
     void (*timed)(const char *list, timed_visit *visit, void *user); /* tests/cases.h */
     footprint (*footprint)(const line *l);
     void (*describe)(const line *l, result *r);
