@@ -11,47 +11,6 @@
 #include "tile.cuh"
 #include "window.cuh"
 
-#define GP_WINDOW_MIRROR_LOADS 4 /* mirrored pixels a thread, under way at once */
-
-/* Pixel p of the tile, in the row, shows once more at base - p, where first <= base - p < end. */
-struct mirror_line {
-    int32_t base, first, end;
-};
-
-__device__ __forceinline__ mirror_line find_mirror(const window_arguments &a, const tile_frame &f, bool left) {
-    const int32_t apart = a.border == GP_BORDER_REFLECT_101; /* the outermost pixel shows once only */
-    if (left)
-        return {2 * f.row_first - 1 + apart, 0, f.row_first};
-    return {2 * f.row_end - 1 - apart, f.row_end, f.needed};
-}
-
-/* True if all that the border shows in the tile is in the tile's part of the row. */
-__device__ __forceinline__ bool mirrors_whole(const window_arguments &a, const tile_frame &f) {
-    const mirror_line left = find_mirror(a, f, true), right = find_mirror(a, f, false);
-    return (a.border == GP_BORDER_REFLECT || a.border == GP_BORDER_REFLECT_101) &&
-           (left.first == left.end || left.base < f.row_end) &&
-           (right.first == right.end || right.base - right.end + 1 >= f.row_first);
-}
-
-/* The tile's pixels outside the row that mirrors_whole() allows, from those in it. */
-__device__ __forceinline__ void fill_mirrored(const window_arguments &a, const tile_frame &f, int32_t *pixels) {
-    const int32_t threads = (int32_t)blockDim.x;
-    for (int side = 0; side < 2; side++) {
-        const mirror_line line = find_mirror(a, f, side == 0);
-        for (int32_t at = line.first + (int32_t)threadIdx.x; at < line.end; at += GP_WINDOW_MIRROR_LOADS * threads) {
-            int32_t shown[GP_WINDOW_MIRROR_LOADS];
-#pragma unroll
-            for (int k = 0; k < GP_WINDOW_MIRROR_LOADS; k++)
-                if (at + k * threads < line.end)
-                    shown[k] = pixels[line.base - at - k * threads];
-#pragma unroll
-            for (int k = 0; k < GP_WINDOW_MIRROR_LOADS; k++)
-                if (at + k * threads < line.end)
-                    pixels[at + k * threads] = shown[k];
-        }
-    }
-}
-
 /* Bits of which the highest is one above the highest that the magnitudes have; one operation a pixel less. */
 __device__ __forceinline__ uint32_t spread_of(int32_t pixel) {
     return (uint32_t)pixel ^ (uint32_t)pixel << 1;
@@ -69,9 +28,8 @@ struct loading {
     int32_t single_at;
 };
 
-__device__ __forceinline__ loading find_loading(const tile_frame &f, int32_t group_first, int32_t group_end,
-                                                uint32_t scale) {
-    const int32_t thread = (int32_t)threadIdx.x;
+__device__ __forceinline__ loading find_loading(const tile_frame &f, uint32_t scale) {
+    const int32_t thread = (int32_t)threadIdx.x, group_first = (f.row_first + 3) / 4, group_end = f.row_end / 4;
     const uint32_t even = ((uint32_t)max(group_end - group_first, 0) * scale + 0xffff) >> 16;
     const int32_t share = (int32_t)((even + 7) & ~7u);
     const int32_t head_end = min(4 * group_first, f.row_end), tail = max(4 * group_end, head_end);
@@ -80,38 +38,24 @@ __device__ __forceinline__ loading find_loading(const tile_frame &f, int32_t gro
             thread < head ? f.row_first + thread : tail + thread - head};
 }
 
-/* Those in the row. */
-__device__ __forceinline__ loading find_loading(const tile_frame &f, uint32_t scale) {
-    return find_loading(f, (f.row_first + 3) / 4, f.row_end / 4, scale);
-}
-
 /*
  * The tile's pixels that lie in the row, through the first-level cache: the loads of two warps meet within a line,
- * and without the cache images without a border ran at 0.90 of the floor instead of 0.95. WRAPS: all pixels, those
- * outside the row from `cols` further on or back, which wraps_whole() allows. Returns the magnitudes that this thread
- * saw, as bits.
+ * and without the cache images without a border ran at 0.90 of the floor instead of 0.95. Returns the magnitudes that
+ * this thread saw, as bits.
  */
-template <bool WRAPS>
-__device__ __forceinline__ uint32_t load_row(const window_arguments &a, const tile_frame &f, uint32_t scale,
-                                             const int32_t *row, int32_t *pixels) {
-    const loading l = WRAPS ? find_loading(f, 0, f.needed / 4, scale) : find_loading(f, scale);
-    const bool has_single = !WRAPS && l.has_single;
-    const int32_t single = has_single ? row[f.column + l.single_at] : 0;
-    const int32_t shift = (int32_t)(f.column / 4), around = (int32_t)(a.cols / 4); /* WRAPS */
-    const int4 *const source = (const int4 *)(WRAPS ? row : row + f.column);
+__device__ __forceinline__ uint32_t load_row(const tile_frame &f, uint32_t scale, const int32_t *row,
+                                             int32_t *pixels) {
+    const loading l = find_loading(f, scale);
+    const int32_t single = l.has_single ? row[f.column + l.single_at] : 0;
+    const int4 *const source = (const int4 *)(row + f.column);
     uint32_t spread = spread_of(single);
     for (int32_t group = l.from; group < l.to; group += GP_WINDOW_SCAN_LOADS * 32) {
         int4 four[GP_WINDOW_SCAN_LOADS];
 #pragma unroll
         for (int load = 0; load < GP_WINDOW_SCAN_LOADS; load++) {
-            int32_t at = group + load * 32;
-            if (WRAPS) {
-                at += shift;
-                at += at < 0 ? around : at >= around ? -around : 0;
-            }
             four[load] = make_int4(0, 0, 0, 0);
             if (group + load * 32 < l.to)
-                four[load] = __ldg(source + at);
+                four[load] = __ldg(source + group + load * 32);
         }
 #pragma unroll
         for (int load = 0; load < GP_WINDOW_SCAN_LOADS; load++) {
@@ -120,16 +64,9 @@ __device__ __forceinline__ uint32_t load_row(const window_arguments &a, const ti
                 ((int4 *)pixels)[group + load * 32] = four[load];
         }
     }
-    if (has_single)
+    if (l.has_single)
         pixels[l.single_at] = single;
     return spread >> 1;
-}
-
-/* The row starts and ends between groups of four, as the tile does, and shows in it once more at most on each side.
- */
-__device__ __forceinline__ bool wraps_whole(const window_arguments &a, const tile_frame &f, const int32_t *row) {
-    return a.border == GP_BORDER_WRAP && a.cols % 4 == 0 && (uintptr_t)row % 16 == 0 && a.cols <= INT32_MAX &&
-           f.column >= -a.cols && f.column + f.needed <= 2 * a.cols;
 }
 
 /* Pixels first .. end - 1. */
@@ -166,26 +103,36 @@ __device__ __forceinline__ border_line find_border_line(const window_arguments &
     }
 }
 
-/* Where they are not, as the border has them, most from pixels that are loaded. Returns magnitudes likewise. */
+/* Pixels that a thread has under way where they are taken from elsewhere in the row. */
+#define BORDER_LOADS 4
+
+/* The pixels outside the row, as the border has them, most from pixels that are loaded. Returns magnitudes likewise.
+ */
 __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const tile_frame &f, const int32_t *row,
                                                 int32_t *pixels) {
-    const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;
+    const int32_t threads = (int32_t)blockDim.x;
     uint32_t magnitude = 0;
     for (int side = 0; side < 2; side++) {
         const border_line line = find_border_line(a, f, side == 0);
-        const int32_t end = side == 0 ? f.row_first : f.needed;
-#pragma unroll 4
-        for (int32_t at = (side == 0 ? 0 : f.row_end) + thread; at < end; at += threads) {
-            const int64_t from = line.base + line.step * at, column = f.column + from;
-            int32_t pixel;
-            if (from >= f.row_first && from < f.row_end)
-                pixel = pixels[from];
-            else if (column >= 0 && column < a.cols)
-                pixel = row[column];
-            else
-                pixel = border_pixel(a, row, f.column + at);
-            magnitude |= magnitude_of(pixel);
-            pixels[at] = pixel;
+        const int32_t first = side == 0 ? 0 : f.row_end, end = side == 0 ? f.row_first : f.needed;
+        for (int32_t at = first + (int32_t)threadIdx.x; at < end; at += BORDER_LOADS * threads) {
+            int32_t shown[BORDER_LOADS];
+#pragma unroll
+            for (int k = 0; k < BORDER_LOADS; k++) {
+                const int32_t to = min(at + k * threads, end - 1);
+                const int64_t from = line.base + line.step * to, column = f.column + from;
+                const bool loaded = from >= f.row_first && from < f.row_end;
+                if (loaded || (column >= 0 && column < a.cols))
+                    shown[k] = *(loaded ? pixels + from : row + column);
+                else
+                    shown[k] = border_pixel(a, row, f.column + to);
+            }
+#pragma unroll
+            for (int k = 0; k < BORDER_LOADS; k++) {
+                magnitude |= magnitude_of(shown[k]);
+                if (at + k * threads < end)
+                    pixels[at + k * threads] = shown[k];
+            }
         }
     }
     return magnitude;
@@ -194,35 +141,18 @@ __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const
 /* All pixels of the tile. Returns the magnitudes that this thread saw, as bits. */
 __device__ __forceinline__ uint32_t load_tile(const window_arguments &a, const tile_frame &f, uint32_t warps_scale,
                                               const int32_t *row, int32_t *pixels) {
-    if (f.row_first == 0 && f.row_end == f.needed)
-        return load_row<false>(a, f, warps_scale, row, pixels);
-    if (wraps_whole(a, f, row))
-        return load_row<true>(a, f, warps_scale, row, pixels);
-    const bool replicates = a.border == GP_BORDER_REPLICATE;
-    const int32_t left = replicates ? row[0] : 0, right = replicates ? row[a.cols - 1] : 0;
-    uint32_t magnitude = load_row<false>(a, f, warps_scale, row, pixels);
+    const bool inside = f.row_first == 0 && f.row_end == f.needed, replicates = a.border == GP_BORDER_REPLICATE;
+    const int32_t left = replicates && !inside ? row[0] : 0, right = replicates && !inside ? row[a.cols - 1] : 0;
+    uint32_t magnitude = load_row(f, warps_scale, row, pixels);
+    if (inside)
+        return magnitude;
     if (replicates || a.border == GP_BORDER_ZERO || a.border == GP_BORDER_NONE) {
         fill_with(pixels, 0, f.row_first, left);
         fill_with(pixels, f.row_end, f.needed, right);
         return magnitude | magnitude_of(left) | magnitude_of(right);
     }
     __syncthreads();
-    if (mirrors_whole(a, f))
-        fill_mirrored(a, f, pixels);
-    else
-        magnitude |= fill_border(a, f, row, pixels);
-    return magnitude;
-}
-
-/* The bits of all magnitudes of the block. Collective; pixels in shared memory are complete after it. */
-__device__ __forceinline__ uint32_t join_magnitudes(uint32_t magnitude, uint32_t *of_warp) {
-    magnitude = gp_warp_or(magnitude);
-    if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = magnitude;
-    __syncthreads();
-    for (uint32_t warp = 0; warp < blockDim.x / 32; warp++)
-        magnitude |= of_warp[warp];
-    return magnitude;
+    return magnitude | fill_border(a, f, row, pixels);
 }
 
 #endif

@@ -72,18 +72,6 @@ __device__ __forceinline__ SUMS sums_between(const prefix_array &starts, int32_t
     return sums;
 }
 
-/* The bits of all magnitudes of the block. */
-__device__ __forceinline__ uint32_t join_magnitudes(uint32_t *of_warp, uint32_t magnitude) {
-    magnitude = gp_warp_or(magnitude);
-    if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = magnitude;
-    __syncthreads();
-#pragma unroll
-    for (int warp = 0; warp < THREADS / 32; warp++)
-        magnitude |= of_warp[warp];
-    return magnitude;
-}
-
 /* The sums of all threads before this one. */
 template <typename SUMS> __device__ __forceinline__ SUMS sums_before(uint64_t *warps, const SUMS &own) {
     SUMS *of_warp = (SUMS *)warps, running = warp_inclusive(own);

@@ -163,7 +163,7 @@ __device__ __forceinline__ void take_sums(const rows_arguments &a, const block_r
 template <rows_kind KIND, bool FLAT> __global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
     gp_await_earlier_kernels();
     const block_rows b = find_rows(a);
-    const uint32_t magnitude = join_magnitudes(b.magnitudes, load_rows(a, b));
+    const uint32_t magnitude = join_magnitudes(load_rows(a, b), b.magnitudes, THREADS / 32);
     if ((KIND == ROWS_EXTENDED || KIND == ROWS_PERIODIC) && a.outside > 0) {
         extend_rows<KIND>(a, b);
         __syncthreads();

@@ -91,7 +91,7 @@ __global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window
     if (tiles.gaps && (tile == 0 || tile + 1 == tiles.tiles_a_row))
         fetch_edges(a, f);
     const uint32_t seen = load_tile(a, f, tiles.warps_scale, a.image + y * a.in_pitch, pixels);
-    const uint32_t magnitude = join_magnitudes(seen, magnitudes);
+    const uint32_t magnitude = join_magnitudes(seen, magnitudes, blockDim.x / 32);
     const window_class data = pick_class(magnitude, (uint32_t)a.window);
     if (data == CLASS_32)
         scan_span<narrow_sums<int32_t, uint32_t>, steps_32>(a, f, tiles.span, pixels);

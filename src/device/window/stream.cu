@@ -183,7 +183,7 @@ __device__ __forceinline__ void stream_piece(const window_arguments &a, int64_t 
 #pragma unroll
         for (int i = 0; i < 4; i++)
             first.magnitude |= magnitude_of(steps.in.pixel[i]) | magnitude_of(steps.out.pixel[i]);
-        first.magnitude = join_magnitudes(first.magnitude, shared.magnitudes);
+        first.magnitude = join_magnitudes(first.magnitude, shared.magnitudes, blockDim.x / 32);
         switch (pick_class(first.magnitude, (uint32_t)a.window)) {
         case CLASS_32:
             narrow_round<int32_t, uint32_t>(a, at, begin, stop, first, steps, shared);

@@ -170,6 +170,18 @@ template <typename SUMS> __device__ __forceinline__ SUMS warp_total(SUMS sums) {
     return sums;
 }
 
+/* The bits of all magnitudes of the block. Collective; what was written to shared memory before is complete after. */
+__device__ __forceinline__ uint32_t join_magnitudes(uint32_t magnitude, uint32_t *of_warp, uint32_t warps) {
+    magnitude = gp_warp_or(magnitude);
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = magnitude;
+    __syncthreads();
+#pragma unroll
+    for (uint32_t warp = 0; warp < warps; warp++)
+        magnitude |= of_warp[warp];
+    return magnitude;
+}
+
 /*
  * The class for pixels of at most 2^bits in magnitude: the window's squares add up to at most window * 2^(2 bits),
  * its pixels to window * 2^bits.
