@@ -134,7 +134,7 @@ GP_API gp_status gp_context_limit(gp_context *context, size_t smem_per_block, un
 #define GP_KERNEL_GPU 1u       /* runs on a GPU; else on the processor */
 #define GP_KERNEL_STUDY 2u     /* for study and comparison: chosen only when pinned */
 #define GP_KERNEL_MODULO_32 4u /* its sum is exact modulo 2^32 only */
-#define GP_KERNEL_FLOAT 8u     /* accumulates in float: within a stated bound of the exact result, not equal to it */
+#define GP_KERNEL_FLOAT 8u     /* adds up in float: off by up to (window + 3) 2^-24 of the sum of the magnitudes */
 
 typedef struct gp_kernel_info {
     size_t struct_size;
