@@ -12,7 +12,8 @@ static bool is_raised(const gp_gpu *gpu, const void *function) {
 
 /*
  * A block may have more shared memory than smem_per_block (48 KiB) once its kernel has opted in. The limit is raised
- * to all that the device offers, so that one call serves every later plan.
+ * to all that the device offers, so that one call serves every later plan. A kernel that is not remembered would be
+ * asked to opt in at each launch: test_raised finds room for all.
  */
 static gp_status raise_smem_limit(const gp_context *context, const gp_plan *plan, const void *function) {
     gp_gpu *gpu = context->gpu;

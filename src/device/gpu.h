@@ -10,7 +10,7 @@
 #define GP_WORKSPACE_BYTES ((size_t)1 << 20)
 #define GP_STAGE_SLOTS 4           /* pieces of a staged call under way at once */
 #define GP_OVERLAP_ARCHITECTURE 90 /* first with programmatic dependent launch */
-#define GP_RAISED_MAX 64           /* kernels with a raised shared memory limit that are remembered */
+#define GP_RAISED_MAX 256          /* kernels whose shared memory limit was raised: at least all that there are */
 
 /* Host memory that kernels write: a scalar result that the host polls for. */
 typedef struct gp_slot {

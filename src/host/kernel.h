@@ -58,7 +58,14 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
     return true;
 }
 
-#define GP_ROWS_MAX 48 /* rows of one operation at most */
+#define GP_TABLE_ROWS_MAX 24                /* rows of a table at most */
+#define GP_ROWS_MAX (2 * GP_TABLE_ROWS_MAX) /* of one operation: chosen freely, and for study */
+
+/* Behind the table gp_<table>_rows: how many it has. */
+#define GP_COUNT_ROWS(table)                                                          \
+    _Static_assert(sizeof gp_##table##_rows <= GP_TABLE_ROWS_MAX * sizeof(gp_kernel), \
+                   "gp_context_explain() has no room for so many rows");              \
+    const size_t gp_##table##_row_count = sizeof gp_##table##_rows / sizeof(gp_kernel)
 
 /* The rows of one operation: those chosen freely, best first, reference row last; then those for study. */
 typedef struct gp_rows {

@@ -80,4 +80,4 @@ const gp_kernel gp_transpose_rows[] = {
      .about = "portable C: the reference that every other kernel is proved against"},
 };
 
-const size_t gp_transpose_row_count = sizeof gp_transpose_rows / sizeof *gp_transpose_rows;
+GP_COUNT_ROWS(transpose);

@@ -103,4 +103,4 @@ const gp_kernel gp_reduce_rows[] = {
      .about = "portable C: the reference that every other kernel is proved against"},
 };
 
-const size_t gp_reduce_row_count = sizeof gp_reduce_rows / sizeof *gp_reduce_rows;
+GP_COUNT_ROWS(reduce);

@@ -118,5 +118,5 @@ const gp_kernel gp_reduce_study_rows[] = {
 
 const gp_kernel gp_window_study_rows[] = {WINDOW_ROWS(WINDOW_ROW)};
 
-const size_t gp_reduce_study_row_count = sizeof gp_reduce_study_rows / sizeof *gp_reduce_study_rows;
-const size_t gp_window_study_row_count = sizeof gp_window_study_rows / sizeof *gp_window_study_rows;
+GP_COUNT_ROWS(reduce_study);
+GP_COUNT_ROWS(window_study);

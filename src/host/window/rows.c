@@ -67,4 +67,4 @@ const gp_kernel gp_window_rows[] = {
      .about = "portable C: the reference that every other kernel is proved against"},
 };
 
-const size_t gp_window_row_count = sizeof gp_window_rows / sizeof *gp_window_rows;
+GP_COUNT_ROWS(window);
