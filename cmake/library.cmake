@@ -2,7 +2,7 @@
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
   api.c catalogue.c context.c copy_out.c create.c device.c explain.c fork.c occupancy.c plan.c problem.c run.c
-  shape.c status.c
+  shape.c status.c tiling.c
   cpu/available.c cpu/threads.c
   rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
   rearrange/cpu_quick.c rearrange/cpu_runs.c rearrange/cpu_skew.c rearrange/cpu_thin.c rearrange/cpu_thin_avx2.c

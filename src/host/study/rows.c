@@ -62,6 +62,7 @@ static bool fit_sum(const gp_problem *problem, unsigned attempt, unsigned elemen
         return false;
     const uint64_t each = (uint64_t)tiling->threads * elements;
     tiling->blocks = problem->n / each + (problem->n % each != 0);
+    tiling->t[GP_TILE_COLS] = (uint32_t)each;
     return true;
 }
 
@@ -94,6 +95,8 @@ static bool fit_window(const gp_problem *problem, const gp_device *device, unsig
         return false;
     const size_t columns = problem->col_end - problem->col_first;
     tiling->blocks = problem->rows * ((columns + tiling->threads - 1) / tiling->threads);
+    tiling->t[GP_TILE_ROWS] = 1;
+    tiling->t[GP_TILE_COLS] = tiling->threads;
     return true;
 }
 
