@@ -78,11 +78,11 @@ static void open_processor(gp_context *context, const char *no_gpu_reason) {
 /* A GPU, or the processor where none is usable: that is no failure, and the last error stays what it was. */
 static gp_status open_either(gp_context *context, int ordinal) {
     int count = 0;
-    const gp_kept_words kept = gp_words_keep();
+    const gp_saved_error saved = gp_error_save();
     if (gp_gpu_probe(&count) == GP_OK)
         return open_gpu(context, ordinal);
     open_processor(context, gp_last_error());
-    gp_words_put_back(&kept);
+    gp_error_restore(&saved);
     return GP_OK;
 }
 

@@ -159,7 +159,7 @@ __device__ void publish(const reduce_arguments &arguments, int64_t value, bool o
 
 template <gp_reduce_op OP>
 __global__ void __maxnreg__(GP_REDUCE_BLOCK_REGS) reduce_block(reduce_arguments arguments) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     const int64_t value = join_block<OP>(reduce_share<OP, false>(arguments, 0));
     if (threadIdx.x == 0)
         publish(arguments, value, false);
@@ -218,7 +218,7 @@ __device__ void collect(const reduce_arguments &arguments, typename accumulator<
  * run already, so that it can never keep one from running.
  */
 template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_grid(reduce_arguments arguments) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     __shared__ unsigned ticket;
     unsigned drawn = 0;
     if (threadIdx.x == 0)

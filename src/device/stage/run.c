@@ -165,9 +165,9 @@ static gp_status compute(run *r) {
     for (unsigned i = 0; i < w->parts; i++) {
         w->part[i].problem.result = (int64_t *)&r->gpu->slot_device->partial[index];
         GP_TRY(gp_stage_plan(job, &w->part[i].problem));
-        r->gpu->passing = (gp_span){slot->bytes, job->cut.slot_bytes};
+        r->gpu->streamed_span = (gp_span){slot->bytes, job->cut.slot_bytes};
         const gp_status status = gp_gpu_enqueue(job->context, &job->plan, &w->part[i].problem);
-        r->gpu->passing = (gp_span){0};
+        r->gpu->streamed_span = (gp_span){0};
         GP_TRY(status);
     }
     GP_CUDA(cudaEventRecord(slot->computed, r->gpu->stream));
