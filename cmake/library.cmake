@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
-  problem.c run.c split.c status.c
+  api.c catalogue.c context.c copy_out.c create.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
+  problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
   rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
   rearrange/cpu_quick.c rearrange/cpu_runs.c rearrange/cpu_skew.c rearrange/cpu_thin.c rearrange/cpu_thin_avx2.c
@@ -20,7 +20,7 @@ list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources
-    driver.c launch.c memory.c query.c
+    driver.c enqueue.c memory.c query.c
     rearrange/mirror.cu rearrange/mirror_pick.cu rearrange/pick.cu rearrange/pieces.cu rearrange/plain.cu
     rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
     reduce/reduce.cu

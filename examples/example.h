@@ -8,7 +8,7 @@
 #define _GNU_SOURCE /* clock_gettime, getopt */
 #endif
 #include <errno.h>
-#include <gpuprim/gpuprim.h>
+#include <gpuprim/explain.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
-#include "gpuprim/gpuprim.h"
+#include "gpuprim/explain.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_DEVICES_H
 #define TESTS_DEVICES_H
 
-#include "gpuprim/gpuprim.h"
+#include "gpuprim/explain.h"
 
 enum {
     DEVICE_D, /* the textbook device: no allocation units */

@@ -4,7 +4,7 @@
 #define TESTS_HARNESS_H
 
 #include "buffers.h"
-#include "gpuprim/gpuprim.h"
+#include "gpuprim/explain.h"
 
 #define SUBJECTS_MAX 8
 #define ROWS_MAX 64

@@ -6,7 +6,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 
-#include "gpuprim/gpuprim.h"
+#include "gpuprim/explain.h"
 #include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>

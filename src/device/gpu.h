@@ -8,9 +8,9 @@
 #include "launch.h"
 
 #define GP_WORKSPACE_BYTES ((size_t)1 << 20)
-#define GP_STAGE_SLOTS 4           /* pieces of a staged call under way at once */
-#define GP_OVERLAP_ARCHITECTURE 90 /* first with programmatic dependent launch */
-#define GP_RAISED_MAX 64           /* kernels with a raised shared memory limit that are remembered */
+#define GP_STAGE_SLOTS 4                    /* pieces of a staged call under way at once */
+#define GP_DEPENDENT_LAUNCH_ARCHITECTURE 90 /* first with programmatic dependent launch */
+#define GP_RAISED_MAX 256 /* kernels whose shared memory limit was raised: at least all that there are */
 
 /* Host memory that kernels write: a scalar result that the host polls for. */
 typedef struct gp_slot {
@@ -40,8 +40,8 @@ struct gp_gpu {
     gp_slot *slot_device;  /* its address on the device */
     uint32_t sequence;     /* of the last call that used the slot */
     size_t window_most;    /* bytes that an access policy can be told of at once; 0: none */
-    gp_span passing;       /* staging memory of the piece that is launched: read and written once */
-    bool overlaps;         /* kernels are compiled for launches that overlap (gp_await_earlier_kernels) */
+    gp_span streamed_span; /* staging memory of the piece that is launched: read and written once */
+    bool dependent_launch; /* kernels are compiled for launches that overlap (gp_grid_dependency_wait) */
     gp_observer observer;
     void *observer_user;
     unsigned raised_count;

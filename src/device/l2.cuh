@@ -20,7 +20,7 @@ struct l2_policy {
     uint64_t bits;
 };
 
-/* For staging memory, whose launch has a policy (launch.c). */
+/* For staging memory, whose launch has a policy (enqueue.c). */
 struct no_policy {};
 
 __device__ inline l2_policy policy_last() {

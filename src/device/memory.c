@@ -14,7 +14,7 @@ gp_status gp_gpu_settle(const gp_gpu *gpu, cudaStream_t stream) {
 static gp_status find_overlap(gp_gpu *gpu) {
     struct cudaFuncAttributes attributes;
     GP_CUDA(cudaFuncGetAttributes(&attributes, gp_sample_kernel()));
-    gpu->overlaps = attributes.ptxVersion >= GP_OVERLAP_ARCHITECTURE;
+    gpu->dependent_launch = attributes.ptxVersion >= GP_DEPENDENT_LAUNCH_ARCHITECTURE;
     return GP_OK;
 }
 

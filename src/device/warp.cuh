@@ -13,7 +13,7 @@
  * blocks of the kernel before it in the stream still run, and wait here for all that it wrote. Costs nothing where
  * nothing overlaps; before architecture 90 there is no such launch.
  */
-__device__ __forceinline__ void gp_await_earlier_kernels() {
+__device__ __forceinline__ void gp_grid_dependency_wait() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -21,12 +21,12 @@ __device__ __forceinline__ void gp_await_earlier_kernels() {
 }
 
 /*
- * The same in two steps, of which this is the first: the next kernel's blocks take no room on an SM before every
- * block has called the second. An SM that is done early would else be given more of them than others.
+ * Waits for earlier kernels, but leaves it to gp_admit_later_kernels() when the next kernel's blocks may take room on
+ * an SM: not before every block has called it. An SM that is done early would else be given more of them than others.
  */
 enum class gp_admission { later };
 
-__device__ __forceinline__ void gp_await_earlier_kernels(gp_admission) {
+__device__ __forceinline__ void gp_grid_dependency_wait(gp_admission) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
@@ -39,10 +39,10 @@ __device__ __forceinline__ void gp_admit_later_kernels() {
 }
 
 /*
- * gp_await_earlier_kernels(), but after `value` has been computed, so that addresses are there when waiting ends: the
+ * gp_grid_dependency_wait(), but after `value` has been computed, so that addresses are there when waiting ends: the
  * assembler would else wait first, and compute then. It does not know that both branches do one thing.
  */
-__device__ __forceinline__ void gp_await_earlier_kernels(uint32_t value) {
+__device__ __forceinline__ void gp_grid_dependency_wait(uint32_t value) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{ .reg .pred p; setp.ne.u32 p, %0, 0; @p griddepcontrol.wait; @!p griddepcontrol.wait; }" ::"r"(value)
@@ -55,7 +55,7 @@ __device__ __forceinline__ void gp_await_earlier_kernels(uint32_t value) {
 
 /*
  * A sector that a block will load, for L2 to fetch while earlier kernels end. Nothing is read, so what they still
- * write is seen later, and it may stand before gp_await_earlier_kernels(). Few of them: more get into those kernels'
+ * write is seen later, and it may stand before gp_grid_dependency_wait(). Few of them: more get into those kernels'
  * way. Where launches do not overlap there is nothing to gain.
  */
 __device__ __forceinline__ void gp_prefetch(const void *from) {

@@ -35,6 +35,9 @@ struct gp_context {
 /* The context is no NULL and not a GPU context of a parent process. */
 gp_status gp_context_check(const gp_context *context);
 
+/* Plans for the context's device and remembers the plan; GP_ERR_NO_KERNEL in words if no row fits. */
+gp_status gp_context_replan(gp_context *context, const gp_problem *problem);
+
 /* Called by the launchers of study rows that do more than run their kernel. */
 static inline void gp_context_bracket(const gp_context *context, bool after) {
     if (context->bracket != NULL)

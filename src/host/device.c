@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device facts: defaults, and what the processor tells of itself. */
 #include "device.h"
-#include "cpu/threads.h"
+#include "cpu/available.h"
 #include <stdio.h>
 #include <string.h>
 

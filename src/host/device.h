@@ -3,7 +3,7 @@
 #ifndef GP_DEVICE_H
 #define GP_DEVICE_H
 
-#include "gpuprim/gpuprim.h"
+#include "gpuprim/explain.h"
 #include <stdbool.h>
 
 typedef gp_device_info gp_device; /* multiprocessors == 0: a processor alone */

@@ -2,7 +2,6 @@
 /* The last plan for users: as numbers, and in words with a verdict on every kernel. Plans anew: planning is pure. */
 #include "context.h"
 #include "copy_out.h"
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +82,6 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
     gp_verdict verdicts[GP_ROWS_MAX];
     gp_plan plan;
     gp_rows rows = gp_primitive_rows(context->problem.primitive);
-    assert(rows.count + rows.study_count <= GP_ROWS_MAX);
     (void)gp_plan_make(&context->problem, &context->planned_on, rows,
                        context->pins[gp_primitive_index(context->problem.primitive)], &plan, verdicts);
     for (size_t i = 0; i < rows.count + rows.study_count; i++) {

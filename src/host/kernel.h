@@ -5,11 +5,15 @@
 
 #include "device.h"
 #include "problem.h"
+#include <stddef.h>
 #include <string.h>
 
 typedef struct gp_plan gp_plan;
 
 #define GP_TILING_NUMBERS 12
+
+/* The first of them: rows and columns of the tile that a block computes. Rows 0: a run of so many elements. */
+enum { GP_TILE_ROWS, GP_TILE_COLS };
 
 /* How a problem is cut for one kernel: what the planner decides, the launcher passes on and explain prints. */
 typedef struct gp_tiling {
@@ -17,15 +21,22 @@ typedef struct gp_tiling {
     unsigned form;                 /* which of the kernel's compiled forms, as the kernel counts them */
     size_t smem;                   /* dynamic shared bytes of a block */
     uint64_t blocks;               /* the grid; on the processor, threads worth using */
-    uint32_t t[GP_TILING_NUMBERS]; /* the kernel's own numbers, a struct of its folder's tiling.h */
+    uint32_t t[GP_TILING_NUMBERS]; /* the kernel's own numbers, a struct of its folder's tiling.h that opens with a
+                                      tile's rows and cols; all 0: a thread computes an element */
 } gp_tiling;
 
-/* The kernel's own numbers, put into a tiling and taken out again. */
+/* Puts the kernel's own numbers, a struct, into a tiling. */
 #define GP_TILING_PUT(tiling, numbers)                                                                  \
     do {                                                                                                \
         _Static_assert(sizeof(numbers) <= sizeof(tiling)->t, "a tiling has no room for these numbers"); \
+        _Static_assert(offsetof(__typeof__(numbers), rows) == GP_TILE_ROWS * sizeof *(tiling)->t &&     \
+                           offsetof(__typeof__(numbers), cols) == GP_TILE_COLS * sizeof *(tiling)->t,   \
+                       "a tile's rows and cols come first");                                            \
         memcpy((tiling)->t, &(numbers), sizeof(numbers));                                               \
     } while (0)
+
+/* A GPU's tiling in words: "tile 64 x 64, 256 threads, 1024 blocks". As snprintf. */
+int gp_tiling_describe(const gp_tiling *tiling, char *text, size_t size);
 
 typedef struct gp_kernel {
     const char *name;  /* kernel, launcher, pinned name, test label and bench line are all this string */
@@ -35,7 +46,8 @@ typedef struct gp_kernel {
     unsigned regs_per_thread; /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
     unsigned flags; /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
-    bool overlaps;  /* begins with gp_await_earlier_kernels(): may be launched while the kernel before it ends */
+    bool
+        dependent_launch; /* begins with gp_grid_dependency_wait(): may be launched while the kernel before it ends */
     /*
      * Can it, and how? False: it cannot, or has no further tiling. Attempt 0 is the best tiling, later ones need
      * fewer threads or less memory, for devices that have not as much. Pure.
@@ -58,7 +70,14 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
     return true;
 }
 
-#define GP_ROWS_MAX 48 /* rows of one primitive at most */
+#define GP_TABLE_ROWS_MAX 24                /* rows of a table at most */
+#define GP_ROWS_MAX (2 * GP_TABLE_ROWS_MAX) /* of one primitive: chosen freely, and for study */
+
+/* Behind the table gp_<table>_rows: how many it has. */
+#define GP_COUNT_ROWS(table)                                                          \
+    _Static_assert(sizeof gp_##table##_rows <= GP_TABLE_ROWS_MAX * sizeof(gp_kernel), \
+                   "gp_context_explain() has no room for so many rows");              \
+    const size_t gp_##table##_row_count = sizeof gp_##table##_rows / sizeof(gp_kernel)
 
 /* A table of rows, in a file of its own: gp_<table>_rows[] and how many. */
 #define GP_DECLARE_ROWS(table)                  \

@@ -5,7 +5,6 @@
  * reserved part) are those of NVIDIA's occupancy calculator; a unit of 1 and one partition give the plain quotients.
  */
 #include "occupancy.h"
-#include "plan.h"
 #include "status.h"
 #include <string.h>
 

@@ -89,12 +89,12 @@ static int describe_fit(const gp_verdict *verdict, bool chosen, char *text, size
     if (verdict->row->space == GP_SPACE_PROCESSOR)
         return snprintf(text, size, "%s: %llu thread%s", head, (unsigned long long)tiling->blocks,
                         tiling->blocks == 1 ? "" : "s");
+    char words[96];
+    (void)gp_tiling_describe(tiling, words, sizeof words);
     return snprintf(text, size,
-                    "%s: %llu blocks of %u threads, at most %u registers a thread, %zu + %zu bytes shared, "
-                    "%u blocks an SM (limit: %s)",
-                    head, (unsigned long long)tiling->blocks, tiling->threads, verdict->row->regs_per_thread,
-                    verdict->row->smem_static, tiling->smem, verdict->blocks_per_sm,
-                    gp_limit_name(verdict->limited_by));
+                    "%s: %s, at most %u registers a thread, %zu + %zu bytes shared, %u blocks an SM (limit: %s)",
+                    head, words, verdict->row->regs_per_thread, verdict->row->smem_static, tiling->smem,
+                    verdict->blocks_per_sm, gp_limit_name(verdict->limited_by));
 }
 
 static int describe_reason(const gp_verdict *verdict, const gp_device *device, char *text, size_t size) {

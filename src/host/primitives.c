@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of primitives. */
+/* The table of primitives, and how any of them is cut into pieces. */
 #include "primitive.h"
 
 #define ADDRESS(name) &gp_primitive_##name,
@@ -11,4 +11,27 @@ _Static_assert(COUNT <= GP_PRIMITIVES_MAX, "a context has no room for so many pi
 
 const gp_primitive *gp_primitive_at(size_t index) {
     return index < COUNT ? primitives[index] : NULL;
+}
+
+void gp_split_make(gp_split *split, const gp_problem *problem, gp_staged staged, size_t target) {
+    *split = (gp_split){
+        .problem = problem,
+        .staged = staged,
+        .rows = problem->rows,
+        .cols = problem->cols,
+        .out_pitch = problem->out_pitch,
+    };
+    problem->primitive->split(split, target);
+}
+
+unsigned gp_split_parts(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part part[2]) {
+    const gp_primitive *primitive = split->problem->primitive;
+    const gp_piece pair[2] = {*piece, {piece->col, piece->row, piece->cols, piece->rows, true}};
+    const unsigned count = piece->pair ? 2 : 1;
+    for (unsigned i = 0; i < count; i++) {
+        part[i] = (gp_part){.problem = *split->problem};
+        primitive->part(split, &pair[i], slot + i * (split->in_bytes + split->out_bytes), &part[i]);
+        primitive->derive(&part[i].problem);
+    }
+    return count;
 }

@@ -6,7 +6,7 @@
 #ifndef GP_PROBLEM_H
 #define GP_PROBLEM_H
 
-#include "gpuprim/gpuprim.h"
+#include "gpuprim/explain.h"
 #include <stdbool.h>
 
 #define GP_ALIGN_MAX 128u /* bytes of a memory line: alignment beyond is not told apart */

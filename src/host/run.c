@@ -3,23 +3,6 @@
 #include "run.h"
 #include "../device/launch.h"
 
-gp_status gp_run_plan(gp_context *context, const gp_problem *problem) {
-    const bool known = context->has_plan && gp_problem_same_shape(&context->problem, problem);
-    context->problem = *problem;
-    if (known)
-        return GP_OK;
-    context->has_problem = true;
-    const gp_pin pin = context->pins[gp_primitive_index(problem->primitive)];
-    context->has_plan =
-        gp_plan_make(problem, &context->planned_on, gp_primitive_rows(problem->primitive), pin, &context->plan, NULL);
-    if (context->has_plan)
-        return GP_OK;
-    if (pin.row != NULL)
-        return gp_fail(GP_ERR_NO_KERNEL, "the pinned kernel %s cannot do this here; gp_context_explain() tells why",
-                       pin.row->name);
-    return gp_fail(GP_ERR_NO_KERNEL, "no kernel can do this here; gp_context_explain() tells why");
-}
-
 /* Which kinds of memory a call's arrays and its scalar result lie in. */
 typedef struct places {
     bool host;    /* an array is pageable or pinned, or a scalar result pageable */
@@ -73,7 +56,7 @@ static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     problem->space = space_of(context, problem, &found);
     if (problem->space == GP_SPACE_GPU && found.host)
         return gp_gpu_stage(context, problem);
-    GP_TRY(gp_run_plan(context, problem));
+    GP_TRY(gp_context_replan(context, problem));
     if (problem->space == GP_SPACE_GPU)
         return gp_gpu_enqueue(context, &context->plan, problem);
     if (found.shared)
@@ -87,7 +70,7 @@ gp_status gp_run(gp_context *context, gp_problem *problem) {
     if (context->gpu != NULL)
         return run_on_gpu_context(context, problem);
     problem->space = context->backend == GP_BACKEND_MODEL ? GP_SPACE_GPU : GP_SPACE_PROCESSOR;
-    GP_TRY(gp_run_plan(context, problem));
+    GP_TRY(gp_context_replan(context, problem));
     if (context->backend == GP_BACKEND_MODEL)
         return GP_OK;
     return launch(context, problem);

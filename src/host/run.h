@@ -7,7 +7,4 @@
 
 gp_status gp_run(gp_context *context, gp_problem *problem);
 
-/* Plans for the context's device and remembers the plan; GP_ERR_NO_KERNEL in words if no row fits. */
-gp_status gp_run_plan(gp_context *context, const gp_problem *problem);
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cutting a problem into pieces: what is the same for all primitives. */
 #include "split.h"
-#include "primitive.h"
 
 /* Target of the smallest pieces: about 20 us on the bus, against some 10 us to start a copy and a kernel. */
 #define TARGET_LEAST ((size_t)1 << 20)
@@ -12,17 +11,6 @@ size_t gp_split_target(uint64_t bytes, size_t most) {
     if (share >= most)
         return most;
     return share > TARGET_LEAST ? (size_t)share : gp_least(TARGET_LEAST, most);
-}
-
-void gp_split_make(gp_split *split, const gp_problem *problem, gp_staged staged, size_t target) {
-    *split = (gp_split){
-        .problem = problem,
-        .staged = staged,
-        .rows = problem->rows,
-        .cols = problem->cols,
-        .out_pitch = problem->out_pitch,
-    };
-    problem->primitive->split(split, target);
 }
 
 bool gp_split_next(const gp_split *split, gp_piece *piece) {
@@ -41,18 +29,6 @@ bool gp_split_next(const gp_split *split, gp_piece *piece) {
     piece->cols = gp_least(split->piece_cols, split->cols - piece->col);
     piece->pair = mirrored && piece->row != piece->col;
     return true;
-}
-
-unsigned gp_split_parts(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part part[2]) {
-    const gp_primitive *primitive = split->problem->primitive;
-    const gp_piece pair[2] = {*piece, {piece->col, piece->row, piece->cols, piece->rows, true}};
-    const unsigned count = piece->pair ? 2 : 1;
-    for (unsigned i = 0; i < count; i++) {
-        part[i] = (gp_part){.problem = *split->problem};
-        primitive->part(split, &pair[i], slot + i * (split->in_bytes + split->out_bytes), &part[i]);
-        primitive->derive(&part[i].problem);
-    }
-    return count;
 }
 
 void gp_box_flatten(gp_box *box) {

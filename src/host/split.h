@@ -56,17 +56,8 @@ typedef struct gp_part {
  */
 size_t gp_split_target(uint64_t bytes, size_t most);
 
-/*
- * `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
- * of large pinned matrices of small elements.
- */
-void gp_split_make(gp_split *split, const gp_problem *problem, gp_staged staged, size_t target);
-
 /* Steps to the next piece, from an all-zero one to the first. False: none left. */
 bool gp_split_next(const gp_split *split, gp_piece *piece);
-
-/* The launches of a piece, 1 or 2, with slot_bytes of staging memory at `slot`, 256-byte aligned. */
-unsigned gp_split_parts(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part part[2]);
 
 /* The primitives' own: sizes of pieces from `target`, and one launch's data from a piece. */
 #define GP_DECLARE_SPLIT(name)                              \

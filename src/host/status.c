@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local gp_kept_words last_error;
+static _Thread_local gp_saved_error last_error;
 
 gp_status gp_fail(gp_status status, const char *format, ...) {
     va_list arguments;
@@ -18,12 +18,12 @@ const char *gp_last_error(void) {
     return last_error.text;
 }
 
-gp_kept_words gp_words_keep(void) {
+gp_saved_error gp_error_save(void) {
     return last_error;
 }
 
-void gp_words_put_back(const gp_kept_words *kept) {
-    last_error = *kept;
+void gp_error_restore(const gp_saved_error *saved) {
+    last_error = *saved;
 }
 
 const char *gp_status_string(gp_status status) {

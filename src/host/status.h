@@ -9,12 +9,12 @@
 __attribute__((format(printf, 2, 3))) gp_status gp_fail(gp_status status, const char *format, ...);
 
 /* The last error's words, while something is tried whose failure is none of the call's. */
-typedef struct gp_kept_words {
+typedef struct gp_saved_error {
     char text[512];
-} gp_kept_words;
+} gp_saved_error;
 
-gp_kept_words gp_words_keep(void);
-void gp_words_put_back(const gp_kept_words *kept);
+gp_saved_error gp_error_save(void);
+void gp_error_restore(const gp_saved_error *saved);
 
 /* Returns a failure to the caller as it is. */
 #define GP_TRY(call)                       \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What the libraries show to the outside.
-# Usage: symbols.sh exported <header> <map> <libgpuprim.so> | needed <libgpuprim.so> | archive <libgpuprim.a>
+# Usage: symbols.sh exported <folder of headers> <map> <libgpuprim.so> | needed <libgpuprim.so> | archive <libgpuprim.a>
 set -euo pipefail
 
 same() {
@@ -14,12 +14,12 @@ same() {
 
 exported() {
     local header map library
-    header=$(tr '\n' ' ' <"$1" | grep -oE 'GP_API [^(;]*\(' | grep -oE 'gp_[a-z0-9_]+\($' | tr -d '(' | sort)
+    header=$(cat "$1"/*.h | tr '\n' ' ' | grep -oE 'GP_API [^(;]*\(' | grep -oE 'gp_[a-z0-9_]+\($' | tr -d '(' | sort)
     map=$(grep -oE '^ *gp_[a-z0-9_]+;' "$2" | tr -d ' ;' | sort)
     library=$(nm -D --defined-only "$3" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
     [ -n "$header" ]
-    same "header and map" "$header" "$map"
-    same "header and library" "$header" "$library"
+    same "headers and map" "$header" "$map"
+    same "headers and library" "$header" "$library"
     echo "$(wc -l <<<"$library") symbols"
 }
 

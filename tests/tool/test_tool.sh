@@ -131,6 +131,7 @@ test_explain() {
             "$tool" explain transpose 100x2^20 8 --device "$name" --format json
     done <names
     has '* reduce_cpu' "$tool" explain reduce 0 --kernel reduce_cpu
+    has 'chosen: tile 32 x 32, 256 threads, 1024 blocks' "$tool" explain transpose 1024x1024 4 --device h200 --kernel transpose_tile
     value "d['kernel']" reduce_unroll8 "$tool" explain reduce 9 --device h200 --kernel reduce_unroll8:64 --format json
     value "d['bytes_written']" 1099511627776 "$tool" explain transpose 2^19x2^19 4 --device h200 --format json
     has 'sum of 1152921504606846976 int32' "$tool" explain reduce 2^60 --device h200

@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror
     if constexpr (bytes <= 12 && side == 32)
         if (works)
             fetch_early<bytes, side, threads>(a, at);
-    gp_await_earlier_kernels(gp_admission::later);
+    gp_grid_dependency_wait(gp_admission::later);
     if (!late)
         gp_admit_later_kernels();
     if (!works)

@@ -18,7 +18,7 @@
 template <int bytes, int vectors, int threads>
 __global__ void __launch_bounds__(threads, BLOCKS(threads)) transpose_mirror_pick(transpose_arguments a) {
     typedef picked_tile<bytes, vectors, threads / 2> tile;
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     tile_index at;
     if (!pair_of_block(a, blockIdx.x, &at))
         return;
@@ -46,7 +46,7 @@ template <int bytes>
 __global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(bytes), 3)
     transpose_mirror_pick_wide(transpose_arguments a) {
     typedef picked_tile<bytes, GP_MIRROR_PICK_WIDE_VECTORS(bytes), GP_MIRROR_PICK_WIDE_THREADS(bytes)> tile;
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     tile_index at;
     if (!tile_of_cluster(a, &at))
         return;

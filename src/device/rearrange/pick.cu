@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_p
     const piece_tile<offset> tile = piece_tile_of_block<bytes, word_shape>(a);
     prefetch_rows(a, tile);
     const piece_copy<offset> copy = piece_copy_of_thread<bytes, word_shape>(a, tile);
-    gp_await_earlier_kernels((uint32_t)copy.at + copy.to);
+    gp_grid_dependency_wait((uint32_t)copy.at + copy.to);
     if (!tile.inside)
         return;
     copy_pieces<bytes, word_shape>(a, tile, copy);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_EVEN_THREADS, 4)
     transpose_pick_vectors(piece_arguments<offset> a) {
     const piece_tile<offset> tile = piece_tile_of_block<bytes, vector_shape>(a);
     const piece_copy<offset> copy = piece_copy_of_thread<bytes, vector_shape>(a, tile);
-    gp_await_earlier_kernels((uint32_t)copy.at + copy.to);
+    gp_grid_dependency_wait((uint32_t)copy.at + copy.to);
     if (!tile.inside)
         return;
     copy_pieces<bytes, vector_shape>(a, tile, copy);

@@ -12,7 +12,7 @@ __device__ inline uint64_t divide(uint64_t a, uint64_t b) {
 
 /* A thread a word, of the widest type that divides an element's size and every address. */
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_naive(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     typedef typename element_of<bytes>::type word;
     const uint64_t index = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     const uint64_t words = a.elem_bytes / bytes, element = divide(index, words), i = index - element * words;
@@ -64,7 +64,7 @@ template <typename element> struct square_tile {
 };
 
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_tile(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     typedef typename element_of<bytes>::type element;
     const uint32_t side = a.tiles.rows, log2_side = 31 - __clz((int)side);
     const bool in_place = (const void *)a.in == a.out;

@@ -59,7 +59,7 @@ template <int bytes> __device__ inline uint32_t skew_of(const transpose_argument
  */
 template <int bytes, int cols, bool much>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 3) transpose_skew(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     typedef typename element_of<bytes>::type element;
     constexpr uint32_t rows = GP_TRANSPOSE_THREADS / 32 * GP_TRANSPOSE_SKEW_ROWS;
     element *shared = (element *)transpose_shared;
@@ -90,6 +90,6 @@ static const void *const kernels[][2] = {
 
 extern "C" gp_status gp_launch_transpose_skew(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     const gp_tiles tiles = gp_tiles_of(plan);
-    const bool much = (tiles.keep_input || tiles.apart > 0) && context->gpu->passing.bytes == 0;
+    const bool much = (tiles.keep_input || tiles.apart > 0) && context->gpu->streamed_span.bytes == 0;
     return launch_tiles(context, plan, problem, kernels[plan->tiling.form][much]);
 }

@@ -11,7 +11,7 @@
  */
 template <int bytes>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_strip_columns(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     typedef typename element_of<bytes>::type element;
     typedef typename element_of<(bytes < 4 ? 4 : bytes)>::type word;
     constexpr uint32_t elems = sizeof(word) / bytes, down = GP_SECTOR / sizeof(word), beside = 32 / down;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_strip_colum
  */
 template <int piece, int threads>
 __global__ void __launch_bounds__(threads, 1536 / threads) transpose_strip_rows(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     typedef typename element_of<piece>::type element;
     constexpr uint32_t pieces = 4 / piece;
     const uint32_t elem = a.elem_bytes, rows = a.tiles.rows, pitch = a.tiles.pitch, column = rows * elem;

@@ -76,7 +76,7 @@ template <int bytes, int side> struct vector_tile {
 /* A tile above the diagonal and its mirror image, both in shared memory before either is written. */
 template <int bytes, int side>
 __global__ void __launch_bounds__(side *side, 512 / (side * side)) transpose_swap(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     typedef vector_tile<bytes, side> tile;
     const tile_index at = tile_of_triangle(a.tiles.down, blockIdx.x);
     const uint64_t row = (uint64_t)at.row * tile::across, col = (uint64_t)at.col * tile::across;

@@ -12,7 +12,7 @@
  */
 template <int bytes, int across>
 __global__ void __launch_bounds__(GP_TRANSPOSE_VECTOR_THREADS, 8) transpose_vector(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     constexpr uint32_t threads = GP_TRANSPOSE_VECTOR_THREADS, elems = 16 / bytes, words = threads / across * bytes;
     constexpr uint32_t pad = GP_TRANSPOSE_VECTOR_PAD(across), vectors = words / 4;
     uint32_t *shared = (uint32_t *)transpose_shared;
@@ -134,7 +134,7 @@ __device__ inline void load_threes(const transpose_arguments &a, const skewed_ti
 
 template <bool aligned>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 6) transpose_vector_of_3(transpose_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     const skewed_tile tile = skewed_tile_at(a, tile_of_block<false>(a.tiles));
     if (tile.row > 0 && tile.row + tile.end < (int64_t)a.rows)
         load_threes<aligned, false>(a, tile);

@@ -15,7 +15,7 @@ struct reduce_arguments {
     gp_reduce_space *space; /* partial results of reduce_grid; NULL: one block */
     gp_slot *slot;
     uint32_t sequence; /* not 0: written to slot->done after the result */
-    uint32_t dealt;    /* chunks from here on are drawn; UINT32_MAX: none */
+    uint32_t dealt;    /* tiles from here on are drawn; UINT32_MAX: none */
 };
 
 /* The accumulator of one operation: identity, add an element, join two. Joining is also what warps and blocks do. */
@@ -79,8 +79,8 @@ template <gp_reduce_op OP> __device__ void take(typename accumulator<OP>::type &
 }
 
 /*
- * The chunk that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
- * The counter is 0 again after the last draw, as each of the `drawn` chunks leads to one.
+ * The tile that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
+ * The counter is 0 again after the last draw, as each of the `drawn` tiles leads to one.
  */
 __device__ __forceinline__ uint32_t draw(const reduce_arguments &arguments, uint32_t drawn, uint32_t &ahead,
                                          uint32_t &turn) {
@@ -96,8 +96,8 @@ __device__ __forceinline__ uint32_t draw(const reduce_arguments &arguments, uint
 }
 
 /*
- * What one thread of the grid sees of the input: its share of the 16-byte groups, and of head and tail. A chunk is
- * what a block loads at once. Chunks are dealt to the blocks in turns, the last of many are drawn, as some SMs get
+ * What one thread of the grid sees of the input: its share of the 16-byte groups, and of head and tail. A tile is
+ * what a block loads at once. Tiles are dealt to the blocks in turns, the last of many are drawn, as some SMs get
  * less of the memory's bandwidth than others. `ahead`: in thread 0 the block's first draw.
  */
 template <gp_reduce_op OP, bool DRAWS>
@@ -116,30 +116,30 @@ __device__ typename accumulator<OP>::type reduce_share(const reduce_arguments &a
         total = in[threadIdx.x];
     if (blockIdx.x == 0 && tail < n)
         total = acc::join(total, in[tail]);
-    uint32_t chunk = blockIdx.x, turn = 0;
+    uint32_t tile = blockIdx.x, turn = 0;
 #pragma unroll 1 /* more at once do not fit the registers */
-    while (chunk < whole) {
+    while (tile < whole) {
         int4 four[GP_REDUCE_LOADS];
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
-            four[load] = gp_load_once(groups + chunk * (uint64_t)step + load * blockDim.x);
-        chunk += gridDim.x;
-        if (DRAWS && chunk >= arguments.dealt)
-            chunk = draw(arguments, whole + (rest > 0) - arguments.dealt, ahead, turn);
+            four[load] = gp_load_once(groups + tile * (uint64_t)step + load * blockDim.x);
+        tile += gridDim.x;
+        if (DRAWS && tile >= arguments.dealt)
+            tile = draw(arguments, whole + (rest > 0) - arguments.dealt, ahead, turn);
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
             take<OP>(total, four[load]);
     }
-    if (chunk > whole)
+    if (tile > whole)
         return total;
-    /* a chunk that is not whole: here too all loads before the first use, in all threads alike */
+    /* a tile that is not whole: here too all loads before the first use, in all threads alike */
     const int nothing = (int)acc::identity();
     int4 four[GP_REDUCE_LOADS];
 #pragma unroll
     for (int load = 0; load < GP_REDUCE_LOADS; load++) {
         four[load] = make_int4(nothing, nothing, nothing, nothing);
         if (threadIdx.x + load * blockDim.x < rest)
-            four[load] = gp_load_once(groups + chunk * (uint64_t)step + load * blockDim.x);
+            four[load] = gp_load_once(groups + tile * (uint64_t)step + load * blockDim.x);
     }
 #pragma unroll
     for (int load = 0; load < GP_REDUCE_LOADS; load++)
@@ -159,7 +159,7 @@ __device__ void publish(const reduce_arguments &arguments, int64_t value, bool o
 
 template <gp_reduce_op OP>
 __global__ void __maxnreg__(GP_REDUCE_BLOCK_REGS) reduce_block(reduce_arguments arguments) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     const int64_t value = join_block<OP>(reduce_share<OP, false>(arguments, 0));
     if (threadIdx.x == 0)
         publish(arguments, value, false);
@@ -218,7 +218,7 @@ __device__ void collect(const reduce_arguments &arguments, typename accumulator<
  * run already, so that it can never keep one from running.
  */
 template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_grid(reduce_arguments arguments) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     __shared__ unsigned ticket;
     unsigned drawn = 0;
     if (threadIdx.x == 0)

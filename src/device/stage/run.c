@@ -5,7 +5,6 @@
  * pieces go down) and empty (chunks that are down are offered to the threads). The caller's thread goes round them,
  * and copies with the other threads when none gets on.
  */
-#include "../../host/run.h"
 #include "../../host/cpu/split.h"
 #include "../../host/cpu/threads.h"
 #include "../../host/wait.h"
@@ -44,6 +43,21 @@ typedef struct run {
     gp_status status;
     atomic_bool over;
 } run;
+
+/* Only the first plan goes on record as the context's. */
+gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
+    gp_context *context = j->context;
+    if (j->planned.primitive == NULL) {
+        GP_TRY(gp_context_replan(context, problem));
+        j->plan = context->plan;
+    } else if (!gp_problem_same_shape(&j->planned, problem) &&
+               !gp_plan_make(problem, &context->planned_on, gp_primitive_rows(problem->primitive),
+                             context->pins[gp_primitive_index(problem->primitive)], &j->plan, NULL)) {
+        return gp_fail(GP_ERR_NO_KERNEL, "the pinned kernel cannot do every piece that host data is cut into");
+    }
+    j->planned = *problem;
+    return GP_OK;
+}
 
 static gp_status is_past(cudaEvent_t event, bool *past) {
     const cudaError_t error = cudaEventQuery(event);
@@ -152,9 +166,9 @@ static gp_status compute(run *r) {
     for (unsigned i = 0; i < w->parts; i++) {
         w->part[i].problem.result = (int64_t *)&r->gpu->slot_device->partial[index];
         GP_TRY(gp_stage_plan(job, &w->part[i].problem));
-        r->gpu->passing = (gp_span){slot->bytes, job->split.slot_bytes};
+        r->gpu->streamed_span = (gp_span){slot->bytes, job->split.slot_bytes};
         const gp_status status = gp_gpu_enqueue(job->context, &job->plan, &w->part[i].problem);
-        r->gpu->passing = (gp_span){0};
+        r->gpu->streamed_span = (gp_span){0};
         GP_TRY(status);
     }
     GP_CUDA(cudaEventRecord(slot->computed, r->gpu->stream));

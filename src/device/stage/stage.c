@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Problems with host memory among their arrays: cut in pieces that are moved in, computed and moved out at once. */
 #include "stage.h"
-#include "../../host/run.h"
 #include "../../host/wait.h"
 
 /*
@@ -33,7 +32,7 @@ static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) 
     const bool may_overflow = problem->reduce == GP_REDUCE_SUM && problem->n > SUM_SAFE_COUNT;
 
     local.result = (int64_t *)&gpu->slot_device->value;
-    GP_TRY(gp_run_plan(context, &local));
+    GP_TRY(gp_context_replan(context, &local));
     if (may_overflow) {
         GP_CUDA(cudaStreamSynchronize(gpu->stream));
         earlier_overflow = gpu->slot->overflow;
@@ -72,21 +71,6 @@ static gp_status deliver(const gp_stage_job *j) {
     return GP_OK;
 }
 
-/* Only the first plan goes on record as the context's. */
-gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
-    gp_context *context = j->context;
-    if (j->planned.primitive == NULL) {
-        GP_TRY(gp_run_plan(context, problem));
-        j->plan = context->plan;
-    } else if (!gp_problem_same_shape(&j->planned, problem) &&
-               !gp_plan_make(problem, &context->planned_on, gp_primitive_rows(problem->primitive),
-                             context->pins[gp_primitive_index(problem->primitive)], &j->plan, NULL)) {
-        return gp_fail(GP_ERR_NO_KERNEL, "the pinned kernel cannot do every piece that host data is cut into");
-    }
-    j->planned = *problem;
-    return GP_OK;
-}
-
 /* All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written. */
 static gp_status plan_all(gp_stage_job *j) {
     gp_part part[2];
@@ -122,7 +106,7 @@ static gp_status stage(gp_context *context, const gp_problem *problem) {
     if (scalar && (!staged.in || gpu->observer))
         return reduce_to_host(context, problem);
     if (gpu->observer) {
-        GP_TRY(gp_run_plan(context, problem));
+        GP_TRY(gp_context_replan(context, problem));
         return gp_gpu_enqueue(context, &context->plan, problem);
     }
     gp_split_make(&j.split, problem, staged, gp_split_target(problem->bytes_read, GP_PIECE_BYTES));

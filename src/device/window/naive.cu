@@ -46,7 +46,7 @@ __device__ far_sums sum_far(const window_arguments &a, const int32_t *row, int64
 }
 
 __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     const int64_t computed = a.col_end - a.col_first;
     const int64_t index = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (index >= a.rows * computed)

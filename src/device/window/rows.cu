@@ -31,7 +31,7 @@ __device__ __forceinline__ void put_prefixes(const prefix_array &own, int32_t fi
 
 /* Prefixes in place of the pixels, and behind them the sum of all. */
 template <typename SUMS> __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows &b) {
-    const int32_t chunk = (int32_t)a.cut.chunk;
+    const int32_t chunk = (int32_t)a.tiles.chunk;
     const prefix_array own = b.prefixes.from((int32_t)threadIdx.x * chunk);
     SUMS total = SUMS::zero();
     int32_t i = 1;
@@ -57,13 +57,13 @@ template <typename SUMS> __device__ __forceinline__ void make_prefixes(const row
 template <typename SUMS> __device__ __forceinline__ void count_rows(const rows_arguments &a, const block_rows &b) {
     const prefix_array &p = b.prefixes;
     for (int32_t row = (int32_t)threadIdx.x; row < b.rows; row += THREADS) {
-        const int32_t first = row * a.cut.extended + a.cut.left + b.skew, end = first + a.cols;
+        const int32_t first = row * a.tiles.extended + a.tiles.left + b.skew, end = first + a.cols;
         SUMS counted = sums_between<SUMS>(p, first, p, end), ends = sums_between<SUMS>(p, first, p, first + 1);
         ends.plus(sums_between<SUMS>(p, end - 1, p, end));
-        counted.times(a.cut.whole);
-        ends.times(a.cut.ends_minus);
+        counted.times(a.tiles.whole);
+        ends.times(a.tiles.ends_minus);
         counted.minus(ends);
-        put_prefix(p, THREADS * (int32_t)a.cut.chunk + 1 + row, counted);
+        put_prefix(p, THREADS * (int32_t)a.tiles.chunk + 1 + row, counted);
     }
     __syncthreads();
 }
@@ -72,7 +72,7 @@ template <typename SUMS> __device__ __forceinline__ void count_rows(const rows_a
 struct window_frame {
     prefix_array starts, ends;
     __device__ __forceinline__ window_frame(const rows_arguments &a, const block_rows &b)
-        : starts(b.prefixes.from(a.shift + b.skew)), ends(starts.from(a.cut.window)) {}
+        : starts(b.prefixes.from(a.shift + b.skew)), ends(starts.from(a.tiles.window)) {}
 };
 
 /* The window of output i, which lies in row `row`. */
@@ -97,8 +97,8 @@ __device__ __forceinline__ SUMS window_sums(const rows_arguments &a, const block
     if (KIND == ROWS_EXTENDED)
         return sums;
     SUMS counted;
-    get_prefix(b.prefixes, THREADS * (int32_t)a.cut.chunk + 1 + row, &counted);
-    if (a.cut.minus)
+    get_prefix(b.prefixes, THREADS * (int32_t)a.tiles.chunk + 1 + row, &counted);
+    if (a.tiles.minus)
         counted.minus(sums);
     else
         counted.plus(sums);
@@ -161,7 +161,7 @@ __device__ __forceinline__ void take_sums(const rows_arguments &a, const block_r
 }
 
 template <rows_kind KIND, bool FLAT> __global__ void __maxnreg__(GP_WINDOW_ROWS_REGS) window_rows(rows_arguments a) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     const block_rows b = find_rows(a);
     const uint32_t magnitude = join_magnitudes(load_rows(a, b), b.magnitudes, THREADS / 32);
     if ((KIND == ROWS_EXTENDED || KIND == ROWS_PERIODIC) && a.outside > 0) {
@@ -200,13 +200,13 @@ static rows_arguments rows_arguments_of(const gp_problem *problem, const gp_tili
     const bool zero = problem->border == GP_BORDER_ZERO;
     const uint64_t stored = problem->col_end - problem->col_first;
     rows_arguments a = {};
-    memcpy(&a.cut, tiling->t, sizeof a.cut);
+    memcpy(&a.tiles, tiling->t, sizeof a.tiles);
     /* padding is counted, not stored */
-    const bool padded = a.cut.rows > 1 && problem->out_pitch - cols <= cols / 4;
+    const bool padded = a.tiles.rows > 1 && problem->out_pitch - cols <= cols / 4;
     a.image = (const int32_t *)problem->in;
     a.rows = (int64_t)problem->rows;
-    a.in_block = (int64_t)(a.cut.rows * problem->in_pitch);
-    a.out_block = (int64_t)(a.cut.rows * problem->out_pitch);
+    a.in_block = (int64_t)(a.tiles.rows * problem->in_pitch);
+    a.out_block = (int64_t)(a.tiles.rows * problem->out_pitch);
     a.cols = (int32_t)cols;
     a.width = (int32_t)(padded ? problem->out_pitch : stored);
     a.skip = padded ? (int32_t)problem->col_first : 0;
@@ -214,15 +214,15 @@ static rows_arguments rows_arguments_of(const gp_problem *problem, const gp_tili
     const uint64_t first = padded ? 0 : problem->col_first;
     a.sum = problem->sum != NULL ? problem->sum + first : NULL;
     a.square = problem->square != NULL ? problem->square + first : NULL;
-    a.in_gap = a.cut.rows == 1 ? 0 : (int32_t)(problem->in_pitch - cols);
-    a.out_gap = a.cut.rows == 1 || padded ? 0 : (int32_t)(problem->out_pitch - stored);
+    a.in_gap = a.tiles.rows == 1 ? 0 : (int32_t)(problem->in_pitch - cols);
+    a.out_gap = a.tiles.rows == 1 || padded ? 0 : (int32_t)(problem->out_pitch - stored);
     a.before = (int32_t)(zero && problem->window_before > cols ? cols : problem->window_before);
     a.after = (int32_t)(zero && after > cols ? cols : after);
-    a.halo = a.cut.extended - a.cols;
-    a.direction = a.cut.mirrored ? -1 : 1;
-    a.row_gap = a.cut.mirrored ? a.cut.extended + a.width : a.cut.extended - a.width;
-    a.shift = a.cut.left + a.cut.start + (a.cut.mirrored ? -(int32_t)first : (int32_t)first);
-    a.outside = a.halo == 0 ? 0 : a.cut.under + a.cut.over;
+    a.halo = a.tiles.extended - a.cols;
+    a.direction = a.tiles.mirrored ? -1 : 1;
+    a.row_gap = a.tiles.mirrored ? a.tiles.extended + a.width : a.tiles.extended - a.width;
+    a.shift = a.tiles.left + a.tiles.start + (a.tiles.mirrored ? -(int32_t)first : (int32_t)first);
+    a.outside = a.halo == 0 ? 0 : a.tiles.under + a.tiles.over;
     a.by_cols = inverse_of(cols);
     a.by_width = inverse_of((uint64_t)a.width);
     a.by_outside = inverse_of(a.outside > 0 ? (uint64_t)a.outside : 1);

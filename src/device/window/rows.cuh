@@ -22,7 +22,7 @@ struct rows_arguments {
     float *sum, *square; /* of output 0; may be NULL */
     int64_t rows;
     int64_t in_block, out_block; /* elements from one block's part to the next */
-    gp_window_rows_cut cut;
+    gp_window_rows_tiles tiles;
     int32_t cols;
     int32_t width, skip, last;  /* outputs a row are counted as `width`, of which number skip .. last are stored */
     int32_t in_gap, out_gap;    /* between the last pixel or output counted of a row and the next one's first */
@@ -51,15 +51,15 @@ struct block_rows {
 __device__ __forceinline__ block_rows find_rows(const rows_arguments &a) {
     extern __shared__ __align__(16) unsigned char bytes[];
     block_rows b;
-    b.rows = (int32_t)min((int64_t)a.cut.rows, a.rows - (int64_t)blockIdx.x * a.cut.rows);
+    b.rows = (int32_t)min((int64_t)a.tiles.rows, a.rows - (int64_t)blockIdx.x * a.tiles.rows);
     b.image = a.image + blockIdx.x * a.in_block;
-    b.skew = a.cut.vectors ? (int32_t)((uintptr_t)b.image / 4 & GP_WINDOW_ROWS_ALIGN) : 0;
+    b.skew = a.tiles.vectors ? (int32_t)((uintptr_t)b.image / 4 & GP_WINDOW_ROWS_ALIGN) : 0;
     b.sum = a.sum + blockIdx.x * a.out_block;
     b.square = a.square + blockIdx.x * a.out_block;
     b.of_warp = (uint64_t *)bytes;
     b.magnitudes = (uint32_t *)(b.of_warp + 2 * (THREADS / 32));
     b.prefixes.words = (uint64_t *)(bytes + GP_WINDOW_ROWS_HEAD(THREADS));
-    b.prefixes.halves = (uint32_t *)(b.prefixes.words + GP_WINDOW_ROWS_WORDS(THREADS, a.cut.chunk, a.cut.rows));
+    b.prefixes.halves = (uint32_t *)(b.prefixes.words + GP_WINDOW_ROWS_WORDS(THREADS, a.tiles.chunk, a.tiles.rows));
     return b;
 }
 
@@ -78,7 +78,7 @@ __device__ __forceinline__ uint32_t load_pixels(const rows_arguments &a, const b
         for (int load = 0; load < LOADS; load++) {
             const int32_t i = min(max(first + load * THREADS, 0), pixels - 1), row = divide(i, a.by_cols);
             pixel[load] = __ldg(b.image + (i + row * a.in_gap));
-            to[load] = i + row * a.halo + a.cut.left;
+            to[load] = i + row * a.halo + a.tiles.left;
         }
 #pragma unroll
         for (int load = 0; load < LOADS; load++) {
@@ -107,7 +107,7 @@ __device__ __forceinline__ void put_across(const rows_arguments &a, uint32_t *to
 template <bool ACROSS>
 __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows &b) {
     const int32_t pixels = b.rows * a.cols, head = min(-b.skew & GP_WINDOW_ROWS_ALIGN, pixels);
-    const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, before = a.cut.left + b.skew;
+    const int32_t fours = (pixels - head) / 4, tail = head + 4 * fours, before = a.tiles.left + b.skew;
     uint32_t magnitude = 0;
 #pragma unroll 1
     for (int32_t group = 0; group < fours; group += VECTORS * THREADS) {
@@ -145,11 +145,11 @@ __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const 
     return magnitude;
 }
 
-/* The rows' pixels to their places, in the widest loads that the cut allows. Returns magnitudes likewise. */
+/* The rows' pixels to their places, in the widest loads that the tiling allows. Returns magnitudes likewise. */
 __device__ __forceinline__ uint32_t load_rows(const rows_arguments &a, const block_rows &b) {
-    if (!a.cut.vectors)
+    if (!a.tiles.vectors)
         return load_pixels(a, b);
-    return a.cut.across ? load_vectors<true>(a, b) : load_vectors<false>(a, b);
+    return a.tiles.across ? load_vectors<true>(a, b) : load_vectors<false>(a, b);
 }
 
 /* What lies beyond the rows, from what is loaded. */
@@ -157,14 +157,14 @@ template <rows_kind KIND> __device__ __forceinline__ void extend_rows(const rows
     const int32_t pixels = b.rows * a.outside;
 #pragma unroll 1
     for (int32_t i = (int32_t)threadIdx.x; i < pixels; i += THREADS) {
-        const int32_t row = divide(i, a.by_outside), at = i - row * a.outside - a.cut.under;
+        const int32_t row = divide(i, a.by_outside), at = i - row * a.outside - a.tiles.under;
         const int32_t x = at < 0 ? at : at + a.cols;
         int32_t from = (at < 0 ? a.left_base : a.right_base) + a.step * x;
         if (KIND == ROWS_PERIODIC) {
             from = x + (x < 0 ? a.period : x >= a.period ? -a.period : 0);
             from = from < a.cols ? from : a.right_base - from;
         }
-        uint32_t *pixel = b.prefixes.halves + row * a.cut.extended + a.cut.left + b.skew;
+        uint32_t *pixel = b.prefixes.halves + row * a.tiles.extended + a.tiles.left + b.skew;
         pixel[x] = pixel[from];
     }
 }

@@ -82,7 +82,7 @@ __device__ __forceinline__ void fetch_edges(const window_arguments &a, const til
 }
 
 __global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window_tiles tiles) {
-    gp_await_earlier_kernels();
+    gp_grid_dependency_wait();
     extern __shared__ __align__(16) int32_t window_shared[];
     uint32_t *magnitudes = (uint32_t *)window_shared;
     int32_t *pixels = window_shared + GP_WINDOW_SCAN_WARPS;

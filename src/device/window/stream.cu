@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_stream: windows that outgrow shared memory, or would leave it little room for outputs. A block takes a piece
- * of a row. All of its threads add up the piece's first window, 16 bytes a load; from there the block goes on by 4
+ * window_stream: windows that outgrow shared memory, or would leave it little room for outputs. A block takes a tile
+ * of a row. All of its threads add up the tile's first window, 16 bytes a load; from there the block goes on by 4
  * outputs a thread, reads what enters and what leaves from global memory, and scans these differences over its
  * threads. Sums are as wide as the data seen so far needs.
  */
@@ -11,12 +11,12 @@
 #define STREAM_LOADS 4 /* 16-byte loads a thread, under way at once */
 
 /* Sums of any pixels, and the bits of their magnitudes. */
-struct piece_sums {
+struct tile_sums {
     wide_sum sum;
     wide_square square;
     uint32_t magnitude;
 
-    static __device__ __forceinline__ piece_sums zero() {
+    static __device__ __forceinline__ tile_sums zero() {
         return {wide_sum::zero(), wide_square::zero(), 0};
     }
     __device__ __forceinline__ void add(int32_t pixel) {
@@ -41,7 +41,7 @@ struct stream_shared {
 
 /* This thread's share of the row's columns first .. first + count - 1. */
 static __device__ __forceinline__ void add_columns(const int32_t *row, int64_t first, int64_t count,
-                                                   piece_sums &sums) {
+                                                   tile_sums &sums) {
     const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;
     const int64_t head = min(count, (int64_t)(0 - (uintptr_t)(row + first) / 4 & 3)), groups = (count - head) / 4;
     const int32_t tail = (int32_t)(count - head - 4 * groups);
@@ -72,10 +72,10 @@ static __device__ __forceinline__ void add_columns(const int32_t *row, int64_t f
  * This thread's share of the window that starts at x: runs of columns, where the row repeats three a period at most.
  * Whole periods are added up once.
  */
-static __device__ __forceinline__ piece_sums add_window(const window_arguments &a, const int32_t *row, int64_t x) {
+static __device__ __forceinline__ tile_sums add_window(const window_arguments &a, const int32_t *row, int64_t x) {
     const int64_t window = (int64_t)a.window, period = border_period(a.border, a.cols);
     const int64_t before = max((int64_t)0, min(-x, window)), end = max(x + before, min(x + window, a.cols));
-    piece_sums sums = piece_sums::zero();
+    tile_sums sums = tile_sums::zero();
     int64_t whole = 0, start = x + before, rest = end - start;
     if (period > 0) {
         whole = window < period ? 0 : window / period;
@@ -161,7 +161,7 @@ __device__ __forceinline__ SUMS stream_round(const window_arguments &a, int64_t 
 
 template <typename SUM, typename SQUARE>
 __device__ __forceinline__ void narrow_round(const window_arguments &a, int64_t at, int32_t begin, int32_t end,
-                                             piece_sums &first, const four_steps &steps, stream_shared &shared) {
+                                             tile_sums &first, const four_steps &steps, stream_shared &shared) {
     using narrow = narrow_sums<SUM, SQUARE>;
     narrow sums = {(SUM)first.sum.sum, (SQUARE)((uint64_t)first.square.mid << 32 | first.square.low)};
     sums = stream_round(a, at, begin, end, sums, steps, shared.totals_of<narrow>());
@@ -169,11 +169,11 @@ __device__ __forceinline__ void narrow_round(const window_arguments &a, int64_t 
     first.square = {(uint32_t)sums.square, (uint32_t)((uint64_t)sums.square >> 32), 0};
 }
 
-__device__ __forceinline__ void stream_piece(const window_arguments &a, int64_t y, int64_t x, int64_t end,
-                                             stream_shared &shared) {
+__device__ __forceinline__ void stream_tile(const window_arguments &a, int64_t y, int64_t x, int64_t end,
+                                            stream_shared &shared) {
     const int32_t *row = a.image + y * a.in_pitch;
     four_steps steps = read_steps(a, row, x + 4 * threadIdx.x, end); /* on their way while the window is added up */
-    piece_sums first = add_window(a, row, x - (int64_t)a.before);
+    tile_sums first = add_window(a, row, x - (int64_t)a.before);
     first.sum = block_total(first.sum, shared.totals_of<wide_sum>());
     first.square = block_total(first.square, shared.totals_of<wide_square>());
     for (; x < end; x += 4 * blockDim.x) {
@@ -202,20 +202,20 @@ __device__ __forceinline__ void stream_piece(const window_arguments &a, int64_t 
     }
 }
 
-__global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_pieces pieces) {
+__global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_stream_tiles tiles) {
     __shared__ stream_shared shared;
-    gp_await_earlier_kernels();
-    const uint32_t y = blockIdx.x / pieces.of_row, piece = blockIdx.x - y * pieces.of_row;
-    const int64_t x = a.col_first - columns_early(a, y, pieces.early_mask) + piece * (int64_t)pieces.cols;
-    const int64_t end = min(a.col_end, x + pieces.cols);
+    gp_grid_dependency_wait();
+    const uint32_t y = blockIdx.x / tiles.tiles_a_row, tile = blockIdx.x - y * tiles.tiles_a_row;
+    const int64_t x = a.col_first - columns_early(a, y, tiles.early_mask) + tile * (int64_t)tiles.cols;
+    const int64_t end = min(a.col_end, x + tiles.cols);
     if (x < end)
-        stream_piece(a, y, x, end, shared);
+        stream_tile(a, y, x, end, shared);
 }
 
 extern "C" gp_status gp_launch_window_stream(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     window_arguments arguments = window_arguments_of(problem);
-    gp_window_pieces pieces;
-    memcpy(&pieces, plan->tiling.t, sizeof pieces);
-    void *list[] = {&arguments, &pieces};
+    gp_window_stream_tiles tiles;
+    memcpy(&tiles, plan->tiling.t, sizeof tiles);
+    void *list[] = {&arguments, &tiles};
     return gp_gpu_launch(context, plan, (const void *)window_stream, list);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many processors this process may really use: what nproc says, less what a control group's quota takes away. */
+#include "available.h"
 #include "split.h"
-#include "threads.h"
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

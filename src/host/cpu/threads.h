@@ -19,7 +19,4 @@ void gp_threads_run(gp_context *context, unsigned parts, gp_part_function functi
 
 void gp_threads_destroy(gp_context *context);
 
-/* Processors this process may really use: affinity mask and control-group quota. At least 1. */
-unsigned gp_threads_available(void);
-
 #endif

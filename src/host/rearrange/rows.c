@@ -4,10 +4,10 @@
 #include "../../device/launch.h"
 #include "fit.h"
 
-#define GPU_ROW(row, ceiling, text)                                                                          \
-    {                                                                                                        \
-        .name = #row, .about = text, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU,             \
-        .regs_per_thread = ceiling, .overlaps = true, .fit = gp_fit_##row, .launch = GP_GPU(gp_launch_##row) \
+#define GPU_ROW(row, ceiling, text)                                                                                  \
+    {                                                                                                                \
+        .name = #row, .about = text, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU,                     \
+        .regs_per_thread = ceiling, .dependent_launch = true, .fit = gp_fit_##row, .launch = GP_GPU(gp_launch_##row) \
     }
 
 GP_DECLARE_LAUNCHER(gp_launch_transpose_strip);
@@ -80,4 +80,4 @@ const gp_kernel gp_transpose_rows[] = {
      .about = "portable C: the reference that every other kernel is proved against"},
 };
 
-const size_t gp_transpose_row_count = sizeof gp_transpose_rows / sizeof *gp_transpose_rows;
+GP_COUNT_ROWS(transpose);

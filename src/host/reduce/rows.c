@@ -11,21 +11,27 @@ GP_DECLARE_LAUNCHER(gp_launch_reduce_grid);
 #define BLOCK_MAX \
     8192 /* what one block takes in one round of loads; in a trial on an H200 two blocks took 0.3 us longer */
 
+/* What a block's threads load at once. */
+static uint32_t tile_of(unsigned threads) {
+    return threads * GP_REDUCE_LOADS * 4;
+}
+
 static bool fit_block(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_THREADS, 32, attempt);
     tiling->blocks = 1;
+    tiling->t[GP_TILE_COLS] = tile_of(tiling->threads);
     tiling->t[GP_REDUCE_DEALT] = UINT32_MAX;
     return problem->n <= BLOCK_MAX && tiling->threads > 0;
 }
 
-/* Chunks that are dealt out; the rest is drawn. A block's partial result must fit however the draws fall. */
-static uint32_t dealt_chunks(uint64_t n, const gp_tiling *tiling) {
-    const uint64_t chunk = (uint64_t)tiling->threads * GP_REDUCE_LOADS * 4, rounds = n / chunk / tiling->blocks;
+/* Tiles that are dealt out; the rest is drawn. A block's partial result must fit however the draws fall. */
+static uint32_t dealt_tiles(uint64_t n, const gp_tiling *tiling) {
+    const uint64_t tile = tile_of(tiling->threads), rounds = n / tile / tiling->blocks;
     uint64_t drawn = rounds / GP_REDUCE_DRAWN * tiling->blocks;
     if (drawn == 0)
         return UINT32_MAX;
-    drawn = drawn < GP_REDUCE_DRAWN_MAX / chunk ? drawn : GP_REDUCE_DRAWN_MAX / chunk;
+    drawn = drawn < GP_REDUCE_DRAWN_MAX / tile ? drawn : GP_REDUCE_DRAWN_MAX / tile;
     return (uint32_t)(rounds * tiling->blocks - drawn);
 }
 
@@ -34,16 +40,16 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_THREADS, 32, attempt);
     if (tiling->threads == 0)
         return false;
-    const uint64_t per_block = (uint64_t)tiling->threads * GP_REDUCE_LOADS * 4;
-    const uint64_t blocks = (problem->n + per_block - 1) / per_block;
+    const uint64_t tile = tile_of(tiling->threads), tiles = (problem->n + tile - 1) / tile;
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, &held);
     const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
-    tiling->blocks = blocks < GP_REDUCE_GRID_MAX ? blocks : GP_REDUCE_GRID_MAX;
+    tiling->t[GP_TILE_COLS] = (uint32_t)tile;
+    tiling->blocks = tiles < GP_REDUCE_GRID_MAX ? tiles : GP_REDUCE_GRID_MAX;
     if (tiling->blocks > resident)
         tiling->blocks = resident;
     if (tiling->blocks > 0)
-        tiling->t[GP_REDUCE_DEALT] = dealt_chunks(problem->n, tiling);
+        tiling->t[GP_REDUCE_DEALT] = dealt_tiles(problem->n, tiling);
     return true;
 }
 
@@ -64,7 +70,7 @@ const gp_kernel gp_reduce_rows[] = {
      .space = GP_SPACE_GPU,
      .regs_per_thread = GP_REDUCE_BLOCK_REGS,
      .smem_static = GP_REDUCE_STATIC_SMEM,
-     .overlaps = true,
+     .dependent_launch = true,
      .fit = fit_block,
      .launch = GP_GPU(gp_launch_reduce_block),
      .about = "one block for few elements: no second pass over partial results"},
@@ -73,7 +79,7 @@ const gp_kernel gp_reduce_rows[] = {
      .space = GP_SPACE_GPU,
      .regs_per_thread = GP_REDUCE_REGS,
      .smem_static = GP_REDUCE_STATIC_SMEM,
-     .overlaps = true,
+     .dependent_launch = true,
      .fit = fit_grid,
      .launch = GP_GPU(gp_launch_reduce_grid),
      .about = "any number of elements in one launch: the last block to start collects the partial results"},
@@ -103,4 +109,4 @@ const gp_kernel gp_reduce_rows[] = {
      .about = "portable C: the reference that every other kernel is proved against"},
 };
 
-const size_t gp_reduce_row_count = sizeof gp_reduce_rows / sizeof *gp_reduce_rows;
+GP_COUNT_ROWS(reduce);

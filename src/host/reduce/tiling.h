@@ -30,7 +30,7 @@
 #define GP_REDUCE_DRAWN_MAX ((uint64_t)1 << 30) /* elements */
 #define GP_REDUCE_STATIC_SMEM 272               /* one 64-bit slot a warp, the ticket, two draws */
 
-#define GP_REDUCE_DEALT 0 /* place in a tiling's numbers: chunks that are dealt out, UINT32_MAX for all */
+#define GP_REDUCE_DEALT 2 /* in a tiling, behind the tile: how many tiles are dealt out; UINT32_MAX: all */
 
 /* In the context's workspace, cleared once; every call leaves it cleared. */
 typedef struct gp_reduce_space {

@@ -41,11 +41,11 @@ static int at_least_none(int64_t columns) {
 }
 
 /* The window of column 0 starts there, that of x as many columns further on. */
-static void start_window(gp_window_rows_cut *cut, int64_t start, int64_t window) {
-    cut->start = (int)start;
-    cut->window = (int)window;
-    cut->under = at_least_none(-start);
-    cut->over = at_least_none(start + window - 1);
+static void start_window(gp_window_rows_tiles *tiles, int64_t start, int64_t window) {
+    tiles->start = (int)start;
+    tiles->window = (int)window;
+    tiles->under = at_least_none(-start);
+    tiles->over = at_least_none(start + window - 1);
 }
 
 /*
@@ -53,26 +53,26 @@ static void start_window(gp_window_rows_cut *cut, int64_t start, int64_t window)
  * of column 0. Taken where fewer columns beyond the row are reached so. 2^24 pixels of 8 bits in 7 columns, windows
  * of 15, REFLECT_101, on an H200: 99 us before, 67 after.
  */
-static void mirror_window(gp_window_rows_cut *cut, int64_t cols, int64_t period, bool apart) {
-    const int64_t start = ((apart ? 1 : 0) - cut->start - cut->window + 2 * period) % period;
-    const int under = at_least_none(cols - 1 - start), over = at_least_none(start + cut->window - cols);
-    if (under + over >= cut->under + cut->over)
+static void mirror_window(gp_window_rows_tiles *tiles, int64_t cols, int64_t period, bool apart) {
+    const int64_t start = ((apart ? 1 : 0) - tiles->start - tiles->window + 2 * period) % period;
+    const int under = at_least_none(cols - 1 - start), over = at_least_none(start + tiles->window - cols);
+    if (under + over >= tiles->under + tiles->over)
         return;
-    cut->mirrored = true;
-    cut->start = (int)start;
-    cut->under = under;
-    cut->over = over;
+    tiles->mirrored = true;
+    tiles->start = (int)start;
+    tiles->under = under;
+    tiles->over = over;
 }
 
 /* Of a window that is wider than the extended row's period, what is left over, and the whole rows besides. */
-static void cut_periods(gp_window_rows_cut *cut, const gp_problem *problem) {
+static void cut_periods(gp_window_rows_tiles *tiles, const gp_problem *problem) {
     const int64_t cols = (int64_t)problem->cols, window = (int64_t)problem->window;
     const bool apart = problem->border == GP_BORDER_REFLECT_101 && cols > 1; /* leaves the outermost pixel out */
     const bool wrap = problem->border == GP_BORDER_WRAP || cols == 1;
     const int64_t period = wrap ? cols : 2 * cols - (apart ? 2 : 0);
     int64_t periods = window / period, rest = window % period, before = (int64_t)problem->window_before;
     if (rest > cols) { /* the rest of one period more is shorter */
-        cut->minus = true;
+        tiles->minus = true;
         periods++;
         before -= window;
         rest = period - rest;
@@ -80,29 +80,29 @@ static void cut_periods(gp_window_rows_cut *cut, const gp_problem *problem) {
     before = rest == 0 ? 0 : (before % period + period) % period;
     if ((before > rest - 1 ? before : rest - 1) > rest - before + period - 1)
         before -= period;
-    start_window(cut, -before, rest);
+    start_window(tiles, -before, rest);
     if (!wrap && periods > 0 && rest > 0)
-        mirror_window(cut, cols, period, apart);
-    cut->whole = (unsigned)(wrap ? periods : 2 * periods);
-    cut->ends_minus = apart ? (unsigned)periods : 0;
+        mirror_window(tiles, cols, period, apart);
+    tiles->whole = (unsigned)(wrap ? periods : 2 * periods);
+    tiles->ends_minus = apart ? (unsigned)periods : 0;
 }
 
 /* The whole window, unless a row extended for that is much longer. */
-static void cut_window(gp_window_rows_cut *cut, const gp_problem *problem) {
+static void cut_window(gp_window_rows_tiles *tiles, const gp_problem *problem) {
     const size_t cols = problem->cols, before = problem->window_before, behind = problem->window - before - 1;
     if (before < cols && behind < cols) {
-        start_window(cut, -(int64_t)before, (int64_t)problem->window);
+        start_window(tiles, -(int64_t)before, (int64_t)problem->window);
         if (problem->window <= cols)
             return;
     }
-    gp_window_rows_cut rest = {0};
+    gp_window_rows_tiles rest = {0};
     cut_periods(&rest, problem);
     const int least = (int)cols + rest.under + rest.over;
-    if (cut->window == 0 || 8 * (cols + before + behind) > 9 * (size_t)least)
-        *cut = rest;
+    if (tiles->window == 0 || 8 * (cols + before + behind) > 9 * (size_t)least)
+        *tiles = rest;
 }
 
-static gp_window_rows_cut cut_rows(const gp_problem *problem) {
+static gp_window_rows_tiles cut_rows(const gp_problem *problem) {
     const size_t cols = problem->cols, window = problem->window;
     const size_t pitch = problem->in_pitch > problem->out_pitch ? problem->in_pitch : problem->out_pitch;
     const gp_border border = problem->border;
@@ -110,54 +110,54 @@ static gp_window_rows_cut cut_rows(const gp_problem *problem) {
     const bool aligned = problem->in_align >= 16 && cols % 4 == 0;
     const bool together = problem->in_pitch == cols || problem->rows < 2 * BLOCKS_WANTED || 2 * cols > most;
     const bool vectors = cols >= ALIGNED_MIN && (aligned || together);
-    gp_window_rows_cut cut = {0};
+    gp_window_rows_tiles tiles = {0};
     if (border != GP_BORDER_ZERO && (window <= cols || border != GP_BORDER_REPLICATE))
-        cut_window(&cut, problem);
+        cut_window(&tiles, problem);
     int right = 0;
     if (border != GP_BORDER_NONE) {
         const int step = vectors ? 4 : 1;
-        cut.left = (cut.under + step - 1) / step * step;
-        right = (cut.over + step - 1) / step * step;
+        tiles.left = (tiles.under + step - 1) / step * step;
+        right = (tiles.over + step - 1) / step * step;
     }
-    cut.extended = cut.left + (int)cols + right;
-    cut.across = vectors && !aligned && cut.extended > (int)cols;
-    cut.vectors = vectors || (cut.extended == (int)cols && (problem->rows == 1 || problem->in_pitch == cols));
-    size_t rows = most / (size_t)cut.extended;
+    tiles.extended = tiles.left + (int)cols + right;
+    tiles.across = vectors && !aligned && tiles.extended > (int)cols;
+    tiles.vectors = vectors || (tiles.extended == (int)cols && (problem->rows == 1 || problem->in_pitch == cols));
+    size_t rows = most / (size_t)tiles.extended;
     if (rows > OFFSET_MAX / pitch)
         rows = OFFSET_MAX / pitch;
     if (rows > problem->rows / BLOCKS_WANTED)
         rows = problem->rows / BLOCKS_WANTED;
-    cut.rows = rows > 1 ? (unsigned)rows : 1;
-    cut.cols = (unsigned)cols;
-    const size_t entries = cut.rows * (size_t)cut.extended + GP_WINDOW_ROWS_ALIGN;
+    tiles.rows = rows > 1 ? (unsigned)rows : 1;
+    tiles.cols = (unsigned)cols;
+    const size_t entries = tiles.rows * (size_t)tiles.extended + GP_WINDOW_ROWS_ALIGN;
     const size_t chunk = (entries + GP_WINDOW_ROWS_THREADS - 1) / GP_WINDOW_ROWS_THREADS;
-    cut.chunk =
+    tiles.chunk =
         (unsigned)((chunk + 2) / 4 * 4 + 1); /* odd, and one more than a multiple of 4, as the kernel takes it */
-    return cut;
+    return tiles;
 }
 
 /* Outputs lie one behind the other, and all are stored. */
-static bool is_flat(const gp_problem *problem, const gp_window_rows_cut *cut) {
-    return cut->rows == 1 || (problem->col_end - problem->col_first == problem->out_pitch);
+static bool is_flat(const gp_problem *problem, const gp_window_rows_tiles *tiles) {
+    return tiles->rows == 1 || (problem->col_end - problem->col_first == problem->out_pitch);
 }
 
-static rows_kind kind_of(const gp_problem *problem, const gp_window_rows_cut *cut) {
+static rows_kind kind_of(const gp_problem *problem, const gp_window_rows_tiles *tiles) {
     if (problem->border == GP_BORDER_ZERO)
         return ROWS_ZERO;
     if (problem->border == GP_BORDER_REPLICATE && problem->window > problem->cols)
         return ROWS_REPLICATE;
-    return cut->whole > 0 ? ROWS_PERIODIC : ROWS_EXTENDED;
+    return tiles->whole > 0 ? ROWS_PERIODIC : ROWS_EXTENDED;
 }
 
 bool gp_fit_window_rows(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
     if (!rows_are_short(problem) || attempt > 0)
         return false;
-    const gp_window_rows_cut cut = cut_rows(problem);
+    const gp_window_rows_tiles tiles = cut_rows(problem);
     tiling->threads = GP_WINDOW_ROWS_THREADS;
-    tiling->form = 2 * (unsigned)kind_of(problem, &cut) + is_flat(problem, &cut);
-    tiling->blocks = (problem->rows + cut.rows - 1) / cut.rows;
-    tiling->smem = GP_WINDOW_ROWS_SMEM(tiling->threads, cut.chunk, cut.rows);
-    GP_TILING_PUT(tiling, cut);
+    tiling->form = 2 * (unsigned)kind_of(problem, &tiles) + is_flat(problem, &tiles);
+    tiling->blocks = (problem->rows + tiles.rows - 1) / tiles.rows;
+    tiling->smem = GP_WINDOW_ROWS_SMEM(tiling->threads, tiles.chunk, tiles.rows);
+    GP_TILING_PUT(tiling, tiles);
     return true;
 }

@@ -8,14 +8,14 @@ static bool rows_are_lines(const gp_problem *problem) {
 }
 
 /*
- * Up to how many columns early, less one, a row's first tile or piece starts. For a warp's 512 bytes only where that
+ * Up to how many columns early, less one, a row's first tile starts. For a warp's 512 bytes only where that
  * differs from row to row in nothing but the line: elsewhere 96 columns more are a fourth round of half the tiles.
  */
 static uint32_t early_mask(const gp_problem *problem) {
     return rows_are_lines(problem) ? GP_WINDOW_ALIGN_OUT : GP_WINDOW_LINE - 1;
 }
 
-/* Columns to compute, and how many the first tile or piece starts before them. */
+/* Columns to compute, and how many the first tile starts before them. */
 static size_t columns_from_line(const gp_problem *problem) {
     const unsigned mask = early_mask(problem);
     return problem->col_end - problem->col_first + (rows_are_lines(problem) ? problem->col_first & mask : mask);
@@ -106,9 +106,9 @@ bool gp_fit_window_scan(const gp_problem *problem, const gp_device *device, unsi
 }
 
 #define STREAM_WINDOW_MAX ((size_t)1 << 31) /* up to which the widest accumulators are exact */
-#define PIECE_MIN 1024                      /* outputs a block, at least: one round of 256 threads */
-#define PIECE_MAX ((size_t)1 << 30)
-#define PIECES_WANTED 384 /* at least, nearly as many as one H200 holds at once, but none longer than the window */
+#define STREAM_TILE_MIN 1024                /* outputs a block, at least: one round of 256 threads */
+#define STREAM_TILE_MAX ((size_t)1 << 30)
+#define STREAM_TILES_WANTED 384 /* nearly as many as one H200 holds at once, but none longer than the window */
 
 bool gp_fit_window_stream(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
@@ -116,15 +116,17 @@ bool gp_fit_window_stream(const gp_problem *problem, const gp_device *device, un
     if (tiling->threads == 0 || problem->window > STREAM_WINDOW_MAX)
         return false;
     const size_t columns = columns_from_line(problem), step = GP_WINDOW_OUTPUT_STEP;
-    const size_t even = (size_t)(problem->rows * (uint64_t)columns / PIECES_WANTED);
+    const size_t even = (size_t)(problem->rows * (uint64_t)columns / STREAM_TILES_WANTED);
     const size_t wish = problem->window < even ? problem->window : even;
-    const size_t some = wish < PIECE_MIN ? PIECE_MIN : wish > PIECE_MAX ? PIECE_MAX : wish;
+    const size_t some = wish < STREAM_TILE_MIN ? STREAM_TILE_MIN : wish > STREAM_TILE_MAX ? STREAM_TILE_MAX : wish;
     const size_t outputs = ((some < columns ? some : columns) + step - 1) / step * step;
-    const uint64_t of_row = (columns + outputs - 1) / outputs;
-    const gp_window_pieces pieces = {
-        .rows = 1, .cols = (uint32_t)outputs, .of_row = (uint32_t)of_row, .early_mask = early_mask(problem)};
-    tiling->blocks = problem->rows * of_row;
-    GP_TILING_PUT(tiling, pieces);
+    const uint64_t tiles_a_row = (columns + outputs - 1) / outputs;
+    const gp_window_stream_tiles tiles = {.rows = 1,
+                                          .cols = (uint32_t)outputs,
+                                          .tiles_a_row = (uint32_t)tiles_a_row,
+                                          .early_mask = early_mask(problem)};
+    tiling->blocks = problem->rows * tiles_a_row;
+    GP_TILING_PUT(tiling, tiles);
     return true;
 }
 

@@ -10,11 +10,11 @@ GP_DECLARE_LAUNCHER(gp_launch_window_scan);
 GP_DECLARE_LAUNCHER(gp_launch_window_stream);
 GP_DECLARE_LAUNCHER(gp_launch_window_naive);
 
-#define GPU_ROW(row, ceiling, fixed, text)                                                       \
-    {                                                                                            \
-        .name = #row, .about = text, .operation = GP_OPERATION_WINDOW, .space = GP_SPACE_GPU,    \
-        .regs_per_thread = ceiling, .smem_static = fixed, .overlaps = true, .fit = gp_fit_##row, \
-        .launch = GP_GPU(gp_launch_##row)                                                        \
+#define GPU_ROW(row, ceiling, fixed, text)                                                               \
+    {                                                                                                    \
+        .name = #row, .about = text, .operation = GP_OPERATION_WINDOW, .space = GP_SPACE_GPU,            \
+        .regs_per_thread = ceiling, .smem_static = fixed, .dependent_launch = true, .fit = gp_fit_##row, \
+        .launch = GP_GPU(gp_launch_##row)                                                                \
     }
 
 #define FIT_PROCESSOR(name, isa)                                                                 \
@@ -67,4 +67,4 @@ const gp_kernel gp_window_rows[] = {
      .about = "portable C: the reference that every other kernel is proved against"},
 };
 
-const size_t gp_window_row_count = sizeof gp_window_rows / sizeof *gp_window_rows;
+GP_COUNT_ROWS(window);

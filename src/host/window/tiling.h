@@ -33,12 +33,12 @@ typedef struct gp_window_tiles {
     uint32_t gaps;                     /* between the columns of two rows: bytes that nobody writes */
 } gp_window_tiles;
 
-/* window_stream: pieces of a row, a block each. */
-typedef struct gp_window_pieces {
-    uint32_t rows, cols; /* of a piece: 1, and a multiple of GP_WINDOW_OUTPUT_STEP */
-    uint32_t of_row;     /* pieces a row */
-    uint32_t early_mask; /* of how many columns early a row's first piece starts */
-} gp_window_pieces;
+/* window_stream: tiles of a row, a block each. */
+typedef struct gp_window_stream_tiles {
+    uint32_t rows, cols;  /* of a tile: 1, and a multiple of GP_WINDOW_OUTPUT_STEP */
+    uint32_t tiles_a_row; /* tiles a row */
+    uint32_t early_mask;  /* of how many columns early a row's first tile starts */
+} gp_window_stream_tiles;
 
 /* window_rows: blocks of 64 threads with 17 pixels each; 128 threads, 13 or 21 pixels lose at most widths. */
 #define GP_WINDOW_ROWS_THREADS 64
@@ -58,7 +58,7 @@ typedef enum rows_kind {
  * Whole rows a block. A row is extended by what its windows reach on both sides; of a window that is wider than the
  * border's period, only what is left over is summed, the rest is counted.
  */
-typedef struct gp_window_rows_cut {
+typedef struct gp_window_rows_tiles {
     uint32_t rows, cols;    /* a block */
     uint32_t chunk;         /* pixels of extended rows a thread */
     bool vectors;           /* pixels lie so that 16 bytes can be loaded and put at once, */
@@ -70,7 +70,7 @@ typedef struct gp_window_rows_cut {
     int32_t under, over;    /* columns that windows reach before the row and behind it */
     uint32_t whole;         /* so many times the row is added, */
     uint32_t ends_minus;    /* and so many times its first and its last pixel taken off */
-} gp_window_rows_cut;
+} gp_window_rows_tiles;
 
 /* Prefixes of all pixels and one more, and a sum a row, to an even number; 8 and 4 bytes each. */
 #define GP_WINDOW_ROWS_WORDS(threads, chunk, rows) (((size_t)(threads) * (chunk) + 1 + (rows) + 1) / 2 * 2)

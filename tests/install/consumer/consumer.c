@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of a user, valid as C and as C++: calls each primitive once and checks the results. */
-#include <gpuprim/gpuprim.h>
+/* A program of a user, valid as C and as C++: calls each primitive once, checks the results, and asks for a plan. */
+#include <gpuprim/explain.h>
 #include <stdio.h>
 
 static int check(gp_context *context) {
@@ -22,7 +22,11 @@ static int check(gp_context *context) {
     if (gp_sum_and_square_window(context, image, ROWS, COLS, COLS, 3, GP_BORDER_ZERO, sum, square, COLS) != GP_OK)
         return 4;
     /* Row 0 is -7 -6 -5 -4 -3, row 2 is 3 4 5 6 7. */
-    return sum[0] == -13.0f && sum[4] == -7.0f && square[11] == 50.0f ? 0 : 5;
+    if (sum[0] != -13.0f || sum[4] != -7.0f || square[11] != 50.0f)
+        return 5;
+    gp_plan_info plan;
+    plan.struct_size = sizeof plan;
+    return gp_context_plan(context, &plan) == GP_OK && plan.operation == GP_OPERATION_WINDOW ? 0 : 6;
 }
 
 int main(void) {

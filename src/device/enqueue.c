@@ -12,7 +12,8 @@ static bool is_raised(const gp_gpu *gpu, const void *function) {
 
 /*
  * A block may have more shared memory than smem_per_block (48 KiB) once its kernel has opted in. The limit is raised
- * to all that the device offers, so that one call serves every later plan.
+ * to all that the device offers, so that one call serves every later plan. A kernel that is not remembered would be
+ * asked to opt in at each launch: test_raised finds room for all.
  */
 static gp_status raise_smem_limit(const gp_context *context, const gp_plan *plan, const void *function) {
     gp_gpu *gpu = context->gpu;
@@ -51,9 +52,9 @@ static gp_status observe(const gp_gpu *gpu, const gp_plan *plan, const void *fun
  * bytes 64.8 and 92.8 GB/s, 15887 x 15887 of 4 bytes 73.1 and 94.9, 7943 x 15887 of 8 bytes 86.9 and 94.6.
  */
 static cudaLaunchAttribute streaming(const gp_gpu *gpu) {
-    const size_t bytes = gpu->passing.bytes < gpu->window_most ? gpu->passing.bytes : gpu->window_most;
+    const size_t bytes = gpu->streamed_span.bytes < gpu->window_most ? gpu->streamed_span.bytes : gpu->window_most;
     return (cudaLaunchAttribute){.id = cudaLaunchAttributeAccessPolicyWindow,
-                                 .val = {.accessPolicyWindow = {.base_ptr = gpu->passing.begin,
+                                 .val = {.accessPolicyWindow = {.base_ptr = gpu->streamed_span.begin,
                                                                 .num_bytes = bytes,
                                                                 .hitRatio = 1,
                                                                 .hitProp = cudaAccessPropertyStreaming,
@@ -67,10 +68,10 @@ gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *fu
         return observe(gpu, plan, function);
     cudaLaunchAttribute attributes[2];
     unsigned count = 0;
-    if (gpu->overlaps && plan->row->overlaps)
+    if (gpu->dependent_launch && plan->row->dependent_launch)
         attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                                     .val = {.programmaticStreamSerializationAllowed = 1}};
-    if (gpu->passing.bytes > 0 && gpu->window_most > 0)
+    if (gpu->streamed_span.bytes > 0 && gpu->window_most > 0)
         attributes[count++] = streaming(gpu);
     cudaLaunchConfig_t config = {
         .gridDim = {(unsigned)plan->tiling.blocks, 1, 1},

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gp_context_explain() says of a tiling: the part of a block, as rows and columns, its threads and the blocks.
+ */
+#include "../../src/host/context.h"
+#include "../check.h"
+#include "../devices.h"
+
+#define IN ((void *)((uintptr_t)1 << 40))
+#define OUT ((void *)((uintptr_t)1 << 44))
+#define ROWS 3000
+#define COLS 4000
+
+/* Plans as the kernel's name asks for. False: it cannot. */
+static bool plan(gp_context *context, const char *kernel, unsigned threads) {
+    gp_status status;
+    assert_int_equal(gp_context_pin_kernel(context, kernel, threads), GP_OK);
+    if (strncmp(kernel, "reduce", 6) == 0)
+        status =
+            gp_reduce_int(context, GP_REDUCE_SUM, IN, strcmp(kernel, "reduce_block") == 0 ? 5000 : ROWS * COLS, OUT);
+    else if (strncmp(kernel, "window", 6) == 0)
+        status = gp_sum_and_square_window(context, IN, ROWS, COLS, COLS, 15, GP_BORDER_NONE, OUT, NULL, COLS);
+    else
+        status = gp_transpose(context, 4, IN, ROWS, COLS, COLS, OUT, ROWS);
+    assert_true(status == GP_OK || status == GP_ERR_NO_KERNEL);
+    return status == GP_OK;
+}
+
+/* The chosen kernel's line begins with these words. */
+static void expect(gp_context *context, const char *kernel, const char *words) {
+    char text[8192], line[160];
+    assert_in_range(gp_context_explain(context, text, sizeof text), 1, sizeof text - 1);
+    snprintf(line, sizeof line, "\n  %-26s chosen: %s, at most ", kernel, words);
+    if (strstr(text, line) == NULL)
+        fail_msg("'%s' is not in: %s", line, text);
+}
+
+static void tilings_are_told_in_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel, *words;
+    } known[] = {{"transpose_tile", "tile 32 x 32, 256 threads, 11750 blocks"}, /* 94 x 125 */
+                 {"transpose_naive", "256 threads, 46875 blocks"},
+                 {"window_smem", "tile 1 x 256, 256 threads, 48000 blocks"}, /* 16 a row, of 3986 columns */
+                 {"reduce_unroll4", "tile of 1024 elements, 256 threads, 11719 blocks"},
+                 {"reduce_block", "tile of 4096 elements, 256 threads, 1 block"}};
+    gp_context *context = devices_open(&devices[DEVICE_HOPPER]);
+    for (size_t i = 0; i < COUNT(known); i++) {
+        assert_true(plan(context, known[i].kernel, 256));
+        expect(context, known[i].kernel, known[i].words);
+    }
+    gp_context_destroy(context);
+}
+
+/* Whatever has tiles has enough of them for the whole matrix. */
+static void tiles_cover_the_matrix(void **state) {
+    (void)state;
+    gp_context *context = devices_open(&devices[DEVICE_HOPPER]);
+    size_t tiled = 0;
+    for (size_t i = 0; i < gp_kernel_count(); i++) {
+        gp_kernel_info info = {.struct_size = sizeof info};
+        assert_int_equal(gp_kernel_at(i, &info), GP_OK);
+        if (!(info.flags & GP_KERNEL_GPU) || !plan(context, info.name, 0))
+            continue;
+        const gp_tiling *tiling = &context->plan.tiling;
+        const uint64_t rows = tiling->t[GP_TILE_ROWS], cols = tiling->t[GP_TILE_COLS];
+        char words[160];
+        if (rows == 0)
+            continue;
+        assert_true(tiling->blocks * rows * cols >= (uint64_t)ROWS * (COLS - 14));
+        snprintf(words, sizeof words, "tile %u x %u, %u threads, %llu blocks", (unsigned)rows, (unsigned)cols,
+                 tiling->threads, (unsigned long long)tiling->blocks);
+        expect(context, info.name, words);
+        tiled++;
+    }
+    assert_in_range(tiled, 5, gp_kernel_count());
+    gp_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tilings_are_told_in_words),
+        cmocka_unit_test(tiles_cover_the_matrix),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
