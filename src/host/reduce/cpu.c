@@ -36,6 +36,9 @@ gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b) {
  */
 #define IN_CACHE_MAX ((size_t)1 << 19)
 
+/* Of one thread, past its core's own cache. */
+#define BYTES_A_NS 20
+
 /* Chunks end where an address is a multiple of a chunk, so that all but the first begin at a page. */
 static size_t chunk_length(const int32_t *in, size_t n) {
     size_t length = GP_REDUCE_CHUNK - (uintptr_t)in / sizeof *in % GP_REDUCE_CHUNK;
@@ -90,6 +93,7 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
     unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
     if (parts > problem->n)
         parts = (unsigned)problem->n;
+    parts = gp_threads_worth(context, parts, problem->bytes_read / BYTES_A_NS);
     reduce_work work = {
         .problem = problem, .chunk = chunk[problem->reduce], .streamed = problem->n > IN_CACHE_MAX * parts};
     gp_total total =
