@@ -12,10 +12,9 @@ set(host_sources
   reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
   reduce/split.c
   study/recursive.c study/rows.c
-  window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_avx512_row.c window/cpu_batch.c
-  window/cpu_batch_avx2.c window/cpu_batch_avx512.c window/cpu_batch_map.c window/cpu_batch_stream.c
-  window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c
-  window/fit_scan.c window/problem.c window/rows.c window/split.c)
+  window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
+  window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
+  window/rows.c window/split.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)

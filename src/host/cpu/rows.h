@@ -26,8 +26,9 @@ uint64_t gp_window_cpu_parts(const gp_problem *problem);
 uint64_t gp_transpose_cpu_parts(const gp_problem *problem);
 
 /* What the instruction-set rows can do; the reference rows (reduce_cpu, window_cpu, transpose_cpu) do everything. */
-bool gp_window_simd_supports(const gp_problem *problem);    /* window up to 2^30 */
-bool gp_transpose_simd_supports(const gp_problem *problem); /* elements of 1, 2, 4, 8, 16 bytes */
+bool gp_window_simd_supports(const gp_problem *problem);                /* window up to 2^30 */
+bool gp_window_batch_supports(const gp_problem *problem, size_t lanes); /* short rows, a lane a row */
+bool gp_transpose_simd_supports(const gp_problem *problem);             /* elements of 1, 2, 4, 8, 16 bytes */
 
 gp_status gp_launch_reduce_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_reduce_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
@@ -36,6 +37,8 @@ gp_status gp_launch_reduce_neon(gp_context *context, const gp_plan *plan, const 
 gp_status gp_launch_reduce_recursive_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 gp_status gp_launch_window_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_window_batch_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_window_batch_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_window_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_window_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_window_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);

@@ -102,7 +102,7 @@ gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_p
     return run(context, parts_of(context, plan, problem), &work);
 }
 
-/* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room (window_avx512.c). */
+/* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room. */
 bool gp_window_simd_supports(const gp_problem *problem) {
     return problem->window <= (size_t)1 << 30;
 }
