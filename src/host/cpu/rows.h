@@ -20,7 +20,16 @@
 #define GP_ARM64(launcher) NULL
 #endif
 
-/* Most threads worth using for a problem of this size: gp_kernel.blocks of the processor rows. */
+/* fit() of a processor row: what it can do, and the threads it is worth, as expressions of `problem`. */
+#define GP_CPU_FIT(name, isa, can, worth)                                                                       \
+    static bool name(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) { \
+        return (can) && gp_fit_processor(device, isa, worth, attempt, tiling);                                  \
+    }
+
+#define GP_CPU_ROW(row, of, fits, launcher, text) \
+    { .name = #row, .about = text, .operation = of, .space = GP_SPACE_PROCESSOR, .fit = fits, .launch = launcher }
+
+/* Most threads worth using for a problem of this size: blocks of their tilings. */
 uint64_t gp_reduce_cpu_parts(const gp_problem *problem);
 uint64_t gp_window_cpu_parts(const gp_problem *problem);
 uint64_t gp_transpose_cpu_parts(const gp_problem *problem);

@@ -17,24 +17,16 @@ GP_DECLARE_LAUNCHER(gp_launch_window_naive);
         .launch = GP_GPU(gp_launch_##row)                                                        \
     }
 
-#define CPU_ROW(row, fits, launcher, text)                                                                       \
-    {                                                                                                            \
-        .name = #row, .about = text, .operation = GP_OPERATION_WINDOW, .space = GP_SPACE_PROCESSOR, .fit = fits, \
-        .launch = launcher                                                                                       \
-    }
+#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_window_cpu_parts(problem))
 
-#define FIT_PROCESSOR(name, isa, can)                                                                 \
-    static bool fit_##name(const gp_problem *problem, const gp_device *device, unsigned attempt,      \
-                           gp_tiling *tiling) {                                                       \
-        return (can) && gp_fit_processor(device, isa, gp_window_cpu_parts(problem), attempt, tiling); \
-    }
+FIT(batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16))
+FIT(avx512, GP_ISA_AVX512, gp_window_simd_supports(problem))
+FIT(batch_avx2, GP_ISA_AVX2, gp_window_batch_supports(problem, 8))
+FIT(avx2, GP_ISA_AVX2, gp_window_simd_supports(problem))
+FIT(neon, GP_ISA_NEON, gp_window_simd_supports(problem))
+FIT(cpu, 0, true)
 
-FIT_PROCESSOR(batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16))
-FIT_PROCESSOR(avx512, GP_ISA_AVX512, gp_window_simd_supports(problem))
-FIT_PROCESSOR(batch_avx2, GP_ISA_AVX2, gp_window_batch_supports(problem, 8))
-FIT_PROCESSOR(avx2, GP_ISA_AVX2, gp_window_simd_supports(problem))
-FIT_PROCESSOR(neon, GP_ISA_NEON, gp_window_simd_supports(problem))
-FIT_PROCESSOR(cpu, 0, true)
+#define CPU_ROW(row, fits, launcher, text) GP_CPU_ROW(row, GP_OPERATION_WINDOW, fits, launcher, text)
 
 const gp_kernel gp_window_rows[] = {
     GPU_ROW(window_rows, GP_WINDOW_ROWS_REGS, 0,
