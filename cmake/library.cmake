@@ -4,11 +4,9 @@ set(host_sources
   api.c catalogue.c context.c copy_out.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
   problem.c run.c split.c status.c
   cpu/available.c cpu/threads.c
-  rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_lines.c rearrange/cpu_neon.c
-  rearrange/cpu_quick.c rearrange/cpu_runs.c rearrange/cpu_skew.c rearrange/cpu_thin.c rearrange/cpu_thin_avx2.c
-  rearrange/cpu_thin_avx512.c rearrange/cpu_tiles.c rearrange/fit_mirror.c rearrange/fit_pick.c
-  rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c
-  rearrange/rows.c rearrange/split.c
+  rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
+  rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c
+  rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
   reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
   reduce/split.c
   study/recursive.c study/rows.c

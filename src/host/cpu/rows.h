@@ -37,7 +37,10 @@ uint64_t gp_transpose_cpu_parts(const gp_problem *problem);
 /* What the instruction-set rows can do; the reference rows (reduce_cpu, window_cpu, transpose_cpu) do everything. */
 bool gp_window_simd_supports(const gp_problem *problem);                /* window up to 2^30 */
 bool gp_window_batch_supports(const gp_problem *problem, size_t lanes); /* short rows, a lane a row */
-bool gp_transpose_simd_supports(const gp_problem *problem);             /* elements of 1, 2, 4, 8, 16 bytes */
+bool gp_transpose_thin_supports(const gp_problem *problem);             /* one side of a few elements */
+bool gp_transpose_lines_simd_supports(const gp_problem *problem);       /* output past the caches */
+bool gp_transpose_tiles_supports(const gp_problem *problem);            /* elements of 1, 2, 4, 8, 16 bytes */
+bool gp_transpose_lines_supports(const gp_problem *problem);            /* output past the caches, up to 256 bytes */
 
 gp_status gp_launch_reduce_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_launch_reduce_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
@@ -53,8 +56,15 @@ gp_status gp_launch_window_avx512(gp_context *context, const gp_plan *plan, cons
 gp_status gp_launch_window_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-gp_status gp_launch_transpose_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-gp_status gp_launch_transpose_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-gp_status gp_launch_transpose_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_lines_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_thin_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_lines_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_tiles_avx2(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_thin_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_lines_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_tiles_avx512(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_thin_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_lines_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_launch_transpose_tiles_neon(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 #endif

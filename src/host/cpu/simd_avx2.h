@@ -231,6 +231,48 @@ INLINE void stream_one(float *at, float x) {
     _mm_stream_si32((int *)(void *)at, bits);
 }
 
+/* ---- bytes, for transposes: lanes of 16 bytes ---- */
+
+INLINE vec load_bytes(const char *at) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)at);
+}
+
+INLINE void store_bytes(char *at, vec x) {
+    _mm256_storeu_si256((__m256i *)(void *)at, x);
+}
+
+INLINE void stream_bytes(char *at, vec x) {
+    _mm256_stream_si256((__m256i *)(void *)at, x);
+}
+
+INLINE vec load_lanes(const char *at, size_t step) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at)),
+                                   _mm_loadu_si128((const __m128i *)(const void *)(at + step)), 1);
+}
+
+INLINE void store_lanes(char *at, size_t step, vec x) {
+    _mm_storeu_si128((__m128i *)(void *)at, _mm256_castsi256_si128(x));
+    _mm_storeu_si128((__m128i *)(void *)(at + step), _mm256_extracti128_si256(x, 1));
+}
+
+INLINE vec zip_lower(size_t bytes, vec a, vec b) {
+    return bytes == 1   ? _mm256_unpacklo_epi8(a, b)
+           : bytes == 2 ? _mm256_unpacklo_epi16(a, b)
+           : bytes == 4 ? _mm256_unpacklo_epi32(a, b)
+                        : _mm256_unpacklo_epi64(a, b);
+}
+
+INLINE vec zip_upper(size_t bytes, vec a, vec b) {
+    return bytes == 1   ? _mm256_unpackhi_epi8(a, b)
+           : bytes == 2 ? _mm256_unpackhi_epi16(a, b)
+           : bytes == 4 ? _mm256_unpackhi_epi32(a, b)
+                        : _mm256_unpackhi_epi64(a, b);
+}
+
+INLINE vec pick_bytes(vec x, const unsigned char *order) {
+    return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)order)));
+}
+
 #endif
 
 #endif

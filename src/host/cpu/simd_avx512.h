@@ -296,6 +296,90 @@ INLINE void stream_one(float *at, float x) {
     _mm_stream_si32((int *)(void *)at, bits);
 }
 
+/* ---- bytes, for transposes: lanes of 16 bytes ---- */
+
+INLINE vec load_bytes(const char *at) {
+    return _mm512_loadu_si512(at);
+}
+
+INLINE void store_bytes(char *at, vec x) {
+    _mm512_storeu_si512(at, x);
+}
+
+/* Past the caches, to a multiple of the vector's size. */
+INLINE void stream_bytes(char *at, vec x) {
+    _mm512_stream_si512((void *)at, x);
+}
+
+/* Lane i is loaded from at + i * step. */
+INLINE vec load_lanes(const char *at, size_t step) {
+    vec x = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)at));
+    x = _mm512_inserti32x4(x, _mm_loadu_si128((const __m128i *)(const void *)(at + step)), 1);
+    x = _mm512_inserti32x4(x, _mm_loadu_si128((const __m128i *)(const void *)(at + 2 * step)), 2);
+    return _mm512_inserti32x4(x, _mm_loadu_si128((const __m128i *)(const void *)(at + 3 * step)), 3);
+}
+
+INLINE void store_lanes(char *at, size_t step, vec x) {
+    _mm_storeu_si128((__m128i *)(void *)at, _mm512_castsi512_si128(x));
+    _mm_storeu_si128((__m128i *)(void *)(at + step), _mm512_extracti32x4_epi32(x, 1));
+    _mm_storeu_si128((__m128i *)(void *)(at + 2 * step), _mm512_extracti32x4_epi32(x, 2));
+    _mm_storeu_si128((__m128i *)(void *)(at + 3 * step), _mm512_extracti32x4_epi32(x, 3));
+}
+
+/* Of each lane, elements of the lower (upper) half of a and of b in turns. `bytes` is a constant where it is tested.
+ */
+INLINE vec zip_lower(size_t bytes, vec a, vec b) {
+    return bytes == 1   ? _mm512_unpacklo_epi8(a, b)
+           : bytes == 2 ? _mm512_unpacklo_epi16(a, b)
+           : bytes == 4 ? _mm512_unpacklo_epi32(a, b)
+                        : _mm512_unpacklo_epi64(a, b);
+}
+
+INLINE vec zip_upper(size_t bytes, vec a, vec b) {
+    return bytes == 1   ? _mm512_unpackhi_epi8(a, b)
+           : bytes == 2 ? _mm512_unpackhi_epi16(a, b)
+           : bytes == 4 ? _mm512_unpackhi_epi32(a, b)
+                        : _mm512_unpackhi_epi64(a, b);
+}
+
+/* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
+INLINE vec pick_bytes(vec x, const unsigned char *order) {
+    return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)(const void *)order)));
+}
+
+/*
+ * Optional: the 64 bytes of x and y, one behind the other, from byte `first` on. Where that is no multiple of 4,
+ * words are taken, and halves of two neighbours where it is odd.
+ */
+#define HAS_JOINED 1
+
+INLINE vec words_from(size_t first, vec x, vec y) {
+    static const short words[2 * 32 + 1] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                                            17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33,
+                                            34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50,
+                                            51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64};
+    return _mm512_permutex2var_epi16(x, _mm512_loadu_si512(words + first), y);
+}
+
+INLINE vec joined(size_t first, vec x, vec y) {
+    static const int fours[2 * 16] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    if (first % 4 == 0)
+        return _mm512_permutex2var_epi32(x, _mm512_loadu_si512(fours + first / 4), y);
+    const vec whole = words_from(first / 2, x, y);
+    if (first % 2 == 0)
+        return whole;
+    return _mm512_or_si512(_mm512_srli_epi16(whole, 8), _mm512_slli_epi16(words_from(first / 2 + 1, x, y), 8));
+}
+
+#define HAS_COPY_SOME 1
+
+/* 1 to 64 bytes. */
+INLINE void copy_some(char *to, const char *from, size_t bytes) {
+    const __mmask64 first = ~UINT64_C(0) >> (64 - bytes);
+    _mm512_mask_storeu_epi8(to, first, _mm512_maskz_loadu_epi8(first, from));
+}
+
 #endif
 
 #endif

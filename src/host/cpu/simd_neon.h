@@ -171,6 +171,51 @@ INLINE void scan_32_and_64(vec *a, pairs *b, two_totals *carry) {
 
 #define stream_one(at, x) (*(at) = (x))
 
+/* ---- bytes, for transposes: lanes of 16 bytes ---- */
+
+INLINE vec load_bytes(const char *at) {
+    return vreinterpretq_s32_u8(vld1q_u8((const uint8_t *)at));
+}
+
+INLINE void store_bytes(char *at, vec x) {
+    vst1q_u8((uint8_t *)at, vreinterpretq_u8_s32(x));
+}
+
+/* A plain store: there is no intrinsic function for one past the caches (stnp). */
+INLINE void stream_bytes(char *at, vec x) {
+    store_bytes(at, x);
+}
+
+INLINE vec load_lanes(const char *at, size_t step) {
+    (void)step;
+    return load_bytes(at);
+}
+
+INLINE void store_lanes(char *at, size_t step, vec x) {
+    (void)step;
+    store_bytes(at, x);
+}
+
+INLINE vec zip_lower(size_t bytes, vec a, vec b) {
+    const uint8x16_t x = vreinterpretq_u8_s32(a), y = vreinterpretq_u8_s32(b);
+    return bytes == 1   ? vreinterpretq_s32_u8(vzip1q_u8(x, y))
+           : bytes == 2 ? vreinterpretq_s32_u16(vzip1q_u16(vreinterpretq_u16_s32(a), vreinterpretq_u16_s32(b)))
+           : bytes == 4 ? vzip1q_s32(a, b)
+                        : vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+
+INLINE vec zip_upper(size_t bytes, vec a, vec b) {
+    const uint8x16_t x = vreinterpretq_u8_s32(a), y = vreinterpretq_u8_s32(b);
+    return bytes == 1   ? vreinterpretq_s32_u8(vzip2q_u8(x, y))
+           : bytes == 2 ? vreinterpretq_s32_u16(vzip2q_u16(vreinterpretq_u16_s32(a), vreinterpretq_u16_s32(b)))
+           : bytes == 4 ? vzip2q_s32(a, b)
+                        : vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+
+INLINE vec pick_bytes(vec x, const unsigned char *order) {
+    return vreinterpretq_s32_u8(vqtbl1q_u8(vreinterpretq_u8_s32(x), vld1q_u8(order)));
+}
+
 #endif
 
 #endif
