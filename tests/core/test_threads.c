@@ -260,11 +260,52 @@ static void every_part_runs_once(void **state) {
     gp_context_destroy(context);
 }
 
+/* Of a call. */
+#define LITTLE_NS 50000
+#define MUCH_NS 500000
+
+/* Small calls use threads if they follow each other, large ones always. */
+static void threads_are_not_woken_for_little(void **state) {
+    (void)state;
+    const struct timespec rest = {.tv_nsec = 5000000};
+    gp_context *context = NULL;
+    assert_int_equal(open_cpu(4, &context), GP_OK);
+    assert_int_equal(gp_threads_worth(context, 4, LITTLE_NS), 1);
+    unsigned worth = 1;
+    for (int i = 0; i < 1000 && worth == 1; i++) /* this thread may have to wait for a processor between two calls */
+        worth = gp_threads_worth(context, 4, LITTLE_NS);
+    assert_int_equal(worth, 4);
+    nanosleep(&rest, NULL);
+    assert_int_equal(gp_threads_worth(context, 4, LITTLE_NS), 1);
+    nanosleep(&rest, NULL);
+    assert_int_equal(gp_threads_worth(context, 4, MUCH_NS), 4);
+    assert_int_equal(gp_threads_worth(context, 1, MUCH_NS), 1);
+    gp_context_destroy(context);
+}
+
+/* A core's own cache is read faster by one thread than two can meet: up to 1 MiB a reduction has one. */
+static void short_reductions_have_one_thread(void **state) {
+    (void)state;
+    const size_t mib = ((size_t)1 << 20) / sizeof *numbers;
+    int64_t total;
+    gp_context *context = NULL;
+    assert_int_equal(open_cpu(4, &context), GP_OK);
+    assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, numbers, mib - 1, &total), GP_OK);
+    assert_int_equal(threads_planned(context), 1);
+    assert_int_equal(gp_reduce_int(context, GP_REDUCE_SUM, numbers, mib, &total), GP_OK);
+    assert_int_equal(threads_planned(context), 4);
+    gp_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(little_address_space),   cmocka_unit_test(every_number_of_threads),
-        cmocka_unit_test(rounding_is_to_nearest), cmocka_unit_test(signals_of_a_thread),
+        cmocka_unit_test(little_address_space),
+        cmocka_unit_test(every_number_of_threads),
+        cmocka_unit_test(rounding_is_to_nearest),
+        cmocka_unit_test(signals_of_a_thread),
         cmocka_unit_test(every_part_runs_once),
+        cmocka_unit_test(threads_are_not_woken_for_little),
+        cmocka_unit_test(short_reductions_have_one_thread),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

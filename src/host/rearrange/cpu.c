@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transpose on the processor: the reference row, for elements of any size and alignment. */
-#include "../cpu/rows.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
-#include "cpu_lines.h"
-#include "cpu_quick.h"
-#include <string.h>
+#include "cpu_job.h"
 
 /* A square has at most 64 x 64 elements and 16 KiB; behind each of its rows in a buffer lies what `quick` writes. */
 #define SIDE_MAX ((size_t)64)
 #define ELEMENTS_BYTES ((size_t)16 << 10)
 #define SQUARE_BYTES (ELEMENTS_BYTES + SIDE_MAX * GP_QUICK_BEHIND)
+
+/*
+ * Less is left to one thread, since lines that another has in its cache cost more to fetch than to transpose: 254 x
+ * 283 elements of 8 bytes take one thread 34 us and two 45.
+ */
+#define ALONE_BYTES_MAX ((uint64_t)2 << 20)
 
 typedef struct {
     gp_matrices whole;
@@ -89,9 +90,7 @@ static void swap_part(void *argument, unsigned part, unsigned parts) {
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     if (problem->rows == 0 || problem->cols == 0)
         return GP_OK;
-    unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
-    if (!problem->in_place && gp_transpose_by_lines(context, problem, parts))
-        return GP_OK;
+    const unsigned parts = gp_transpose_parts(context, plan, problem);
     size_t bytes = problem->elem_bytes;
     job j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
              .quick = gp_transpose_quick_of(bytes),
@@ -106,11 +105,27 @@ gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, cons
     return GP_OK;
 }
 
-bool gp_transpose_simd_supports(const gp_problem *problem) {
-    return problem->elem_bytes == 1 || problem->elem_bytes == 2 || problem->elem_bytes == 4 ||
-           problem->elem_bytes == 8 || problem->elem_bytes == 16;
+bool gp_transpose_tiles_supports(const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes;
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
+
+bool gp_transpose_thin_supports(const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes, planes = gp_smaller(problem->rows, problem->cols);
+    const size_t count = problem->rows + problem->cols - planes;
+    return gp_transpose_tiles_supports(problem) && !problem->in_place && planes > 0 &&
+           (planes * bytes < 16 || (planes == problem->rows && planes <= 8 && planes * bytes <= GP_LINE)) &&
+           count * bytes >= 4 * GP_LINE;
+}
+
+bool gp_transpose_lines_simd_supports(const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes;
+    const bool room = gp_transpose_has_short_rows(problem->rows, bytes) ? problem->out_pitch == problem->rows : true;
+    return gp_transpose_tiles_supports(problem) && !problem->in_place && gp_transpose_past_caches(problem) && room &&
+           problem->cols * bytes >= 16 && problem->rows * bytes >= 16;
 }
 
 uint64_t gp_transpose_cpu_parts(const gp_problem *problem) {
-    return gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
+    const uint64_t bytes = problem->bytes_read + problem->bytes_written;
+    return bytes < ALONE_BYTES_MAX ? 1 : gp_parts_for_bytes(bytes);
 }

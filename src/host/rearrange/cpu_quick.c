@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small transposes of elements of any size. With a call of memcpy for each element 300 x 300 of 3 bytes took 215 us,
- * so 35: an element is copied in pieces of a size that the compiler knows.
+ * Small transposes of elements of any size. An element is copied in pieces of a size that the compiler knows: 300 x
+ * 300 elements of 3 bytes take 35 us, and 215 us with a call of memcpy for each element.
  */
-#include "cpu_quick.h"
-#include <string.h>
+#include "cpu_job.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

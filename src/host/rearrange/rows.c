@@ -21,17 +21,24 @@ GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_naive);
 
-#define FIT_PROCESSOR(name, isa)                                                                 \
-    static bool fit_##name(const gp_problem *problem, const gp_device *device, unsigned attempt, \
-                           gp_tiling *tiling) {                                                  \
-        return ((isa) == 0 || gp_transpose_simd_supports(problem)) &&                            \
-               gp_fit_processor(device, isa, gp_transpose_cpu_parts(problem), attempt, tiling);  \
-    }
+#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_transpose_cpu_parts(problem))
+#define FITS(set, isa)                                               \
+    FIT(thin_##set, isa, gp_transpose_thin_supports(problem))        \
+    FIT(lines_##set, isa, gp_transpose_lines_simd_supports(problem)) \
+    FIT(tiles_##set, isa, gp_transpose_tiles_supports(problem))
 
-FIT_PROCESSOR(avx512, GP_ISA_AVX512)
-FIT_PROCESSOR(avx2, GP_ISA_AVX2)
-FIT_PROCESSOR(neon, GP_ISA_NEON)
-FIT_PROCESSOR(cpu, 0)
+FITS(avx512, GP_ISA_AVX512)
+FITS(avx2, GP_ISA_AVX2)
+FITS(neon, GP_ISA_NEON)
+FIT(lines_cpu, 0, gp_transpose_lines_supports(problem))
+FIT(cpu, 0, true)
+
+#define CPU_ROW(row, target, text) \
+    GP_CPU_ROW(transpose_##row, GP_OPERATION_TRANSPOSE, fit_##row, target(gp_launch_transpose_##row), text)
+#define CPU_ROWS(set, target, vectors)                                                                        \
+    CPU_ROW(thin_##set, target, vectors ": one side of a few elements, such as pixels into planes and back"), \
+        CPU_ROW(lines_##set, target, vectors ": whole lines of the output, past the caches"),                 \
+        CPU_ROW(tiles_##set, target, vectors ": squares of vectors in registers, through the caches, also in place")
 
 const gp_kernel gp_transpose_rows[] = {
     GPU_ROW(transpose_strip, GP_TRANSPOSE_STRIP_REGS,
@@ -54,30 +61,11 @@ const gp_kernel gp_transpose_rows[] = {
             "small devices, also in place: a padded tile in shared memory, both sides coalesced"),
     GPU_ROW(transpose_naive, GP_TRANSPOSE_NAIVE_REGS,
             "every size and alignment, also in place: a thread a word, no shared memory"),
-    {.name = "transpose_avx512",
-     .operation = GP_OPERATION_TRANSPOSE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_avx512,
-     .launch = GP_X86(gp_launch_transpose_avx512),
-     .about = "AVX-512: squares of vectors in registers, streaming stores"},
-    {.name = "transpose_avx2",
-     .operation = GP_OPERATION_TRANSPOSE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_avx2,
-     .launch = GP_X86(gp_launch_transpose_avx2),
-     .about = "AVX2: squares of vectors in registers"},
-    {.name = "transpose_neon",
-     .operation = GP_OPERATION_TRANSPOSE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_neon,
-     .launch = GP_ARM64(gp_launch_transpose_neon),
-     .about = "NEON: squares of vectors in registers"},
-    {.name = "transpose_cpu",
-     .operation = GP_OPERATION_TRANSPOSE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_cpu,
-     .launch = gp_launch_transpose_cpu,
-     .about = "portable C: the reference that every other kernel is proved against"},
+    CPU_ROWS(avx512, GP_X86, "AVX-512"),
+    CPU_ROWS(avx2, GP_X86, "AVX2"),
+    CPU_ROWS(neon, GP_ARM64, "NEON"),
+    CPU_ROW(lines_cpu, , "elements of up to 256 bytes: whole lines of the output, past the caches"),
+    CPU_ROW(cpu, , "portable C: the reference that every other kernel is proved against"),
 };
 
 GP_COUNT_ROWS(transpose);

@@ -53,16 +53,14 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     return true;
 }
 
-#define FIT_PROCESSOR(name, isa)                                                                 \
-    static bool fit_##name(const gp_problem *problem, const gp_device *device, unsigned attempt, \
-                           gp_tiling *tiling) {                                                  \
-        return gp_fit_processor(device, isa, gp_reduce_cpu_parts(problem), attempt, tiling);     \
-    }
+#define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, gp_reduce_cpu_parts(problem))
 
-FIT_PROCESSOR(avx512, GP_ISA_AVX512)
-FIT_PROCESSOR(avx2, GP_ISA_AVX2)
-FIT_PROCESSOR(neon, GP_ISA_NEON)
-FIT_PROCESSOR(cpu, 0)
+FIT(avx512, GP_ISA_AVX512)
+FIT(avx2, GP_ISA_AVX2)
+FIT(neon, GP_ISA_NEON)
+FIT(cpu, 0)
+
+#define CPU_ROW(row, fits, launcher, text) GP_CPU_ROW(row, GP_OPERATION_REDUCE, fits, launcher, text)
 
 const gp_kernel gp_reduce_rows[] = {
     {.name = "reduce_block",
@@ -83,30 +81,12 @@ const gp_kernel gp_reduce_rows[] = {
      .fit = fit_grid,
      .launch = GP_GPU(gp_launch_reduce_grid),
      .about = "any number of elements in one launch: the last block to start collects the partial results"},
-    {.name = "reduce_avx512",
-     .operation = GP_OPERATION_REDUCE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_avx512,
-     .launch = GP_X86(gp_launch_reduce_avx512),
-     .about = "AVX-512, several streams a thread"},
-    {.name = "reduce_avx2",
-     .operation = GP_OPERATION_REDUCE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_avx2,
-     .launch = GP_X86(gp_launch_reduce_avx2),
-     .about = "AVX2, several streams a thread"},
-    {.name = "reduce_neon",
-     .operation = GP_OPERATION_REDUCE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_neon,
-     .launch = GP_ARM64(gp_launch_reduce_neon),
-     .about = "NEON, pairs added straight into 64 bits"},
-    {.name = "reduce_cpu",
-     .operation = GP_OPERATION_REDUCE,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_cpu,
-     .launch = gp_launch_reduce_cpu,
-     .about = "portable C: the reference that every other kernel is proved against"},
+    CPU_ROW(reduce_avx512, fit_avx512, GP_X86(gp_launch_reduce_avx512),
+            "AVX-512, eight pages of memory side by side"),
+    CPU_ROW(reduce_avx2, fit_avx2, GP_X86(gp_launch_reduce_avx2), "AVX2, eight pages of memory side by side"),
+    CPU_ROW(reduce_neon, fit_neon, GP_ARM64(gp_launch_reduce_neon), "NEON, eight pages of memory side by side"),
+    CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
+            "portable C: the reference that every other kernel is proved against"),
 };
 
 GP_COUNT_ROWS(reduce);

@@ -24,6 +24,9 @@ typedef struct {
 /* Rows are enough for an even division among the threads if each gets this many. */
 #define ROWS_PER_PART 8
 
+/* Of one thread, past its core's own cache. */
+#define BYTES_A_NS 10
+
 static void window_share(const window_work *work, unsigned share, unsigned shares) {
     const gp_problem *problem = work->problem;
     size_t cols = problem->col_end - problem->col_first, items = problem->rows * work->pieces;
@@ -56,6 +59,10 @@ static void window_part(void *argument, unsigned part, unsigned parts) {
         gp_streams_done();
 }
 
+static uint64_t bytes_of(const gp_problem *problem) {
+    return problem->bytes_read + problem->bytes_written;
+}
+
 static gp_status run(gp_context *context, unsigned parts, window_work *work) {
     const gp_problem *problem = work->problem;
     size_t items = problem->rows * work->pieces;
@@ -63,20 +70,21 @@ static gp_status run(gp_context *context, unsigned parts, window_work *work) {
     parts = parts > 1 ? parts : 1;
     gp_shares shares;
     work->shares = &shares;
-    gp_shares_begin(&shares, problem->bytes_read + problem->bytes_written, parts);
+    gp_shares_begin(&shares, bytes_of(problem), parts);
     gp_threads_run(context, parts, window_part, work);
     return GP_OK;
 }
 
-static unsigned parts_of(const gp_plan *plan) {
-    return plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
+static unsigned parts_of(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    const uint64_t parts = plan->tiling.blocks < GP_PARTS_MAX ? plan->tiling.blocks : GP_PARTS_MAX;
+    return gp_threads_worth(context, (unsigned)parts, bytes_of(problem) / BYTES_A_NS);
 }
 
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line) {
     if (problem->rows == 0 || problem->col_first >= problem->col_end)
         return GP_OK;
-    unsigned parts = parts_of(plan);
+    unsigned parts = parts_of(context, plan, problem);
     size_t cols = problem->col_end - problem->col_first, pieces = 1;
     if (parts > 1 && problem->rows / ROWS_PER_PART < parts) {
         size_t worth = problem->window < PIECE_COLS_MIN ? PIECE_COLS_MIN : problem->window;
@@ -91,16 +99,16 @@ gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_
 gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                             gp_window_range range, const void *argument) {
     window_work work = {.problem = problem, .range = range, .argument = argument, .pieces = 1};
-    return run(context, parts_of(plan), &work);
+    return run(context, parts_of(context, plan, problem), &work);
 }
 
-/* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room (window_avx512.c). */
+/* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room. */
 bool gp_window_simd_supports(const gp_problem *problem) {
     return problem->window <= (size_t)1 << 30;
 }
 
 uint64_t gp_window_cpu_parts(const gp_problem *problem) {
-    return gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
+    return gp_parts_for_bytes(bytes_of(problem));
 }
 
 /* The element `distance` outside the row, `left` or right of it. */

@@ -5,116 +5,205 @@
 #include <assert.h>
 #include <string.h>
 
-/*
- * Rows with gaps of fewer columns have few whole lines, and are written as they are computed: 100000 rows a column
- * apart 2.3 ms with 16 columns and 4.3 with 24, past the caches 4.4 and 5.0; 50000 rows of 40 4.1 and 2.9.
- */
-#define APART_COLS_MIN 32
-
-/*
- * Rows done line by line before a batch is tried again: to gather columns in vain takes up to 8 % of a line's time
- * (of 161 to 256 columns of full int32, done by AVX2's batches where AVX-512's are too large, 2 to 4 % with 64 rows,
- * 1 with 256).
- */
+/* Rows done line by line before a batch is tried again, where numbers are too large for one. */
 #define ROWS_AFTER_LARGE ((size_t)256)
 
-float *gp_batch_output(const gp_problem *problem, float *out, size_t y) {
+/*
+ * An output that goes past the caches, in whole lines: a batch is computed into one buffer while the one before it is
+ * written from the other, as to compute and to write in turns takes the time of both. What is left of a batch's last
+ * line waits for the next batch.
+ */
+typedef struct {
+    float *to;      /* where buffer[turn][begin] goes; NULL: not asked for */
+    size_t begin;   /* what is before in its line of memory is not ours */
+    size_t waiting; /* end of what is left of the batch before; the next one goes behind */
+    _Alignas(64) float buffer[2][GP_BATCH_LINE + GP_BATCH_STREAMED_MAX + GP_BATCH_LINE];
+} stretch;
+
+typedef struct {
+    const gp_batch_kernels *kernels;
+    const gp_problem *problem;
+    const gp_window_map *map;
+    gp_window_line line;
+} batches;
+
+typedef struct {
+    const batches *of;
+    unsigned turn;            /* which buffer is computed into */
+    gp_batch_lines before[2]; /* sums and squares of the batch before */
+    stretch output[2];
+} stream;
+
+static bool past_caches(const gp_problem *p) {
+    return p->bytes_written >= GP_STREAMED_BYTES_MIN;
+}
+
+static bool has_gaps(const gp_problem *p) {
+    return p->out_pitch != p->col_end - p->col_first;
+}
+
+static float *output(const gp_problem *problem, float *out, size_t y) {
     return out ? out + y * problem->out_pitch + problem->col_first : NULL;
 }
 
-bool gp_batch_compute(const gp_batch_work *work, size_t y, int32_t *columns, float *sum, float *square, size_t pitch,
-                      gp_batch_queue *queue) {
-    const gp_problem *p = work->problem;
+/* Computes the batch of rows that begins with row y. False: its numbers are too large, nothing is done. */
+static bool compute(const batches *b, size_t y, int32_t *columns, float *sum, float *square, size_t pitch,
+                    gp_batch_lines *before) {
+    const gp_problem *p = b->problem;
     const int32_t *in = (const int32_t *)p->in + y * p->in_pitch;
-    uint32_t bound = work->kernels->gather(in, p->in_pitch, p->cols, columns);
-    gp_window_batch batch = {work->map,  columns, p->window,
-                             bound,      sum,     square,
-                             pitch,      queue,   (uintptr_t)in + work->kernels->lanes * p->in_pitch * sizeof *in,
-                             p->in_pitch};
-    return work->kernels->slide(&batch);
+    gp_batch_lines none[2] = {{NULL, NULL, 0}, {NULL, NULL, 0}};
+    const uintptr_t next = (uintptr_t)in + b->kernels->lanes * p->in_pitch * sizeof *in;
+    const gp_window_batch batch = {.map = b->map,
+                                   .columns = columns,
+                                   .window = p->window,
+                                   .bound = b->kernels->gather(in, p->in_pitch, p->cols, columns),
+                                   .sum = sum,
+                                   .square = square,
+                                   .pitch = pitch,
+                                   .before = before ? before : none,
+                                   .ahead = past_caches(p) ? next : 0,
+                                   .in_pitch = p->in_pitch};
+    return b->kernels->slide(&batch);
 }
 
-size_t gp_batch_lines(const gp_batch_work *work, size_t y, size_t end) {
+/* Rows one by one from y on; returns how many. */
+static size_t lines(const batches *b, size_t y, size_t end) {
     const size_t n = end - y < ROWS_AFTER_LARGE ? end - y : ROWS_AFTER_LARGE;
     for (size_t i = 0; i < n; ++i)
-        work->line(work->problem, y + i, work->problem->col_first, work->problem->col_end);
+        b->line(b->problem, y + i, b->problem->col_first, b->problem->col_end);
     return n;
 }
 
-static void copy_rows(const gp_batch_work *work, const float *from, float *to) {
-    const size_t n = work->map->n, pitch = work->problem->out_pitch, lanes = work->kernels->lanes;
-    if (!to)
-        return;
-    if (pitch == n) {
-        memcpy(to, from, lanes * n * sizeof *to);
-        return;
-    }
-    for (size_t k = 0; k < lanes; ++k)
+/* ---- through the caches ---- */
+
+static void copy_rows(const batches *b, const float *from, float *to) {
+    const size_t n = b->map->n;
+    for (size_t k = 0; to && k < b->kernels->lanes; ++k)
         for (size_t x = 0; x < n; ++x)
-            to[k * pitch + x] = from[k * n + x];
+            to[k * b->problem->out_pitch + x] = from[k * n + x];
 }
 
-/* Fewer columns than are stored at once: rows pass through a buffer. */
-static bool few_columns(const gp_batch_work *work, size_t y, int32_t *columns) {
-    const gp_problem *p = work->problem;
+/* Fewer columns than are stored at once pass through a buffer. */
+static bool few_columns(const batches *b, size_t y, int32_t *columns) {
+    const gp_problem *p = b->problem;
     float sum[GP_BATCH_LANES * GP_BATCH_FOUR], square[GP_BATCH_LANES * GP_BATCH_FOUR];
-    if (!gp_batch_compute(work, y, columns, p->sum ? sum : NULL, p->square ? square : NULL, work->map->n, NULL))
+    if (!compute(b, y, columns, p->sum ? sum : NULL, p->square ? square : NULL, b->map->n, NULL))
         return false;
-    copy_rows(work, sum, gp_batch_output(p, p->sum, y));
-    copy_rows(work, square, gp_batch_output(p, p->square, y));
+    copy_rows(b, sum, output(p, p->sum, y));
+    copy_rows(b, square, output(p, p->square, y));
     return true;
 }
 
 /* Returns how many rows are done. */
-static size_t batch_at(const gp_batch_work *work, size_t y, size_t end, int32_t *columns) {
-    const gp_problem *p = work->problem;
-    bool done;
-    if (work->map->n < GP_BATCH_FOUR)
-        done = few_columns(work, y, columns);
-    else
-        done = gp_batch_compute(work, y, columns, gp_batch_output(p, p->sum, y), gp_batch_output(p, p->square, y),
-                                p->out_pitch, NULL);
-    return done ? work->kernels->lanes : gp_batch_lines(work, y, end);
+static size_t batch_at(const batches *b, size_t y, size_t end, int32_t *columns) {
+    const gp_problem *p = b->problem;
+    const bool done = b->map->n < GP_BATCH_FOUR
+                          ? few_columns(b, y, columns)
+                          : compute(b, y, columns, output(p, p->sum, y), output(p, p->square, y), p->out_pitch, NULL);
+    return done ? b->kernels->lanes : lines(b, y, end);
 }
 
-static bool streams(const gp_problem *p) {
-    const size_t n = p->col_end - p->col_first;
-    return p->bytes_written >= GP_STREAMED_BYTES_MIN && (p->out_pitch == n || n >= APART_COLS_MIN);
+/* ---- past the caches ---- */
+
+static void begin(stretch *s, float *to) {
+    s->to = to;
+    s->waiting = s->begin = (uintptr_t)to / sizeof *to % GP_BATCH_LINE;
 }
 
-static bool suits(const gp_problem *p, size_t lanes) {
-    const bool gaps = p->out_pitch != p->col_end - p->col_first;
-    if (p->col_first >= p->col_end || p->rows < lanes || p->cols > GP_BATCH_COLS_MAX)
+/* The batch that was computed: its whole lines are to be written, the rest goes with the next batch. */
+static gp_batch_lines take_lines(const batches *b, stretch *s, unsigned turn) {
+    const size_t line = GP_BATCH_LINE, end = s->waiting + b->kernels->lanes * b->map->n, whole = end - end % line;
+    gp_batch_lines l = {s->buffer[turn], s->to, whole / line};
+    if (whole > 0 && s->begin > 0) {
+        b->kernels->write(l.from + s->begin, l.to, line - s->begin);
+        l = (gp_batch_lines){l.from + line, l.to + (line - s->begin), l.n - 1};
+        s->begin = 0;
+    }
+    memcpy(s->buffer[!turn], s->buffer[turn] + whole, line * sizeof(float));
+    s->to = l.to + l.n * line;
+    s->waiting = end % line;
+    return l;
+}
+
+/* Writes all that was computed, and begins again at row y. */
+static void restart(stream *s, size_t y) {
+    const batches *b = s->of;
+    float *const out[2] = {b->problem->sum, b->problem->square};
+    for (unsigned k = 0; k < 2; ++k) {
+        stretch *o = &s->output[k];
+        b->kernels->write(s->before[k].from, s->before[k].to, s->before[k].n * GP_BATCH_LINE);
+        s->before[k].n = 0;
+        if (out[k])
+            b->kernels->write(o->buffer[s->turn] + o->begin, o->to, o->waiting - o->begin);
+        begin(o, output(b->problem, out[k], y));
+    }
+}
+
+/* Returns how many rows are done. */
+static size_t stream_at(stream *s, size_t y, size_t end, int32_t *columns) {
+    const batches *b = s->of;
+    float *target[2];
+    for (unsigned k = 0; k < 2; ++k)
+        target[k] = s->output[k].to ? s->output[k].buffer[s->turn] + s->output[k].waiting : NULL;
+    if (!compute(b, y, columns, target[0], target[1], b->map->n, s->before)) {
+        const size_t n = lines(b, y, end);
+        restart(s, y + n);
+        return n;
+    }
+    for (unsigned k = 0; k < 2; ++k) {
+        b->kernels->write(s->before[k].from, s->before[k].to, s->before[k].n * GP_BATCH_LINE);
+        if (target[k])
+            s->before[k] = take_lines(b, &s->output[k], s->turn);
+    }
+    s->turn = !s->turn;
+    return b->kernels->lanes;
+}
+
+static void stream_rows(const batches *b, size_t first, size_t end, int32_t *columns) {
+    const size_t lanes = b->kernels->lanes;
+    stream s = {.of = b};
+    restart(&s, first);
+    size_t y = first;
+    while (end - y >= lanes)
+        y += stream_at(&s, y, end, columns);
+    restart(&s, end - lanes);
+    if (y < end) { /* with rows of the batch before, again */
+        stream_at(&s, end - lanes, end, columns);
+        restart(&s, end);
+    }
+}
+
+/* ---- all ---- */
+
+bool gp_window_batch_supports(const gp_problem *p, size_t lanes) {
+    if (!gp_window_simd_supports(p) || p->col_first >= p->col_end || p->rows < lanes || p->cols > GP_BATCH_COLS_MAX)
         return false;
-    return !streams(p) || p->cols * lanes <= (gaps ? GP_BATCH_APART_MAX : GP_BATCH_STREAMED_MAX);
+    return !past_caches(p) ||
+           (has_gaps(p) ? p->cols <= GP_BATCH_COLS_APART : p->cols * lanes <= GP_BATCH_STREAMED_MAX);
 }
 
 static void rows(const void *argument, size_t first, size_t end) {
-    const gp_batch_work *work = argument;
-    const gp_problem *p = work->problem;
-    const size_t lanes = work->kernels->lanes;
-    size_t y = first;
+    const batches *b = argument;
+    const gp_problem *p = b->problem;
+    const size_t lanes = b->kernels->lanes;
     assert(end - first >= lanes); /* all rows, or 256 KiB and more of them: 85 of 256 columns */
     _Alignas(64) int32_t columns[(GP_BATCH_COLS_MAX + 1) * GP_BATCH_LANES];
     memset(columns + p->cols * lanes, 0, lanes * sizeof *columns);
-    if (streams(p)) {
-        gp_batch_stream(work, first, end, columns);
+    if (past_caches(p) && !has_gaps(p)) {
+        stream_rows(b, first, end, columns);
         return;
     }
+    size_t y = first;
     while (end - y >= lanes)
-        y += batch_at(work, y, end, columns);
+        y += batch_at(b, y, end, columns);
     if (y < end) /* with rows of the batch before, again */
-        batch_at(work, end - lanes, end, columns);
+        batch_at(b, end - lanes, end, columns);
 }
 
 gp_status gp_window_in_batches(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                               const gp_batch_kernels *const *kernels, gp_window_line line) {
-    while (*kernels && !suits(problem, (*kernels)->lanes))
-        ++kernels;
-    if (!*kernels)
-        return gp_window_in_lines(context, plan, problem, line);
+                               const gp_batch_kernels *kernels, gp_window_line line) {
     gp_window_map map;
-    gp_window_map_columns(problem, (*kernels)->lanes, &map);
-    gp_batch_work work = {*kernels, problem, &map, line};
-    return gp_window_in_rows(context, plan, problem, rows, &work);
+    gp_window_map_columns(problem, kernels->lanes, &map);
+    const batches b = {kernels, problem, &map, line};
+    return gp_window_in_rows(context, plan, problem, rows, &b);
 }

@@ -17,20 +17,16 @@ GP_DECLARE_LAUNCHER(gp_launch_window_naive);
         .launch = GP_GPU(gp_launch_##row)                                                                \
     }
 
-#define FIT_PROCESSOR(name, isa)                                                                 \
-    static bool fit_##name(const gp_problem *problem, const gp_device *device, unsigned attempt, \
-                           gp_tiling *tiling) {                                                  \
-        return gp_window_simd_supports(problem) &&                                               \
-               gp_fit_processor(device, isa, gp_window_cpu_parts(problem), attempt, tiling);     \
-    }
+#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_window_cpu_parts(problem))
 
-FIT_PROCESSOR(avx512, GP_ISA_AVX512)
-FIT_PROCESSOR(avx2, GP_ISA_AVX2)
-FIT_PROCESSOR(neon, GP_ISA_NEON)
+FIT(batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16))
+FIT(avx512, GP_ISA_AVX512, gp_window_simd_supports(problem))
+FIT(batch_avx2, GP_ISA_AVX2, gp_window_batch_supports(problem, 8))
+FIT(avx2, GP_ISA_AVX2, gp_window_simd_supports(problem))
+FIT(neon, GP_ISA_NEON, gp_window_simd_supports(problem))
+FIT(cpu, 0, true)
 
-static bool fit_cpu(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    return gp_fit_processor(device, 0, gp_window_cpu_parts(problem), attempt, tiling);
-}
+#define CPU_ROW(row, fits, launcher, text) GP_CPU_ROW(row, GP_OPERATION_WINDOW, fits, launcher, text)
 
 const gp_kernel gp_window_rows[] = {
     GPU_ROW(window_rows, GP_WINDOW_ROWS_REGS, 0,
@@ -41,30 +37,18 @@ const gp_kernel gp_window_rows[] = {
             "windows too wide for shared memory: what enters and leaves, from global memory"),
     GPU_ROW(window_naive, GP_WINDOW_NAIVE_REGS, 0,
             "any window: a thread a pixel adds up its window, at a cost that grows with it"),
-    {.name = "window_avx512",
-     .operation = GP_OPERATION_WINDOW,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_avx512,
-     .launch = GP_X86(gp_launch_window_avx512),
-     .about = "AVX-512, sliding 8 outputs at a time, windows up to 2^30"},
-    {.name = "window_avx2",
-     .operation = GP_OPERATION_WINDOW,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_avx2,
-     .launch = GP_X86(gp_launch_window_avx2),
-     .about = "AVX2, sliding 4 outputs at a time, windows up to 2^30"},
-    {.name = "window_neon",
-     .operation = GP_OPERATION_WINDOW,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_neon,
-     .launch = GP_ARM64(gp_launch_window_neon),
-     .about = "NEON, sliding 4 outputs at a time, windows up to 2^30"},
-    {.name = "window_cpu",
-     .operation = GP_OPERATION_WINDOW,
-     .space = GP_SPACE_PROCESSOR,
-     .fit = fit_cpu,
-     .launch = gp_launch_window_cpu,
-     .about = "portable C: the reference that every other kernel is proved against"},
+    CPU_ROW(window_batch_avx512, fit_batch_avx512, GP_X86(gp_launch_window_batch_avx512),
+            "AVX-512, 16 short rows at once, a lane a row, windows up to 2^30"),
+    CPU_ROW(window_avx512, fit_avx512, GP_X86(gp_launch_window_avx512),
+            "AVX-512, row by row, 16 columns a step, windows up to 2^30"),
+    CPU_ROW(window_batch_avx2, fit_batch_avx2, GP_X86(gp_launch_window_batch_avx2),
+            "AVX2, 8 short rows at once, a lane a row, windows up to 2^30"),
+    CPU_ROW(window_avx2, fit_avx2, GP_X86(gp_launch_window_avx2),
+            "AVX2, row by row, 8 columns a step, windows up to 2^30"),
+    CPU_ROW(window_neon, fit_neon, GP_ARM64(gp_launch_window_neon),
+            "NEON, row by row, 4 columns a step, windows up to 2^30"),
+    CPU_ROW(window_cpu, fit_cpu, gp_launch_window_cpu,
+            "portable C: the reference that every other kernel is proved against"),
 };
 
 GP_COUNT_ROWS(window);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processor kernels of transposes share: shares of the work, lines kept, runs of lines written. */
+#include "cpu_job.h"
+#include <stdlib.h>
+
+/* Bytes of a row of the input or the output that a share has at least. */
+#define UNIT_BYTES ((size_t)256)
+
+/* A share that is a band of rows keeps the strips of columns as wide as they are; its rows have at least so many
+ * bytes. */
+#define BAND_BYTES ((size_t)512)
+
+/* And where threads take further shares of others'. Narrow ones leave nothing to a processor's own prefetching. */
+#define SHARE_BYTES ((size_t)2048)
+
+/* Of one thread, past its core's own cache. */
+#define BYTES_A_NS 15
+
+gp_transpose_job gp_transpose_job_of(const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes;
+    return (gp_transpose_job){
+        .whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
+        .elem_bytes = bytes,
+        .rows = problem->rows,
+        .cols = problem->cols};
+}
+
+/* Rows before the first whole lines of the output, from row r on. */
+static size_t rows_to_line(const gp_transpose_job *job, size_t r) {
+    return (0 - (uintptr_t)(job->whole.out + r * job->elem_bytes)) % (2 * GP_LINE) / job->elem_bytes;
+}
+
+/* Where share number `share` of `count` rows or columns begins: a whole number of units, the last has the rest. */
+static size_t share_begin(size_t count, size_t unit, unsigned share, unsigned shares) {
+    return share == shares ? count : gp_part_begin(count / unit, share, shares) * unit;
+}
+
+/* All rows of the output begin at one place of a line, so that a band of rows can begin and end with whole lines. */
+static bool is_aligned(const gp_transpose_job *job) {
+    return job->whole.out_pitch % GP_LINE == 0;
+}
+
+static gp_rectangle rectangle_of(const gp_transpose_job *job, unsigned share, unsigned shares) {
+    const size_t unit = job->elem_bytes < UNIT_BYTES ? UNIT_BYTES / job->elem_bytes : 1;
+    gp_rectangle at = {0, job->rows, 0, job->cols};
+    const bool bands = is_aligned(job) && job->rows * job->elem_bytes >= shares * BAND_BYTES;
+    if ((job->cols >= job->rows && !bands) || job->rows / unit < shares) {
+        at.c = share_begin(job->cols, unit, share, shares);
+        at.cols = share_begin(job->cols, unit, share + 1, shares) - at.c;
+    } else {
+        at.r = share_begin(job->rows, unit, share, shares);
+        size_t end = share_begin(job->rows, unit, share + 1, shares);
+        at.r += share > 0 ? rows_to_line(job, at.r) : 0;
+        end = share + 1 < shares ? gp_smaller(job->rows, end + rows_to_line(job, end)) : end;
+        at.rows = end - at.r;
+    }
+    return at;
+}
+
+bool gp_transpose_next(const gp_transpose_job *job, unsigned part, unsigned *share, gp_rectangle *at) {
+    const unsigned shares = gp_shares_count(job->shares);
+    do {
+        *share = *share == GP_SHARE_NONE ? gp_shares_first(job->shares, part) : gp_shares_take(job->shares, part);
+        if (*share == shares)
+            return false;
+        *at = rectangle_of(job, *share, shares);
+    } while (at->rows == 0 || at->cols == 0);
+    return true;
+}
+
+unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    const uint64_t parts = plan->tiling.blocks < GP_PARTS_MAX ? plan->tiling.blocks : GP_PARTS_MAX;
+    return gp_threads_worth(context, (unsigned)parts, (problem->bytes_read + problem->bytes_written) / BYTES_A_NS);
+}
+
+void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_part_function part) {
+    gp_shares shares;
+    const uint64_t wide = (job->rows > job->cols ? job->rows : job->cols) * job->elem_bytes / SHARE_BYTES;
+    gp_shares_begin(&shares, is_aligned(job) ? wide * GP_SHARE_BYTES_MIN : 0, parts);
+    job->shares = &shares;
+    gp_threads_run(context, parts, part, job);
+}
+
+bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_job *job, size_t lines) {
+    job->kept_bytes = lines * GP_LINE;
+    if (context->lines_bytes < parts * job->kept_bytes) {
+        free(context->lines);
+        context->lines = aligned_alloc(GP_LINE, parts * job->kept_bytes);
+        context->lines_bytes = context->lines ? parts * job->kept_bytes : 0;
+    }
+    job->kept = context->lines;
+    return job->kept != NULL;
+}
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+
+static void stream_line(char *to, const char *from) {
+    for (size_t k = 0; k < GP_LINE; k += sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
+}
+#else
+static void stream_line(char *to, const char *from) {
+    memcpy(to, from, GP_LINE);
+}
+#endif
+
+void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
+    size_t before = (uintptr_t)at % GP_LINE, left = before + bytes;
+    char *line = at - before;
+    const char *from = run - before;
+    if (!first) {
+        memcpy(run - GP_LINE, kept, GP_LINE);
+    } else if (before > 0) {
+        memcpy(at, run, GP_LINE - before);
+        line += GP_LINE, from += GP_LINE, left -= GP_LINE;
+    }
+    for (; left >= GP_LINE; line += GP_LINE, from += GP_LINE, left -= GP_LINE)
+        stream_line(line, from);
+    if (last)
+        memcpy(line, from, left);
+    else
+        memcpy(kept, run + bytes - GP_LINE, GP_LINE);
+}

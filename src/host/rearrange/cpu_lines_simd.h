@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transposes whose output goes past the caches in whole lines, wherever they begin, with the tiles that the including
+ * file names before.
+ */
+#include "cpu_job.h"
+
+#if defined(LANES)
+
+/* A strip of columns is done for all rows before the next, in panels: rows that make a line or two of the output. */
+typedef struct {
+    gp_matrices at;      /* the strip's first element below the head */
+    size_t width;        /* bytes of a row in the strip */
+    size_t panels, left; /* rows behind the last panel */
+    size_t high;         /* lines of a panel */
+    char *kept; /* SKEWED: a line for each column of the lanes, and as many as a lane has, for the last lane */
+} strip;
+
+#define STRIP_BYTES ((size_t)8192)
+#define SQUARES_COLS ((size_t)4096) /* where nothing is kept, if they are more */
+
+/* ---- where all rows of the output begin alike: squares ---- */
+
+/*
+ * While a square is written from a buffer, the rows of the next are copied into another: zips never wait for memory,
+ * and each line of a row is read once, however rows crowd into sets of the caches.
+ */
+#define SQUARE_BYTES ((size_t)128) /* of a row */
+#define STRIP_LINES(bytes) ((STRIP_BYTES + SQUARE_BYTES + LANE) / (bytes))
+
+/* Rows so many bytes apart, or a multiple, meet in one set of the first-level cache, which has 8 or 12 lines. */
+#define CROWDED_PITCH ((size_t)4096)
+#define CROWDED_ROWS_AHEAD ((size_t)16) /* rows prefetched where they crowd; elsewhere those of a square */
+
+typedef struct {
+    _Alignas(GP_LINE) char row[SQUARE_BYTES][SQUARE_BYTES];
+} square;
+
+/* Squares of a strip follow each other panel by panel; a panel's last ends with it. */
+typedef struct {
+    size_t panel, first; /* byte of a row */
+    size_t done;         /* bytes from there on that the square before has written */
+} place;
+
+INLINE place place_after(const strip *s, place p) {
+    const size_t first = p.first + SQUARE_BYTES, last = s->width - SQUARE_BYTES;
+    if (first >= s->width)
+        return (place){p.panel + 1, 0, 0};
+    return first <= last ? (place){p.panel, first, 0} : (place){p.panel, last, first - last};
+}
+
+/* The input there; behind the last square, of the last panel. */
+INLINE const char *input_at(const strip *s, size_t panel_rows, place p) {
+    return s->at.in + (p.panel < s->panels ? p.panel : s->panels - 1) * panel_rows * s->at.in_pitch + p.first;
+}
+
+/*
+ * `bytes` and `high` are constants. A square of one line has 32 or 64 rows: the next square's are prefetched into the
+ * second-level cache, as with the buffers they overflow the first (8256 x 8256 of 1 byte 8.9 ms, and 13.9 ms there).
+ */
+INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
+    const size_t rows = high * GP_LINE / bytes, n = LANE / bytes, steps = SQUARE_BYTES / LANE, pitch = s->at.in_pitch;
+    const size_t rows_ahead = pitch % CROWDED_PITCH == 0 ? gp_smaller(rows, CROWDED_ROWS_AHEAD) : rows;
+    square held[2];
+    place now = {0, 0, 0}, next = place_after(s, now);
+    for (size_t i = 0; i < rows; ++i)
+        memcpy(held[0].row[i], s->at.in + i * pitch, SQUARE_BYTES);
+    for (size_t turn = 0; now.panel < s->panels; now = next, next = place_after(s, next), ++turn) {
+        const char *in = input_at(s, rows, next), *after = input_at(s, rows, place_after(s, next));
+        const square *from = &held[turn % 2];
+        square *to = &held[1 - turn % 2];
+        char *out = s->at.out + now.first / bytes * s->at.out_pitch + now.panel * rows * bytes;
+        for (size_t k = 0, i = 0; k < steps; ++k) {
+            columns part[LINES_MAX * VECTORS];
+            columns_of_lines(bytes, high, from->row[0] + k * LANE, SQUARE_BYTES, part);
+            for (size_t c = 0; c < n; ++c, out += s->at.out_pitch) {
+                vec row[SQUARE_BYTES / VECTOR];
+                const bool fed = c < rows / steps;
+                if (fed) {
+                    const size_t below = i + rows_ahead;
+                    const char *ahead = below < rows ? in + below * pitch : after + (below - rows) * pitch;
+                    __builtin_prefetch(ahead, 0, high == 1 ? 2 : 3);
+                    __builtin_prefetch(ahead + GP_LINE, 0, high == 1 ? 2 : 3);
+                    for (size_t v = 0; v < SQUARE_BYTES / VECTOR; ++v)
+                        row[v] = load_bytes(in + i * pitch + v * VECTOR);
+                }
+                for (size_t v = 0; v < high * VECTORS && k * LANE + c * bytes >= now.done; ++v)
+                    stream_bytes(out + v * VECTOR, part[v].of[c]);
+                if (fed) {
+                    for (size_t v = 0; v < SQUARE_BYTES / VECTOR; ++v)
+                        store_bytes(to->row[i] + v * VECTOR, row[v]);
+                    ++i;
+                }
+            }
+        }
+    }
+}
+
+/* ---- where they begin anywhere: lanes, and lines that are begun by one panel and finished by the next ---- */
+
+/* `kept` and the lines follow each other in the output: those that begin in kept are written, the last is kept. */
+INLINE void stream_skewed(size_t lines, char *at, char *kept, const columns *part, size_t k) {
+    const size_t later = (0 - (uintptr_t)at) % GP_LINE;
+    at += later - GP_LINE;
+#if defined(HAS_JOINED)
+    vec before = load_bytes(kept);
+    for (size_t i = 0; i < lines; ++i, at += GP_LINE) {
+        stream_bytes(at, joined(later, before, part[i].of[k]));
+        before = part[i].of[k];
+    }
+    store_bytes(kept, before);
+#else
+    char both[(1 + LINES_MAX) * GP_LINE];
+    memcpy(both, kept, GP_LINE);
+    for (size_t i = 0; i < lines * VECTORS; ++i)
+        store_bytes(both + GP_LINE + i * VECTOR, part[i].of[k]);
+    for (size_t i = 0; i < lines * VECTORS; ++i)
+        stream_bytes(at + i * VECTOR, load_bytes(both + later + i * VECTOR));
+    memcpy(kept, both + lines * GP_LINE, GP_LINE);
+#endif
+}
+
+/* All columns but the first `done`. */
+INLINE void put_skewed(size_t bytes, size_t high, const gp_matrices *m, char *kept, size_t done) {
+    columns part[LINES_MAX * VECTORS];
+    columns_of_lines(bytes, high, m->in, m->in_pitch, part);
+    for (size_t k = 0; k < LANE / bytes; ++k)
+        if (k >= done)
+            stream_skewed(high, m->out + k * m->out_pitch, kept + k * GP_LINE, part, k);
+}
+
+#define BYTES_AHEAD ((size_t)256) /* of a row are prefetched */
+
+/* All of the panel after the next. */
+INLINE void prefetch_panel(const strip *s, const char *in, size_t rows) {
+    const size_t pitch = s->at.in_pitch, step = pitch < GP_LINE ? GP_LINE : pitch;
+    for (size_t k = 2 * rows * pitch; k < 3 * rows * pitch; k += step)
+        for (size_t i = 0; i < s->width; i += GP_LINE)
+            __builtin_prefetch(in + k + i);
+}
+
+/* Panels of whole lanes, of which the last ends with the strip. `bytes` and `high` are constants. */
+INLINE void put_panels(size_t bytes, size_t high, const strip *s) {
+    const size_t rows = high * GP_LINE / bytes, n = LANE / bytes, pitch = s->at.in_pitch;
+    const bool crowded = pitch % CROWDED_PITCH == 0, narrow = s->width < BYTES_AHEAD;
+    char lines[LINES_MAX * GP_LINE][GP_LINE];
+    for (size_t p = 0; p < s->panels; ++p) {
+        const char *in = s->at.in + p * rows * pitch;
+        gp_matrices at = {in, crowded ? GP_LINE : pitch, s->at.out + p * rows * bytes, s->at.out_pitch};
+        char *kept = s->kept;
+        size_t first = 0;
+        if (narrow)
+            prefetch_panel(s, in, rows);
+        for (; first + GP_LINE <= s->width; first += GP_LINE) {
+            for (size_t i = 0; crowded && i < rows; ++i)
+                memcpy(lines[i], in + i * pitch + first, GP_LINE);
+            at.in = crowded ? lines[0] : in + first;
+            for (size_t k = 0; k < 4; ++k, at.in += LANE, at.out += n * at.out_pitch, kept += n * GP_LINE) {
+                for (size_t i = k * rows / 4; !narrow && i < (k + 1) * rows / 4; ++i)
+                    __builtin_prefetch(in + i * pitch + first + BYTES_AHEAD, 0, 2);
+                put_skewed(bytes, high, &at, kept, 0);
+            }
+        }
+        for (; first < s->width; first += LANE, kept += n * GP_LINE) {
+            const size_t from = gp_smaller(first, s->width - LANE);
+            at = gp_matrices_at(s->at, p * rows, from / bytes, bytes);
+            put_skewed(bytes, high, &at, kept, (first - from) / bytes);
+        }
+    }
+}
+
+#define LINE_KERNELS_OF(n, high)               \
+    LEAF void squares_of_##n(const strip *s) { \
+        put_squares(n, high, s);               \
+    }                                          \
+    LEAF void panels_of_##n(const strip *s) {  \
+        put_panels(n, high, s);                \
+    }
+
+LINE_KERNELS_OF(1, 1)
+LINE_KERNELS_OF(2, 1)
+LINE_KERNELS_OF(4, 2)
+LINE_KERNELS_OF(8, 2)
+LINE_KERNELS_OF(16, 2)
+
+LEAF void high_squares_of_1(const strip *s) {
+    put_squares(1, 2, s);
+}
+
+LEAF void high_squares_of_2(const strip *s) {
+    put_squares(2, 2, s);
+}
+
+typedef void (*strip_kernel)(const strip *s);
+
+/* Rows of narrow elements are many: those of two lines only where they crowd. */
+static const strip_kernel squares[] = {squares_of_1, squares_of_2, squares_of_4, squares_of_8, squares_of_16};
+static const strip_kernel high_squares[] = {high_squares_of_1, high_squares_of_2, squares_of_4, squares_of_8,
+                                            squares_of_16};
+static const strip_kernel panels[] = {panels_of_1, panels_of_2, panels_of_4, panels_of_8, panels_of_16};
+
+/* The rows in front of the panels: what comes before the first whole lines is written, the rest kept. */
+SIMD static void begin_lines(const element_kernels *e, const strip *s) {
+    const gp_matrices head = {s->at.in - e->of_line * s->at.in_pitch, s->at.in_pitch, s->at.out - GP_LINE,
+                              s->at.out_pitch};
+    char *kept = s->kept;
+    for (size_t first = 0; first < s->width; first += LANE) {
+        const gp_matrices m = gp_matrices_at(head, 0, gp_smaller(first, s->width - LANE) / e->bytes, e->bytes);
+        e->columns(&(gp_matrices){m.in, m.in_pitch, kept, GP_LINE});
+        for (size_t k = 0; k < e->of_lane; ++k, kept += GP_LINE) {
+            char *out = m.out + k * m.out_pitch;
+            if ((uintptr_t)out % GP_LINE > 0)
+                copy_some(out, kept, GP_LINE - (uintptr_t)out % GP_LINE);
+        }
+    }
+}
+
+/* The rows behind the panels, and, skewed, what is kept. */
+SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed) {
+    const size_t below = s->panels * s->high * e->of_line;
+    char rows[LINES_MAX * GP_LINE][LANE], run[LANE][(1 + LINES_MAX) * GP_LINE], *kept = s->kept;
+    __asm__("" : "=m"(rows));
+    for (size_t first = 0; first < s->width; first += LANE) {
+        const size_t from = gp_smaller(first, s->width - LANE), done = (first - from) / e->bytes;
+        const gp_matrices m = gp_matrices_at(s->at, below, from / e->bytes, e->bytes);
+        for (size_t i = 0; i < s->left; ++i)
+            memcpy(rows[i], m.in + i * m.in_pitch, LANE);
+        for (size_t i = 0; i < s->left; i += e->of_line)
+            e->columns(&(gp_matrices){rows[i], LANE, run[0] + GP_LINE + i * e->bytes, sizeof *run});
+        kept += done * GP_LINE;
+        for (size_t k = done; k < e->of_lane; ++k, kept += GP_LINE) {
+            char *out = m.out + k * m.out_pitch;
+            const size_t before = skewed ? ((uintptr_t)out - 1) % GP_LINE + 1 : 0,
+                         length = before + s->left * e->bytes;
+            if (skewed)
+                memcpy(run[k], kept, GP_LINE);
+            for (size_t i = 0; i < length; i += GP_LINE)
+                copy_some(out - before + i, run[k] + GP_LINE - before + i, gp_smaller(GP_LINE, length - i));
+        }
+    }
+}
+
+/* Rows >= three lines', cols >= a lane's. */
+SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols, char *kept) {
+    const size_t kind = (size_t)(e - kinds), row_bytes = cols * e->bytes;
+    const bool skewed = m->out_pitch % GP_LINE != 0 || (uintptr_t)m->out % e->bytes != 0 || row_bytes < SQUARE_BYTES;
+    const size_t unit = m->out_pitch % (2 * GP_LINE) == 0 ? 2 * GP_LINE : GP_LINE;
+    const bool high = e->bytes > 2 || (!skewed && m->in_pitch % CROWDED_PITCH == 0 && unit > GP_LINE);
+    const size_t head = skewed ? e->of_line : (0 - (uintptr_t)m->out) % unit / e->bytes;
+    const size_t most = !skewed && SQUARES_COLS * e->bytes > STRIP_BYTES ? SQUARES_COLS * e->bytes : STRIP_BYTES;
+    strip s = {.high = high ? 2 : 1, .kept = kept};
+    s.panels = (rows - head) / (s.high * e->of_line);
+    s.left = (rows - head) % (s.high * e->of_line);
+    if (!skewed)
+        small_tiles(e, m, head, cols);
+    for (size_t k = 0; k < row_bytes; k += s.width) {
+        s.at = gp_matrices_at(*m, head, k / e->bytes, e->bytes);
+        s.width = row_bytes - k < most + SQUARE_BYTES ? row_bytes - k : most;
+        if (skewed) {
+            begin_lines(e, &s);
+            panels[kind](&s);
+        } else if (s.panels > 0) {
+            (high ? high_squares : squares)[kind](&s);
+        }
+        if (skewed || s.left > 0)
+            end_lines(e, &s, skewed);
+    }
+}
+
+/* ---- short rows of the output, without gaps: columns in turns become one run of lines ---- */
+
+#define RUN_BYTES ((size_t)8192) /* or as much as a line of columns has: 64 of 640 bytes */
+
+SIMD static void short_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols) {
+    _Alignas(GP_LINE) char buffer[GP_LINE + 64 * 640], kept[GP_LINE], *run = buffer + GP_LINE;
+    const size_t pitch = m->out_pitch;
+    size_t begin = 0;
+    for (size_t c = 0, n; c < cols; c += n) {
+        n = gp_smaller(e->of_line, cols - c);
+        const gp_matrices at = gp_matrices_at(*m, 0, c, e->bytes);
+        for (size_t i = 0; i < rows; ++i)
+            __builtin_prefetch(at.in + i * at.in_pitch + BYTES_AHEAD, 0, 2);
+        any_tiles(e, &(gp_matrices){at.in, at.in_pitch, run + (c - begin) * pitch, pitch}, rows, n);
+        if (c + n == cols || (c + n - begin + e->of_line) * pitch > RUN_BYTES) {
+            gp_transpose_put_run(m->out + begin * pitch, run, (c + n - begin) * pitch, kept, begin == 0,
+                                 c + n == cols);
+            begin = c + n;
+        }
+    }
+}
+
+SIMD static void lines_part(void *argument, unsigned part, unsigned parts) {
+    const gp_transpose_job *j = argument;
+    const element_kernels *e = kernels_of(j);
+    char *kept = j->kept + part * j->kept_bytes;
+    (void)parts;
+    gp_rectangle at;
+    for (unsigned share = GP_SHARE_NONE; gp_transpose_next(j, part, &share, &at);) {
+        const gp_matrices m = gp_matrices_at(j->whole, at.r, at.c, e->bytes);
+        if (gp_transpose_has_short_rows(j->rows, e->bytes))
+            short_rows(e, &m, at.rows, at.cols);
+        else
+            long_rows(e, &m, at.rows, at.cols, kept);
+    }
+    gp_streams_done();
+}
+
+/* Without memory for the lines that are kept, in tiles. */
+gp_status NAMED(gp_launch_transpose_lines)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    gp_transpose_job job = gp_transpose_job_of(problem);
+    const unsigned parts = gp_transpose_parts(context, plan, problem);
+    const bool kept = gp_transpose_keep_lines(context, parts, &job, STRIP_LINES(job.elem_bytes));
+    gp_transpose_run(context, parts, &job, kept ? lines_part : tiles_part);
+    return GP_OK;
+}
+
+#endif

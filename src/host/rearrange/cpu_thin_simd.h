@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transposes with one side shorter than a lane of 16 bytes, such as pixels into planes and back, with the tiles that
+ * the including file names before. The short side, `planes` long, makes records. A block is 16 bytes of each plane
+ * and as many records, which are as many lanes as there are planes. Each lane of the one side is put together from
+ * all of the other's, by a pick each; a vector does as many blocks at once as it has lanes.
+ */
+#include "cpu_job.h"
+
+#if defined(LANES)
+
+#define PLANES_MAX (LANE - 1)
+
+/* Where the bytes of lane `to` of the one side are in lane `from` of the other; 0x80: not there. */
+typedef struct {
+    _Alignas(LANE) unsigned char of[PLANES_MAX][PLANES_MAX][LANE];
+} orders;
+
+/* Element i of plane p is element i * planes + p of the block's records. */
+SIMD static void make_orders(orders *o, size_t planes, size_t bytes, bool to_planes) {
+    size_t plane = 0, in_plane = 0;
+    for (size_t to = 0; to < planes; ++to)
+        memset(o->of[to], 0x80, planes * sizeof o->of[to][0]);
+    for (size_t lane = 0; lane < planes; ++lane)
+        for (size_t in_lane = 0; in_lane < LANE; in_lane += bytes) {
+            unsigned char *to = to_planes ? o->of[plane][lane] + in_plane : o->of[lane][plane] + in_lane;
+            for (size_t k = 0; k < bytes; ++k)
+                to[k] = (unsigned char)((to_planes ? in_lane : in_plane) + k);
+            if (++plane == planes)
+                plane = 0, in_plane += bytes;
+        }
+}
+
+/* Whether lane `lane` of the records has an element of a plane. */
+INLINE bool has_element_of(size_t planes, size_t elements, size_t lane, size_t plane) {
+    return planes <= elements || (plane + planes - lane * elements % planes) % planes < elements;
+}
+
+INLINE vec ordered(size_t planes, size_t elements, const orders *o, bool to_planes, size_t to, const vec *from) {
+    vec all_of = pick_bytes(from[0], o->of[to][0]);
+#pragma GCC unroll 8
+    for (size_t k = 1; k < planes; ++k)
+        if (has_element_of(planes, elements, to_planes ? k : to, to_planes ? to : k))
+            all_of = or_bits(all_of, pick_bytes(from[k], o->of[to][k]));
+    return all_of;
+}
+
+/*
+ * Records that follow each other become a line of each plane, `pitch` bytes apart. A lane has `elements` of them, no
+ * fewer than planes. As many lines as planes are prefetched from `ahead` on, in turns with loads.
+ */
+INLINE void split(size_t planes, size_t elements, const orders *o, const char *records, const char *ahead,
+                  char *lines, size_t pitch) {
+    if (planes > elements)
+        __builtin_unreachable();
+    for (size_t v = 0; v < VECTORS; ++v, records += planes * VECTOR, lines += VECTOR) {
+        vec from[PLANES_MAX];
+#pragma GCC unroll 8
+        for (size_t k = 0; k < planes; ++k) {
+            if (v == 0)
+                __builtin_prefetch(ahead + k * GP_LINE);
+            from[k] = load_lanes(records + k * LANE, planes * LANE);
+        }
+#pragma GCC unroll 8
+        for (size_t k = 0; k < planes; ++k)
+            store_bytes(lines + k * pitch, ordered(planes, elements, o, true, k, from));
+    }
+}
+
+INLINE void join_lines(size_t planes, size_t elements, const orders *o, const char *lines, size_t pitch,
+                       char *records) {
+    for (size_t v = 0; v < VECTORS; ++v, records += planes * VECTOR, lines += VECTOR) {
+        vec from[PLANES_MAX];
+#pragma GCC unroll 8
+        for (size_t k = 0; k < planes; ++k)
+            from[k] = load_bytes(lines + k * pitch);
+#pragma GCC unroll 8
+        for (size_t k = 0; k < planes; ++k)
+            store_lanes(records + k * LANE, planes * LANE, ordered(planes, elements, o, false, k, from));
+    }
+}
+
+/* Calls f with constants for up to 8 planes, so that its loops are unrolled; more there are of bytes only. */
+#define CASE(f, n, elements, ...)    \
+    case (n)*32 + (elements):        \
+        f(n, elements, __VA_ARGS__); \
+        break;
+#define CASES(f, n, ...)        \
+    CASE(f, n, 16, __VA_ARGS__) \
+    CASE(f, n, 8, __VA_ARGS__)  \
+    CASE(f, n, 4, __VA_ARGS__)  \
+    CASE(f, n, 2, __VA_ARGS__)  \
+    CASE(f, n, 1, __VA_ARGS__)
+#define WITH_PLANES(f, planes, bytes, ...)  \
+    switch ((planes)*32 + LANE / (bytes)) { \
+        CASES(f, 2, __VA_ARGS__)            \
+        CASES(f, 3, __VA_ARGS__)            \
+        CASES(f, 4, __VA_ARGS__)            \
+        CASES(f, 5, __VA_ARGS__)            \
+        CASES(f, 6, __VA_ARGS__)            \
+        CASES(f, 7, __VA_ARGS__)            \
+        CASES(f, 8, __VA_ARGS__)            \
+    default:                                \
+        f(planes, 16, __VA_ARGS__);         \
+    }
+
+/* What goes past the caches does so in runs of this many lines of each plane, or the records of as many. */
+#define RUN_LINES ((size_t)8)
+#define RUN_ROOM ((1 + RUN_LINES) * GP_LINE)
+#define RECORDS_AHEAD ((size_t)1536) /* bytes that are prefetched */
+
+typedef struct {
+    gp_transpose_job base;
+    size_t planes;
+    bool to_planes, stream;
+    orders orders;
+} thin_job;
+
+/* In front of each plane's run, and of the run of records, is room for a line. */
+typedef struct {
+    _Alignas(GP_LINE) char runs[PLANES_MAX * RUN_ROOM + GP_LINE];
+    char kept[PLANES_MAX][GP_LINE], lines[PLANES_MAX][GP_LINE], records[PLANES_MAX * GP_LINE];
+} thin_buffers;
+
+INLINE void copy_records(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t n, size_t bytes) {
+    for (size_t i = 0; i < n; ++i)
+        copy_some(to + i * to_pitch, from + i * from_pitch, bytes);
+}
+
+/* n records into planes. */
+SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_LINE / bytes;
+    for (size_t r = 0, some; r < n; r += some) {
+        const gp_matrices at = gp_matrices_at(*m, r, 0, bytes);
+        const bool packed = m->in_pitch == record && n - r >= most;
+        some = gp_smaller(most, n - r);
+        if (!packed)
+            copy_records(b->records, record, at.in, at.in_pitch, some, record);
+        WITH_PLANES(split, j->planes, bytes, &j->orders, packed ? at.in : b->records,
+                    at.in + (j->stream ? RECORDS_AHEAD : 0), some == most ? at.out : b->lines[0],
+                    some == most ? at.out_pitch : GP_LINE);
+        for (size_t k = 0; some < most && k < j->planes; ++k)
+            copy_some(at.out + k * at.out_pitch, b->lines[k], some * bytes);
+    }
+}
+
+/* Planes into n records. */
+SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_LINE / bytes;
+    for (size_t r = 0, some; r < n; r += some) {
+        const gp_matrices at = gp_matrices_at(*m, 0, r, bytes);
+        const bool packed = m->out_pitch == record && n - r >= most;
+        some = gp_smaller(most, n - r);
+        for (size_t k = 0; some < most && k < j->planes; ++k)
+            copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
+        WITH_PLANES(join_lines, j->planes, bytes, &j->orders, some == most ? at.in : b->lines[0],
+                    some == most ? at.in_pitch : GP_LINE, packed ? at.out : b->records);
+        if (!packed)
+            copy_records(at.out, at.out_pitch, b->records, record, some, record);
+    }
+}
+
+/* n records, in runs past the caches. */
+SIMD static void stream_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+    const size_t bytes = j->base.elem_bytes;
+    for (size_t r = 0, some; r < n; r += some) {
+        some = gp_smaller(RUN_LINES * GP_LINE / bytes, n - r);
+        const bool first = r == 0, last = r + some == n;
+        const gp_matrices at = gp_matrices_at(*m, j->to_planes ? r : 0, j->to_planes ? 0 : r, bytes);
+        gp_matrices to_run = {at.in, at.in_pitch, b->runs + GP_LINE, at.out_pitch};
+        if (!j->to_planes) {
+            join_records(j, &to_run, some, b);
+            gp_transpose_put_run(at.out, to_run.out, some * at.out_pitch, b->kept[0], first, last);
+            continue;
+        }
+        to_run.out_pitch = RUN_ROOM;
+        split_records(j, &to_run, some, b);
+        for (size_t k = 0; k < j->planes; ++k)
+            gp_transpose_put_run(at.out + k * at.out_pitch, to_run.out + k * RUN_ROOM, some * bytes, b->kept[k],
+                                 first, last);
+    }
+}
+
+SIMD static void thin_part(void *argument, unsigned part, unsigned parts) {
+    const thin_job *j = argument;
+    thin_buffers buffers;
+    gp_rectangle at;
+    (void)parts;
+    for (unsigned share = GP_SHARE_NONE; gp_transpose_next(&j->base, part, &share, &at);) {
+        const gp_matrices m = gp_matrices_at(j->base.whole, at.r, at.c, j->base.elem_bytes);
+        if (j->planes == 1 && (j->to_planes ? m.in_pitch : m.out_pitch) == j->base.elem_bytes)
+            memcpy(m.out, m.in, at.rows * at.cols * j->base.elem_bytes);
+        else if (j->stream)
+            stream_records(j, &m, at.rows + at.cols - j->planes, &buffers);
+        else if (j->to_planes)
+            split_records(j, &m, at.rows, &buffers);
+        else
+            join_records(j, &m, at.cols, &buffers);
+    }
+    if (j->stream)
+        gp_streams_done();
+}
+
+gp_status NAMED(gp_launch_transpose_thin)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes;
+    thin_job job;
+    job.base = gp_transpose_job_of(problem);
+    job.to_planes = problem->cols < problem->rows;
+    job.planes = job.to_planes ? problem->cols : problem->rows;
+    job.stream = gp_transpose_past_caches(problem) && (job.to_planes || problem->out_pitch == job.planes);
+    make_orders(&job.orders, job.planes, bytes, job.to_planes);
+    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job.base, thin_part);
+    return GP_OK;
+}
+
+#endif
