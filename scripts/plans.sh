@@ -35,13 +35,16 @@ page() {
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 # Plans for other GPUs
 
-What the [planner](planner.md) chooses for GPUs that it knows by their figures alone: nothing was run on them. `D` is the
-textbook device of [occupancy.md](occupancy.md), 16384 registers and 16 KiB of shared memory an SM; the others are what
-`gpuprim explain --devices` lists, with sources. The last line of each table is an H200 of which a block may have only 16
-KiB and 16384 registers, as `gp_context_limit()` makes it: what is planned there also runs, see
-`tests/core/test_gpu_limits.c`, and what it loses is measured by `gpuprim-bench-gpu limits`.
+What the [planner](design.md#the-planner) chooses for GPUs that it knows by their figures alone. Nothing was run on them.
+`D` is the textbook device of [occupancy.md](occupancy.md), with 16384 registers and 16 KiB of shared memory an SM. The
+others are what `gpuprim explain --devices` lists, with sources.
 
-Written by `scripts/plans.sh`; a test compares. Any other problem or device: `gpuprim explain`.
+The last line of each table is an H200 of which a block may have only 16 KiB and 16384 registers, as
+`gp_context_limit()` makes it. Such a plan also runs: `tests/core/test_gpu_limits.c` compares its results with the
+processor's, and `gpuprim-bench --on gpu limits` measures what it loses.
+
+This page is written by `scripts/plans.sh`, and a test compares it. For any other problem or device ask `gpuprim
+explain`.
 EOF
     for problem in "${problems[@]}"; do
         printf '\n## %s\n\n| device | kernel | blocks x threads | registers a thread, at most | shared bytes a block | blocks an SM, limit |\n|---|---|---|---|---|---|\n' "$problem"

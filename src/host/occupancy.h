@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that an SM holds at once, from resources. Pure; docs/planner.md has the worked numbers. */
+/* Blocks that an SM holds at once, from resources. Pure; docs/occupancy.md has the worked numbers. */
 #ifndef GP_OCCUPANCY_H
 #define GP_OCCUPANCY_H
 
