@@ -4,13 +4,13 @@ set(host_sources
   api.c catalogue.c context.c copy_out.c create.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
   problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
-  rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
+  rearrange/call.c rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
   rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c
   rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
-  reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
+  reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
   reduce/split.c
   study/recursive.c study/rows.c
-  window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
+  window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
   window/rows.c window/split.c)
 list(TRANSFORM host_sources PREPEND src/host/)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transposes: the call, its checks, what follows from its sizes, and the entry in the table of primitives. */
+/* Transposes: checks of a call, what follows from its sizes, and the entry in the table of primitives. */
 #include "../extent.h"
 #include "../primitive.h"
-#include "../run.h"
 #include <stdio.h>
 
 static void derive(gp_problem *problem) {
@@ -87,12 +86,4 @@ gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const voi
         problem->out_pitch = rows;
     derive(problem);
     return GP_OK;
-}
-
-gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
-                       size_t in_pitch, void *out, size_t out_pitch) {
-    gp_problem problem;
-    GP_TRY(gp_context_check(context));
-    GP_TRY(gp_problem_transpose(&problem, elem_bytes, in, rows, cols, in_pitch, out, out_pitch));
-    return gp_run(context, &problem);
 }

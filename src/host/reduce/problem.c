@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions: the call, its checks, what follows from its sizes, and the entry in the table of primitives. */
+/* Reductions: checks of a call, what follows from its sizes, and the entry in the table of primitives. */
 #include "../extent.h"
 #include "../primitive.h"
-#include "../run.h"
 #include "cpu.h"
 #include <stdio.h>
 
@@ -77,11 +76,4 @@ gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t 
     problem->result = out;
     derive(problem);
     return GP_OK;
-}
-
-gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
-    gp_problem problem;
-    GP_TRY(gp_context_check(context));
-    GP_TRY(gp_problem_reduce(&problem, op, in, n, out));
-    return gp_run(context, &problem);
 }

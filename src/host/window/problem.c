@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums and squares in a window: the call, its checks, what follows from its sizes, and the entry in the table. */
+/* Sums and squares in a window: checks of a call, what follows from its sizes, and the entry in the table. */
 #include "../extent.h"
 #include "../primitive.h"
-#include "../run.h"
 #include <stdio.h>
 
 static void derive(gp_problem *problem) {
@@ -121,13 +120,4 @@ gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t ro
     set_columns(problem);
     derive(problem);
     return GP_OK;
-}
-
-gp_status gp_sum_and_square_window(gp_context *context, const int32_t *image, size_t rows, size_t cols,
-                                   size_t image_pitch, size_t window, gp_border border, float *sum, float *square,
-                                   size_t out_pitch) {
-    gp_problem problem;
-    GP_TRY(gp_context_check(context));
-    GP_TRY(gp_problem_window(&problem, image, rows, cols, image_pitch, window, border, sum, square, out_pitch));
-    return gp_run(context, &problem);
 }
