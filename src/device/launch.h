@@ -59,8 +59,13 @@ void gp_gpu_observe(gp_gpu *gpu, gp_observer observer, void *user);
 #else
 #define GP_GPU(launcher) NULL
 #endif
-#define GP_DECLARE_LAUNCHER(launcher) \
-    gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
+
+/* A row of kernels that wait for those before them; `fits` is its fit(). */
+#define GP_GPU_ROW(row, ceiling, fixed, fits, text)                                                           \
+    {                                                                                                         \
+        .name = #row, .about = text, .space = GP_SPACE_GPU, .regs_per_thread = ceiling, .smem_static = fixed, \
+        .dependent_launch = true, .fit = fits, .launch = GP_GPU(gp_launch_##row)                              \
+    }
 
 #ifdef __cplusplus
 }

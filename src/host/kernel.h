@@ -41,7 +41,6 @@ int gp_tiling_describe(const gp_tiling *tiling, char *text, size_t size);
 typedef struct gp_kernel {
     const char *name;  /* kernel, launcher, pinned name, test label and bench line are all this string */
     const char *about; /* one line: what it is for */
-    gp_operation operation;
     gp_space space;
     unsigned regs_per_thread; /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
@@ -69,6 +68,9 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
     tiling->blocks = useful < device->cpu_threads ? useful : device->cpu_threads;
     return true;
 }
+
+#define GP_DECLARE_LAUNCHER(launcher) \
+    gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
 
 #define GP_TABLE_ROWS_MAX 24                /* rows of a table at most */
 #define GP_ROWS_MAX (2 * GP_TABLE_ROWS_MAX) /* of one primitive: chosen freely, and for study */

@@ -257,8 +257,9 @@ static void tighter_limits_never_give_more(void **state) {
     gp_context *context = devices_open(&devices[DEVICE_HOPPER]);
     for (size_t k = 0; k < COUNT(requests); k++) {
         for (size_t i = 0; i < gp_kernel_count(); i++) {
-            const gp_kernel *row = gp_catalogue_at(i, NULL);
-            if (row->operation != requests[k].operation || row->space != GP_SPACE_GPU)
+            const gp_primitive *of;
+            const gp_kernel *row = gp_catalogue_at(i, &of);
+            if (of->operation != requests[k].operation || row->space != GP_SPACE_GPU)
                 continue;
             unsigned before = UINT32_MAX;
             for (size_t smem = 227 * 1024; smem >= 16; smem = smem * 3 / 4) {

@@ -114,8 +114,8 @@ bool gp_transpose_thin_supports(const gp_problem *problem) {
     const size_t bytes = problem->elem_bytes, planes = gp_smaller(problem->rows, problem->cols);
     const size_t count = problem->rows + problem->cols - planes;
     return gp_transpose_tiles_supports(problem) && !problem->in_place && planes > 0 &&
-           (planes * bytes < 16 || (planes == problem->rows && planes <= 8 && planes * bytes <= GP_LINE)) &&
-           count * bytes >= 4 * GP_LINE;
+           (planes * bytes < 16 || (planes == problem->rows && planes <= 8 && planes * bytes <= GP_CACHE_LINE)) &&
+           count * bytes >= 4 * GP_CACHE_LINE;
 }
 
 bool gp_transpose_lines_simd_supports(const gp_problem *problem) {

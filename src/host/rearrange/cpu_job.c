@@ -27,7 +27,7 @@ gp_transpose_job gp_transpose_job_of(const gp_problem *problem) {
 
 /* Rows before the first whole lines of the output, from row r on. */
 static size_t rows_to_line(const gp_transpose_job *job, size_t r) {
-    return (0 - (uintptr_t)(job->whole.out + r * job->elem_bytes)) % (2 * GP_LINE) / job->elem_bytes;
+    return (0 - (uintptr_t)(job->whole.out + r * job->elem_bytes)) % (2 * GP_CACHE_LINE) / job->elem_bytes;
 }
 
 /* Where share number `share` of `count` rows or columns begins: a whole number of units, the last has the rest. */
@@ -37,7 +37,7 @@ static size_t share_begin(size_t count, size_t unit, unsigned share, unsigned sh
 
 /* All rows of the output begin at one place of a line, so that a band of rows can begin and end with whole lines. */
 static bool is_aligned(const gp_transpose_job *job) {
-    return job->whole.out_pitch % GP_LINE == 0;
+    return job->whole.out_pitch % GP_CACHE_LINE == 0;
 }
 
 static gp_rectangle rectangle_of(const gp_transpose_job *job, unsigned share, unsigned shares) {
@@ -82,10 +82,10 @@ void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job
 }
 
 bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_job *job, size_t lines) {
-    job->kept_bytes = lines * GP_LINE;
+    job->kept_bytes = lines * GP_CACHE_LINE;
     if (context->lines_bytes < parts * job->kept_bytes) {
         free(context->lines);
-        context->lines = aligned_alloc(GP_LINE, parts * job->kept_bytes);
+        context->lines = aligned_alloc(GP_CACHE_LINE, parts * job->kept_bytes);
         context->lines_bytes = context->lines ? parts * job->kept_bytes : 0;
     }
     job->kept = context->lines;
@@ -96,29 +96,29 @@ bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_j
 #include <emmintrin.h>
 
 static void stream_line(char *to, const char *from) {
-    for (size_t k = 0; k < GP_LINE; k += sizeof(__m128i))
+    for (size_t k = 0; k < GP_CACHE_LINE; k += sizeof(__m128i))
         _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
 }
 #else
 static void stream_line(char *to, const char *from) {
-    memcpy(to, from, GP_LINE);
+    memcpy(to, from, GP_CACHE_LINE);
 }
 #endif
 
 void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
-    size_t before = (uintptr_t)at % GP_LINE, left = before + bytes;
+    size_t before = (uintptr_t)at % GP_CACHE_LINE, left = before + bytes;
     char *line = at - before;
     const char *from = run - before;
     if (!first) {
-        memcpy(run - GP_LINE, kept, GP_LINE);
+        memcpy(run - GP_CACHE_LINE, kept, GP_CACHE_LINE);
     } else if (before > 0) {
-        memcpy(at, run, GP_LINE - before);
-        line += GP_LINE, from += GP_LINE, left -= GP_LINE;
+        memcpy(at, run, GP_CACHE_LINE - before);
+        line += GP_CACHE_LINE, from += GP_CACHE_LINE, left -= GP_CACHE_LINE;
     }
-    for (; left >= GP_LINE; line += GP_LINE, from += GP_LINE, left -= GP_LINE)
+    for (; left >= GP_CACHE_LINE; line += GP_CACHE_LINE, from += GP_CACHE_LINE, left -= GP_CACHE_LINE)
         stream_line(line, from);
     if (last)
         memcpy(line, from, left);
     else
-        memcpy(kept, run + bytes - GP_LINE, GP_LINE);
+        memcpy(kept, run + bytes - GP_CACHE_LINE, GP_CACHE_LINE);
 }

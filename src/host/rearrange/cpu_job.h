@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define GP_LINE ((size_t)64) /* bytes in a line of the cache */
+#define GP_CACHE_LINE ((size_t)64) /* bytes in a line of the cache */
 
 /* Bytes from row to row. */
 typedef struct gp_matrices {
@@ -96,5 +96,25 @@ typedef void (*gp_transpose_quick)(const gp_matrices *at, size_t rows, size_t co
 #define GP_QUICK_BEHIND ((size_t)16)
 
 gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
+
+/* Most threads worth using: blocks of the rows' tilings. */
+uint64_t gp_transpose_cpu_parts(const gp_problem *problem);
+
+/* What rows can do; transpose_cpu does everything. */
+bool gp_transpose_thin_supports(const gp_problem *problem);       /* one side of a few elements */
+bool gp_transpose_lines_simd_supports(const gp_problem *problem); /* output past the caches */
+bool gp_transpose_tiles_supports(const gp_problem *problem);      /* elements of 1, 2, 4, 8, 16 bytes */
+bool gp_transpose_lines_supports(const gp_problem *problem);      /* output past the caches, up to 256 bytes */
+
+#define GP_DECLARE_TRANSPOSES(set)                        \
+    GP_DECLARE_LAUNCHER(gp_launch_transpose_thin_##set);  \
+    GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_##set); \
+    GP_DECLARE_LAUNCHER(gp_launch_transpose_tiles_##set)
+
+GP_DECLARE_TRANSPOSES(avx512);
+GP_DECLARE_TRANSPOSES(avx2);
+GP_DECLARE_TRANSPOSES(neon);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_cpu);
+GP_DECLARE_LAUNCHER(gp_launch_transpose_cpu);
 
 #endif

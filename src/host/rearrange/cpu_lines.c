@@ -25,7 +25,7 @@
 #define PANEL_ROWS_MAX ((size_t)64)
 
 /* A column's room: the line kept, the run, what lies behind it. Wide elements have more room, but fewer columns. */
-#define BUFFER_BYTES (GROUP_COLS_MAX * (GP_LINE + NARROW_RUN + GP_QUICK_BEHIND))
+#define BUFFER_BYTES (GROUP_COLS_MAX * (GP_CACHE_LINE + NARROW_RUN + GP_QUICK_BEHIND))
 
 typedef struct {
     gp_transpose_job base;
@@ -44,25 +44,25 @@ static size_t rows_of_panel(size_t bytes) {
 
 /* Columns from c on, at most a group's and not past c_end. */
 static void do_group(const job *j, const panel *p, size_t c, size_t c_end, char *kept) {
-    _Alignas(GP_LINE) char buffer[BUFFER_BYTES];
-    size_t bytes = j->base.elem_bytes, pitch = GP_LINE + j->panel * bytes + GP_QUICK_BEHIND;
+    _Alignas(GP_CACHE_LINE) char buffer[BUFFER_BYTES];
+    size_t bytes = j->base.elem_bytes, pitch = GP_CACHE_LINE + j->panel * bytes + GP_QUICK_BEHIND;
     size_t cols = gp_smaller(j->group, c_end - c),
            ahead_end = gp_smaller(AHEAD_BYTES + cols * bytes, (c_end - c) * bytes);
     const char *in = j->base.whole.in + p->r * j->base.whole.in_pitch + c * bytes;
     for (size_t k = 0; k < p->rows; ++k)
-        for (size_t ahead = AHEAD_BYTES; ahead < ahead_end; ahead += GP_LINE)
+        for (size_t ahead = AHEAD_BYTES; ahead < ahead_end; ahead += GP_CACHE_LINE)
             __builtin_prefetch(in + k * j->base.whole.in_pitch + ahead);
-    gp_matrices to_buffer = {in, j->base.whole.in_pitch, buffer + GP_LINE, pitch};
+    gp_matrices to_buffer = {in, j->base.whole.in_pitch, buffer + GP_CACHE_LINE, pitch};
     j->quick(&to_buffer, p->rows, cols, bytes);
     char *out = j->base.whole.out + c * j->base.whole.out_pitch + p->r * bytes;
     for (size_t k = 0; k < cols; ++k)
-        gp_transpose_put_run(out + k * j->base.whole.out_pitch, buffer + k * pitch + GP_LINE, p->rows * bytes,
-                             kept + k * GP_LINE, p->r == p->r_begin, p->r + p->rows == p->r_end);
+        gp_transpose_put_run(out + k * j->base.whole.out_pitch, buffer + k * pitch + GP_CACHE_LINE, p->rows * bytes,
+                             kept + k * GP_CACHE_LINE, p->r == p->r_begin, p->r + p->rows == p->r_end);
 }
 
 /* A panel's columns c .. c_end - 1. */
 static void do_panel(const job *j, const panel *p, size_t c, size_t c_end, char *kept) {
-    for (; c < c_end; c += gp_smaller(j->group, c_end - c), kept += j->group * GP_LINE)
+    for (; c < c_end; c += gp_smaller(j->group, c_end - c), kept += j->group * GP_CACHE_LINE)
         do_group(j, p, c, c_end, kept);
 }
 

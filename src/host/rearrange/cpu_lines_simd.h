@@ -33,7 +33,7 @@ typedef struct {
 #define CROWDED_ROWS_AHEAD ((size_t)16) /* rows prefetched where they crowd; elsewhere those of a square */
 
 typedef struct {
-    _Alignas(GP_LINE) char row[SQUARE_BYTES][SQUARE_BYTES];
+    _Alignas(GP_CACHE_LINE) char row[SQUARE_BYTES][SQUARE_BYTES];
 } square;
 
 /* Squares of a strip follow each other panel by panel; a panel's last ends with it. */
@@ -59,7 +59,8 @@ INLINE const char *input_at(const strip *s, size_t panel_rows, place p) {
  * second-level cache, as with the buffers they overflow the first (8256 x 8256 of 1 byte 8.9 ms, and 13.9 ms there).
  */
 INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
-    const size_t rows = high * GP_LINE / bytes, n = LANE / bytes, steps = SQUARE_BYTES / LANE, pitch = s->at.in_pitch;
+    const size_t rows = high * GP_CACHE_LINE / bytes, n = LANE / bytes, steps = SQUARE_BYTES / LANE,
+                 pitch = s->at.in_pitch;
     const size_t rows_ahead = pitch % CROWDED_PITCH == 0 ? gp_smaller(rows, CROWDED_ROWS_AHEAD) : rows;
     square held[2];
     place now = {0, 0, 0}, next = place_after(s, now);
@@ -80,7 +81,7 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
                     const size_t below = i + rows_ahead;
                     const char *ahead = below < rows ? in + below * pitch : after + (below - rows) * pitch;
                     __builtin_prefetch(ahead, 0, high == 1 ? 2 : 3);
-                    __builtin_prefetch(ahead + GP_LINE, 0, high == 1 ? 2 : 3);
+                    __builtin_prefetch(ahead + GP_CACHE_LINE, 0, high == 1 ? 2 : 3);
                     for (size_t v = 0; v < SQUARE_BYTES / VECTOR; ++v)
                         row[v] = load_bytes(in + i * pitch + v * VECTOR);
                 }
@@ -100,23 +101,23 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
 
 /* `kept` and the lines follow each other in the output: those that begin in kept are written, the last is kept. */
 INLINE void stream_skewed(size_t lines, char *at, char *kept, const columns *part, size_t k) {
-    const size_t later = (0 - (uintptr_t)at) % GP_LINE;
-    at += later - GP_LINE;
+    const size_t later = (0 - (uintptr_t)at) % GP_CACHE_LINE;
+    at += later - GP_CACHE_LINE;
 #if defined(HAS_JOINED)
     vec before = load_bytes(kept);
-    for (size_t i = 0; i < lines; ++i, at += GP_LINE) {
+    for (size_t i = 0; i < lines; ++i, at += GP_CACHE_LINE) {
         stream_bytes(at, joined(later, before, part[i].of[k]));
         before = part[i].of[k];
     }
     store_bytes(kept, before);
 #else
-    char both[(1 + LINES_MAX) * GP_LINE];
-    memcpy(both, kept, GP_LINE);
+    char both[(1 + LINES_MAX) * GP_CACHE_LINE];
+    memcpy(both, kept, GP_CACHE_LINE);
     for (size_t i = 0; i < lines * VECTORS; ++i)
-        store_bytes(both + GP_LINE + i * VECTOR, part[i].of[k]);
+        store_bytes(both + GP_CACHE_LINE + i * VECTOR, part[i].of[k]);
     for (size_t i = 0; i < lines * VECTORS; ++i)
         stream_bytes(at + i * VECTOR, load_bytes(both + later + i * VECTOR));
-    memcpy(kept, both + lines * GP_LINE, GP_LINE);
+    memcpy(kept, both + lines * GP_CACHE_LINE, GP_CACHE_LINE);
 #endif
 }
 
@@ -126,42 +127,42 @@ INLINE void put_skewed(size_t bytes, size_t high, const gp_matrices *m, char *ke
     columns_of_lines(bytes, high, m->in, m->in_pitch, part);
     for (size_t k = 0; k < LANE / bytes; ++k)
         if (k >= done)
-            stream_skewed(high, m->out + k * m->out_pitch, kept + k * GP_LINE, part, k);
+            stream_skewed(high, m->out + k * m->out_pitch, kept + k * GP_CACHE_LINE, part, k);
 }
 
 #define BYTES_AHEAD ((size_t)256) /* of a row are prefetched */
 
 /* All of the panel after the next. */
 INLINE void prefetch_panel(const strip *s, const char *in, size_t rows) {
-    const size_t pitch = s->at.in_pitch, step = pitch < GP_LINE ? GP_LINE : pitch;
+    const size_t pitch = s->at.in_pitch, step = pitch < GP_CACHE_LINE ? GP_CACHE_LINE : pitch;
     for (size_t k = 2 * rows * pitch; k < 3 * rows * pitch; k += step)
-        for (size_t i = 0; i < s->width; i += GP_LINE)
+        for (size_t i = 0; i < s->width; i += GP_CACHE_LINE)
             __builtin_prefetch(in + k + i);
 }
 
 /* Panels of whole lanes, of which the last ends with the strip. `bytes` and `high` are constants. */
 INLINE void put_panels(size_t bytes, size_t high, const strip *s) {
-    const size_t rows = high * GP_LINE / bytes, n = LANE / bytes, pitch = s->at.in_pitch;
+    const size_t rows = high * GP_CACHE_LINE / bytes, n = LANE / bytes, pitch = s->at.in_pitch;
     const bool crowded = pitch % CROWDED_PITCH == 0, narrow = s->width < BYTES_AHEAD;
-    char lines[LINES_MAX * GP_LINE][GP_LINE];
+    char lines[LINES_MAX * GP_CACHE_LINE][GP_CACHE_LINE];
     for (size_t p = 0; p < s->panels; ++p) {
         const char *in = s->at.in + p * rows * pitch;
-        gp_matrices at = {in, crowded ? GP_LINE : pitch, s->at.out + p * rows * bytes, s->at.out_pitch};
+        gp_matrices at = {in, crowded ? GP_CACHE_LINE : pitch, s->at.out + p * rows * bytes, s->at.out_pitch};
         char *kept = s->kept;
         size_t first = 0;
         if (narrow)
             prefetch_panel(s, in, rows);
-        for (; first + GP_LINE <= s->width; first += GP_LINE) {
+        for (; first + GP_CACHE_LINE <= s->width; first += GP_CACHE_LINE) {
             for (size_t i = 0; crowded && i < rows; ++i)
-                memcpy(lines[i], in + i * pitch + first, GP_LINE);
+                memcpy(lines[i], in + i * pitch + first, GP_CACHE_LINE);
             at.in = crowded ? lines[0] : in + first;
-            for (size_t k = 0; k < 4; ++k, at.in += LANE, at.out += n * at.out_pitch, kept += n * GP_LINE) {
+            for (size_t k = 0; k < 4; ++k, at.in += LANE, at.out += n * at.out_pitch, kept += n * GP_CACHE_LINE) {
                 for (size_t i = k * rows / 4; !narrow && i < (k + 1) * rows / 4; ++i)
                     __builtin_prefetch(in + i * pitch + first + BYTES_AHEAD, 0, 2);
                 put_skewed(bytes, high, &at, kept, 0);
             }
         }
-        for (; first < s->width; first += LANE, kept += n * GP_LINE) {
+        for (; first < s->width; first += LANE, kept += n * GP_CACHE_LINE) {
             const size_t from = gp_smaller(first, s->width - LANE);
             at = gp_matrices_at(s->at, p * rows, from / bytes, bytes);
             put_skewed(bytes, high, &at, kept, (first - from) / bytes);
@@ -201,16 +202,16 @@ static const strip_kernel panels[] = {panels_of_1, panels_of_2, panels_of_4, pan
 
 /* The rows in front of the panels: what comes before the first whole lines is written, the rest kept. */
 SIMD static void begin_lines(const element_kernels *e, const strip *s) {
-    const gp_matrices head = {s->at.in - e->of_line * s->at.in_pitch, s->at.in_pitch, s->at.out - GP_LINE,
+    const gp_matrices head = {s->at.in - e->of_line * s->at.in_pitch, s->at.in_pitch, s->at.out - GP_CACHE_LINE,
                               s->at.out_pitch};
     char *kept = s->kept;
     for (size_t first = 0; first < s->width; first += LANE) {
         const gp_matrices m = gp_matrices_at(head, 0, gp_smaller(first, s->width - LANE) / e->bytes, e->bytes);
-        e->columns(&(gp_matrices){m.in, m.in_pitch, kept, GP_LINE});
-        for (size_t k = 0; k < e->of_lane; ++k, kept += GP_LINE) {
+        e->columns(&(gp_matrices){m.in, m.in_pitch, kept, GP_CACHE_LINE});
+        for (size_t k = 0; k < e->of_lane; ++k, kept += GP_CACHE_LINE) {
             char *out = m.out + k * m.out_pitch;
-            if ((uintptr_t)out % GP_LINE > 0)
-                copy_some(out, kept, GP_LINE - (uintptr_t)out % GP_LINE);
+            if ((uintptr_t)out % GP_CACHE_LINE > 0)
+                copy_some(out, kept, GP_CACHE_LINE - (uintptr_t)out % GP_CACHE_LINE);
         }
     }
 }
@@ -218,7 +219,7 @@ SIMD static void begin_lines(const element_kernels *e, const strip *s) {
 /* The rows behind the panels, and, skewed, what is kept. */
 SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed) {
     const size_t below = s->panels * s->high * e->of_line;
-    char rows[LINES_MAX * GP_LINE][LANE], run[LANE][(1 + LINES_MAX) * GP_LINE], *kept = s->kept;
+    char rows[LINES_MAX * GP_CACHE_LINE][LANE], run[LANE][(1 + LINES_MAX) * GP_CACHE_LINE], *kept = s->kept;
     __asm__("" : "=m"(rows));
     for (size_t first = 0; first < s->width; first += LANE) {
         const size_t from = gp_smaller(first, s->width - LANE), done = (first - from) / e->bytes;
@@ -226,16 +227,17 @@ SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed
         for (size_t i = 0; i < s->left; ++i)
             memcpy(rows[i], m.in + i * m.in_pitch, LANE);
         for (size_t i = 0; i < s->left; i += e->of_line)
-            e->columns(&(gp_matrices){rows[i], LANE, run[0] + GP_LINE + i * e->bytes, sizeof *run});
-        kept += done * GP_LINE;
-        for (size_t k = done; k < e->of_lane; ++k, kept += GP_LINE) {
+            e->columns(&(gp_matrices){rows[i], LANE, run[0] + GP_CACHE_LINE + i * e->bytes, sizeof *run});
+        kept += done * GP_CACHE_LINE;
+        for (size_t k = done; k < e->of_lane; ++k, kept += GP_CACHE_LINE) {
             char *out = m.out + k * m.out_pitch;
-            const size_t before = skewed ? ((uintptr_t)out - 1) % GP_LINE + 1 : 0,
+            const size_t before = skewed ? ((uintptr_t)out - 1) % GP_CACHE_LINE + 1 : 0,
                          length = before + s->left * e->bytes;
             if (skewed)
-                memcpy(run[k], kept, GP_LINE);
-            for (size_t i = 0; i < length; i += GP_LINE)
-                copy_some(out - before + i, run[k] + GP_LINE - before + i, gp_smaller(GP_LINE, length - i));
+                memcpy(run[k], kept, GP_CACHE_LINE);
+            for (size_t i = 0; i < length; i += GP_CACHE_LINE)
+                copy_some(out - before + i, run[k] + GP_CACHE_LINE - before + i,
+                          gp_smaller(GP_CACHE_LINE, length - i));
         }
     }
 }
@@ -243,9 +245,10 @@ SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed
 /* Rows >= three lines', cols >= a lane's. */
 SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols, char *kept) {
     const size_t kind = (size_t)(e - kinds), row_bytes = cols * e->bytes;
-    const bool skewed = m->out_pitch % GP_LINE != 0 || (uintptr_t)m->out % e->bytes != 0 || row_bytes < SQUARE_BYTES;
-    const size_t unit = m->out_pitch % (2 * GP_LINE) == 0 ? 2 * GP_LINE : GP_LINE;
-    const bool high = e->bytes > 2 || (!skewed && m->in_pitch % CROWDED_PITCH == 0 && unit > GP_LINE);
+    const bool skewed =
+        m->out_pitch % GP_CACHE_LINE != 0 || (uintptr_t)m->out % e->bytes != 0 || row_bytes < SQUARE_BYTES;
+    const size_t unit = m->out_pitch % (2 * GP_CACHE_LINE) == 0 ? 2 * GP_CACHE_LINE : GP_CACHE_LINE;
+    const bool high = e->bytes > 2 || (!skewed && m->in_pitch % CROWDED_PITCH == 0 && unit > GP_CACHE_LINE);
     const size_t head = skewed ? e->of_line : (0 - (uintptr_t)m->out) % unit / e->bytes;
     const size_t most = !skewed && SQUARES_COLS * e->bytes > STRIP_BYTES ? SQUARES_COLS * e->bytes : STRIP_BYTES;
     strip s = {.high = high ? 2 : 1, .kept = kept};
@@ -272,7 +275,7 @@ SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_
 #define RUN_BYTES ((size_t)8192) /* or as much as a line of columns has: 64 of 640 bytes */
 
 SIMD static void short_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols) {
-    _Alignas(GP_LINE) char buffer[GP_LINE + 64 * 640], kept[GP_LINE], *run = buffer + GP_LINE;
+    _Alignas(GP_CACHE_LINE) char buffer[GP_CACHE_LINE + 64 * 640], kept[GP_CACHE_LINE], *run = buffer + GP_CACHE_LINE;
     const size_t pitch = m->out_pitch;
     size_t begin = 0;
     for (size_t c = 0, n; c < cols; c += n) {

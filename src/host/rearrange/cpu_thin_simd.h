@@ -58,7 +58,7 @@ INLINE void split(size_t planes, size_t elements, const orders *o, const char *r
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k) {
             if (v == 0)
-                __builtin_prefetch(ahead + k * GP_LINE);
+                __builtin_prefetch(ahead + k * GP_CACHE_LINE);
             from[k] = load_lanes(records + k * LANE, planes * LANE);
         }
 #pragma GCC unroll 8
@@ -106,7 +106,7 @@ INLINE void join_lines(size_t planes, size_t elements, const orders *o, const ch
 
 /* What goes past the caches does so in runs of this many lines of each plane, or the records of as many. */
 #define RUN_LINES ((size_t)8)
-#define RUN_ROOM ((1 + RUN_LINES) * GP_LINE)
+#define RUN_ROOM ((1 + RUN_LINES) * GP_CACHE_LINE)
 #define RECORDS_AHEAD ((size_t)1536) /* bytes that are prefetched */
 
 typedef struct {
@@ -118,8 +118,8 @@ typedef struct {
 
 /* In front of each plane's run, and of the run of records, is room for a line. */
 typedef struct {
-    _Alignas(GP_LINE) char runs[PLANES_MAX * RUN_ROOM + GP_LINE];
-    char kept[PLANES_MAX][GP_LINE], lines[PLANES_MAX][GP_LINE], records[PLANES_MAX * GP_LINE];
+    _Alignas(GP_CACHE_LINE) char runs[PLANES_MAX * RUN_ROOM + GP_CACHE_LINE];
+    char kept[PLANES_MAX][GP_CACHE_LINE], lines[PLANES_MAX][GP_CACHE_LINE], records[PLANES_MAX * GP_CACHE_LINE];
 } thin_buffers;
 
 INLINE void copy_records(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t n, size_t bytes) {
@@ -129,7 +129,7 @@ INLINE void copy_records(char *to, size_t to_pitch, const char *from, size_t fro
 
 /* n records into planes. */
 SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
-    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_LINE / bytes;
+    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_CACHE_LINE / bytes;
     for (size_t r = 0, some; r < n; r += some) {
         const gp_matrices at = gp_matrices_at(*m, r, 0, bytes);
         const bool packed = m->in_pitch == record && n - r >= most;
@@ -138,7 +138,7 @@ SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n
             copy_records(b->records, record, at.in, at.in_pitch, some, record);
         WITH_PLANES(split, j->planes, bytes, &j->orders, packed ? at.in : b->records,
                     at.in + (j->stream ? RECORDS_AHEAD : 0), some == most ? at.out : b->lines[0],
-                    some == most ? at.out_pitch : GP_LINE);
+                    some == most ? at.out_pitch : GP_CACHE_LINE);
         for (size_t k = 0; some < most && k < j->planes; ++k)
             copy_some(at.out + k * at.out_pitch, b->lines[k], some * bytes);
     }
@@ -146,7 +146,7 @@ SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n
 
 /* Planes into n records. */
 SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
-    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_LINE / bytes;
+    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_CACHE_LINE / bytes;
     for (size_t r = 0, some; r < n; r += some) {
         const gp_matrices at = gp_matrices_at(*m, 0, r, bytes);
         const bool packed = m->out_pitch == record && n - r >= most;
@@ -154,7 +154,7 @@ SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n,
         for (size_t k = 0; some < most && k < j->planes; ++k)
             copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
         WITH_PLANES(join_lines, j->planes, bytes, &j->orders, some == most ? at.in : b->lines[0],
-                    some == most ? at.in_pitch : GP_LINE, packed ? at.out : b->records);
+                    some == most ? at.in_pitch : GP_CACHE_LINE, packed ? at.out : b->records);
         if (!packed)
             copy_records(at.out, at.out_pitch, b->records, record, some, record);
     }
@@ -164,10 +164,10 @@ SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n,
 SIMD static void stream_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
     const size_t bytes = j->base.elem_bytes;
     for (size_t r = 0, some; r < n; r += some) {
-        some = gp_smaller(RUN_LINES * GP_LINE / bytes, n - r);
+        some = gp_smaller(RUN_LINES * GP_CACHE_LINE / bytes, n - r);
         const bool first = r == 0, last = r + some == n;
         const gp_matrices at = gp_matrices_at(*m, j->to_planes ? r : 0, j->to_planes ? 0 : r, bytes);
-        gp_matrices to_run = {at.in, at.in_pitch, b->runs + GP_LINE, at.out_pitch};
+        gp_matrices to_run = {at.in, at.in_pitch, b->runs + GP_CACHE_LINE, at.out_pitch};
         if (!j->to_planes) {
             join_records(j, &to_run, some, b);
             gp_transpose_put_run(at.out, to_run.out, some * at.out_pitch, b->kept[0], first, last);

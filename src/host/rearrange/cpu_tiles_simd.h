@@ -10,7 +10,7 @@
 
 #define VECTOR sizeof(vec)
 #define LANE ((size_t)16)
-#define VECTORS (GP_LINE / VECTOR)                 /* of a line */
+#define VECTORS (GP_CACHE_LINE / VECTOR)           /* of a line */
 #define LINES_MAX ((size_t)2)                      /* written next to each other */
 #define LEAF __attribute__((noinline)) SIMD static /* a function of its own: registers are few */
 
@@ -56,7 +56,7 @@ INLINE void put_columns(size_t bytes, bool prefetched, const gp_matrices *m) {
     columns_of_lines(bytes, 1, m->in, m->in_pitch, part);
     for (size_t k = 0; k < LANE / bytes; ++k, out += m->out_pitch) {
         if (prefetched)
-            __builtin_prefetch(out + OUT_AHEAD * m->out_pitch + GP_LINE - 1);
+            __builtin_prefetch(out + OUT_AHEAD * m->out_pitch + GP_CACHE_LINE - 1);
         for (size_t i = 0; i < VECTORS; ++i)
             store_bytes(out + i * VECTOR, part[i].of[k]);
     }
@@ -67,9 +67,9 @@ INLINE void put_tiles(size_t bytes, const gp_matrices *m, size_t cols) {
     const size_t n = LANE / bytes;
     gp_matrices at = *m;
     size_t c = 0;
-    for (; c + GP_LINE / bytes <= cols; c += GP_LINE / bytes)
+    for (; c + GP_CACHE_LINE / bytes <= cols; c += GP_CACHE_LINE / bytes)
 #pragma GCC unroll 4
-        for (size_t k = 0; k < GP_LINE / LANE; ++k, at.in += LANE, at.out += n * m->out_pitch)
+        for (size_t k = 0; k < GP_CACHE_LINE / LANE; ++k, at.in += LANE, at.out += n * m->out_pitch)
             put_columns(bytes, true, &at);
     for (; c < cols; c += n) {
         at = gp_matrices_at(*m, 0, gp_smaller(c, cols - n), bytes);
@@ -130,7 +130,7 @@ static const element_kernels kinds[] = {{1, 16, 64, columns_of_1, tiles_of_1, la
  * elements in all of its rows alike, the second where the first whole line does; the last end with the matrix.
  */
 SIMD static void whole_tiles(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols) {
-    const size_t head = m->out_pitch % GP_LINE == 0 ? (0 - (uintptr_t)m->out) % GP_LINE / e->bytes : 0;
+    const size_t head = m->out_pitch % GP_CACHE_LINE == 0 ? (0 - (uintptr_t)m->out) % GP_CACHE_LINE / e->bytes : 0;
     for (size_t c = 0, width; c < cols; c += width) {
         width = cols - c < STRIP_COLS + e->of_lane ? cols - c : STRIP_COLS;
         for (size_t r = 0, done = 0; done < rows; r = r == 0 && head > 0 ? head : r + e->of_line) {
@@ -167,14 +167,14 @@ INLINE void copy_some(char *to, const char *from, size_t bytes) {
 /* Whole lines by whole vectors: what a masked store has written waits for the cache before it can be loaded. */
 INLINE void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t rows, size_t bytes) {
     for (; rows > 0; --rows, to += to_pitch, from += from_pitch)
-        if (bytes == GP_LINE)
-            memcpy(to, from, GP_LINE);
+        if (bytes == GP_CACHE_LINE)
+            memcpy(to, from, GP_CACHE_LINE);
         else
             copy_some(to, from, bytes);
 }
 
 typedef struct {
-    _Alignas(GP_LINE) char line[GP_LINE][GP_LINE];
+    _Alignas(GP_CACHE_LINE) char line[GP_CACHE_LINE][GP_CACHE_LINE];
 } tile;
 
 /* The transpose of up to a line's rows and columns. */
@@ -183,11 +183,11 @@ SIMD static void tile_of(const element_kernels *e, const char *in, size_t pitch,
     tile padded;
     __asm__("" : "=m"(padded)); /* what is not copied there is zipped, but not stored */
     if (rows < e->of_line || cols < e->of_line) {
-        copy_rows(padded.line[0], GP_LINE, in, pitch, rows, cols * e->bytes);
-        in = padded.line[0], pitch = GP_LINE;
+        copy_rows(padded.line[0], GP_CACHE_LINE, in, pitch, rows, cols * e->bytes);
+        in = padded.line[0], pitch = GP_CACHE_LINE;
     }
     for (size_t c = 0; c < cols; c += e->of_lane)
-        e->columns(&(gp_matrices){in + c * e->bytes, pitch, out->line[c], GP_LINE});
+        e->columns(&(gp_matrices){in + c * e->bytes, pitch, out->line[c], GP_CACHE_LINE});
 }
 
 /* What is too small for whole tiles. */
@@ -198,7 +198,7 @@ SIMD static void small_tiles(const element_kernels *e, const gp_matrices *m, siz
             const size_t high = gp_smaller(e->of_line, rows - r), across = gp_smaller(e->of_line, cols - c);
             tile out;
             tile_of(e, at.in, at.in_pitch, high, across, &out);
-            copy_rows(at.out, at.out_pitch, out.line[0], GP_LINE, across, high * e->bytes);
+            copy_rows(at.out, at.out_pitch, out.line[0], GP_CACHE_LINE, across, high * e->bytes);
         }
 }
 
@@ -241,8 +241,8 @@ SIMD static void swap_part(void *argument, unsigned part, unsigned parts) {
             tile of_lower, of_upper;
             tile_of(e, lower, pitch, high, across, &of_lower);
             tile_of(e, upper, pitch, across, high, &of_upper);
-            copy_rows(lower, pitch, of_upper.line[0], GP_LINE, high, across * e->bytes);
-            copy_rows(upper, pitch, of_lower.line[0], GP_LINE, across, high * e->bytes);
+            copy_rows(lower, pitch, of_upper.line[0], GP_CACHE_LINE, high, across * e->bytes);
+            copy_rows(upper, pitch, of_lower.line[0], GP_CACHE_LINE, across, high * e->bytes);
         }
 }
 

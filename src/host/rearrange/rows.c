@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that transpose, best first. How each cuts a matrix into tiles: the fit_ files beside this one. */
-#include "../cpu/rows.h"
 #include "../../device/launch.h"
+#include "cpu_job.h"
 #include "fit.h"
 
-#define GPU_ROW(row, ceiling, text)                                                                                  \
-    {                                                                                                                \
-        .name = #row, .about = text, .operation = GP_OPERATION_TRANSPOSE, .space = GP_SPACE_GPU,                     \
-        .regs_per_thread = ceiling, .dependent_launch = true, .fit = gp_fit_##row, .launch = GP_GPU(gp_launch_##row) \
-    }
+#define GPU_ROW(row, ceiling, text) GP_GPU_ROW(row, ceiling, 0, gp_fit_##row, text)
 
 GP_DECLARE_LAUNCHER(gp_launch_transpose_strip);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
@@ -33,8 +29,7 @@ FITS(neon, GP_ISA_NEON)
 FIT(lines_cpu, 0, gp_transpose_lines_supports(problem))
 FIT(cpu, 0, true)
 
-#define CPU_ROW(row, target, text) \
-    GP_CPU_ROW(transpose_##row, GP_OPERATION_TRANSPOSE, fit_##row, target(gp_launch_transpose_##row), text)
+#define CPU_ROW(row, target, text) GP_CPU_ROW(transpose_##row, fit_##row, target(gp_launch_transpose_##row), text)
 #define CPU_ROWS(set, target, vectors)                                                                        \
     CPU_ROW(thin_##set, target, vectors ": one side of a few elements, such as pixels into planes and back"), \
         CPU_ROW(lines_##set, target, vectors ": whole lines of the output, past the caches"),                 \

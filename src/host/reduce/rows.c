@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that reduce, best first. */
-#include "../cpu/rows.h"
 #include "../../device/launch.h"
 #include "../occupancy.h"
+#include "cpu.h"
 #include "tiling.h"
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_block);
@@ -60,33 +60,17 @@ FIT(avx2, GP_ISA_AVX2)
 FIT(neon, GP_ISA_NEON)
 FIT(cpu, 0)
 
-#define CPU_ROW(row, fits, launcher, text) GP_CPU_ROW(row, GP_OPERATION_REDUCE, fits, launcher, text)
-
 const gp_kernel gp_reduce_rows[] = {
-    {.name = "reduce_block",
-     .operation = GP_OPERATION_REDUCE,
-     .space = GP_SPACE_GPU,
-     .regs_per_thread = GP_REDUCE_BLOCK_REGS,
-     .smem_static = GP_REDUCE_STATIC_SMEM,
-     .dependent_launch = true,
-     .fit = fit_block,
-     .launch = GP_GPU(gp_launch_reduce_block),
-     .about = "one block for few elements: no second pass over partial results"},
-    {.name = "reduce_grid",
-     .operation = GP_OPERATION_REDUCE,
-     .space = GP_SPACE_GPU,
-     .regs_per_thread = GP_REDUCE_REGS,
-     .smem_static = GP_REDUCE_STATIC_SMEM,
-     .dependent_launch = true,
-     .fit = fit_grid,
-     .launch = GP_GPU(gp_launch_reduce_grid),
-     .about = "any number of elements in one launch: the last block to start collects the partial results"},
-    CPU_ROW(reduce_avx512, fit_avx512, GP_X86(gp_launch_reduce_avx512),
-            "AVX-512, eight pages of memory side by side"),
-    CPU_ROW(reduce_avx2, fit_avx2, GP_X86(gp_launch_reduce_avx2), "AVX2, eight pages of memory side by side"),
-    CPU_ROW(reduce_neon, fit_neon, GP_ARM64(gp_launch_reduce_neon), "NEON, eight pages of memory side by side"),
-    CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
-            "portable C: the reference that every other kernel is proved against"),
+    GP_GPU_ROW(reduce_block, GP_REDUCE_BLOCK_REGS, GP_REDUCE_STATIC_SMEM, fit_block,
+               "one block for few elements: no second pass over partial results"),
+    GP_GPU_ROW(reduce_grid, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, fit_grid,
+               "any number of elements in one launch: the last block to start collects the partial results"),
+    GP_CPU_ROW(reduce_avx512, fit_avx512, GP_X86(gp_launch_reduce_avx512),
+               "AVX-512, eight pages of memory side by side"),
+    GP_CPU_ROW(reduce_avx2, fit_avx2, GP_X86(gp_launch_reduce_avx2), "AVX2, eight pages of memory side by side"),
+    GP_CPU_ROW(reduce_neon, fit_neon, GP_ARM64(gp_launch_reduce_neon), "NEON, eight pages of memory side by side"),
+    GP_CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
+               "portable C: the reference that every other kernel is proved against"),
 };
 
 GP_COUNT_ROWS(reduce);

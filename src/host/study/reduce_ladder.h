@@ -28,6 +28,8 @@ typedef struct gp_ladder_arguments {
 extern "C" {
 #endif
 
+GP_DECLARE_LAUNCHER(gp_launch_reduce_recursive_cpu);
+
 /*
  * Runs a kernel of the ladder, adds up the sums of its blocks on the host and delivers the total to problem->result.
  * Allocates, copies and waits. data_blocks: blocks of `threads` elements that a block folds in place; 0: not in

@@ -40,20 +40,17 @@
 SUM_ROWS(DECLARE)
 WINDOW_ROWS(DECLARE)
 
-#define GPU_ROW(of, row, ceiling, fixed, fits, marks, text) \
-    {.name = #row,                                          \
-     .about = text,                                         \
-     .operation = of,                                       \
-     .space = GP_SPACE_GPU,                                 \
-     .regs_per_thread = ceiling,                            \
-     .smem_static = fixed,                                  \
-     .flags = GP_KERNEL_STUDY | (marks),                    \
-     .fit = fits,                                           \
+#define GPU_ROW(row, ceiling, fixed, fits, marks, text) \
+    {.name = #row,                                      \
+     .about = text,                                     \
+     .space = GP_SPACE_GPU,                             \
+     .regs_per_thread = ceiling,                        \
+     .smem_static = fixed,                              \
+     .flags = GP_KERNEL_STUDY | (marks),                \
+     .fit = fits,                                       \
      .launch = GP_GPU(gp_launch_##row)},
-#define SUM_ROW(row, fits, fixed, text) \
-    GPU_ROW(GP_OPERATION_REDUCE, row, GP_LADDER_REGS, fixed, fits, GP_KERNEL_MODULO_32, text)
-#define WINDOW_ROW(row, fits, fixed, text) \
-    GPU_ROW(GP_OPERATION_WINDOW, row, GP_WINDOW_LADDER_REGS, fixed, fits, GP_KERNEL_FLOAT, text)
+#define SUM_ROW(row, fits, fixed, text) GPU_ROW(row, GP_LADDER_REGS, fixed, fits, GP_KERNEL_MODULO_32, text)
+#define WINDOW_ROW(row, fits, fixed, text) GPU_ROW(row, GP_WINDOW_LADDER_REGS, fixed, fits, GP_KERNEL_FLOAT, text)
 
 /* Blocks whose threads each take as many elements. */
 static bool fit_sum(const gp_problem *problem, unsigned attempt, unsigned elements, gp_tiling *tiling) {
@@ -111,7 +108,6 @@ static bool fit_window_smem(const gp_problem *problem, const gp_device *device, 
 const gp_kernel gp_reduce_study_rows[] = {
     {.name = "reduce_recursive_cpu",
      .about = "1.0: one processor thread adds pairs half the array apart, level by level",
-     .operation = GP_OPERATION_REDUCE,
      .space = GP_SPACE_PROCESSOR,
      .flags = GP_KERNEL_STUDY | GP_KERNEL_MODULO_32,
      .fit = fit_recursive,

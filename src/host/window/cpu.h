@@ -43,4 +43,18 @@ size_t gp_window_period(const gp_problem *problem);
 float gp_window_round(gp_u128 value);
 float gp_window_round_signed(gp_i128 value);
 
+/* Most threads worth using: blocks of the rows' tilings. */
+uint64_t gp_window_cpu_parts(const gp_problem *problem);
+
+/* What rows can do that need an instruction set; window_cpu does everything. */
+bool gp_window_simd_supports(const gp_problem *problem);                /* window up to 2^30 */
+bool gp_window_batch_supports(const gp_problem *problem, size_t lanes); /* short rows, a lane a row */
+
+GP_DECLARE_LAUNCHER(gp_launch_window_cpu);
+GP_DECLARE_LAUNCHER(gp_launch_window_batch_avx2);
+GP_DECLARE_LAUNCHER(gp_launch_window_batch_avx512);
+GP_DECLARE_LAUNCHER(gp_launch_window_avx2);
+GP_DECLARE_LAUNCHER(gp_launch_window_avx512);
+GP_DECLARE_LAUNCHER(gp_launch_window_neon);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels for sums and squares in a window, best first. How each cuts an image: the fit_ files beside this one.
  */
-#include "../cpu/rows.h"
 #include "../../device/launch.h"
+#include "cpu.h"
 #include "tiling.h"
 
 GP_DECLARE_LAUNCHER(gp_launch_window_rows);
@@ -10,13 +10,7 @@ GP_DECLARE_LAUNCHER(gp_launch_window_scan);
 GP_DECLARE_LAUNCHER(gp_launch_window_stream);
 GP_DECLARE_LAUNCHER(gp_launch_window_naive);
 
-#define GPU_ROW(row, ceiling, fixed, text)                                                               \
-    {                                                                                                    \
-        .name = #row, .about = text, .operation = GP_OPERATION_WINDOW, .space = GP_SPACE_GPU,            \
-        .regs_per_thread = ceiling, .smem_static = fixed, .dependent_launch = true, .fit = gp_fit_##row, \
-        .launch = GP_GPU(gp_launch_##row)                                                                \
-    }
-
+#define GPU_ROW(row, ceiling, fixed, text) GP_GPU_ROW(row, ceiling, fixed, gp_fit_##row, text)
 #define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_window_cpu_parts(problem))
 
 FIT(batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16))
@@ -25,8 +19,6 @@ FIT(batch_avx2, GP_ISA_AVX2, gp_window_batch_supports(problem, 8))
 FIT(avx2, GP_ISA_AVX2, gp_window_simd_supports(problem))
 FIT(neon, GP_ISA_NEON, gp_window_simd_supports(problem))
 FIT(cpu, 0, true)
-
-#define CPU_ROW(row, fits, launcher, text) GP_CPU_ROW(row, GP_OPERATION_WINDOW, fits, launcher, text)
 
 const gp_kernel gp_window_rows[] = {
     GPU_ROW(window_rows, GP_WINDOW_ROWS_REGS, 0,
@@ -37,18 +29,18 @@ const gp_kernel gp_window_rows[] = {
             "windows too wide for shared memory: what enters and leaves, from global memory"),
     GPU_ROW(window_naive, GP_WINDOW_NAIVE_REGS, 0,
             "any window: a thread a pixel adds up its window, at a cost that grows with it"),
-    CPU_ROW(window_batch_avx512, fit_batch_avx512, GP_X86(gp_launch_window_batch_avx512),
-            "AVX-512, 16 short rows at once, a lane a row, windows up to 2^30"),
-    CPU_ROW(window_avx512, fit_avx512, GP_X86(gp_launch_window_avx512),
-            "AVX-512, row by row, 16 columns a step, windows up to 2^30"),
-    CPU_ROW(window_batch_avx2, fit_batch_avx2, GP_X86(gp_launch_window_batch_avx2),
-            "AVX2, 8 short rows at once, a lane a row, windows up to 2^30"),
-    CPU_ROW(window_avx2, fit_avx2, GP_X86(gp_launch_window_avx2),
-            "AVX2, row by row, 8 columns a step, windows up to 2^30"),
-    CPU_ROW(window_neon, fit_neon, GP_ARM64(gp_launch_window_neon),
-            "NEON, row by row, 4 columns a step, windows up to 2^30"),
-    CPU_ROW(window_cpu, fit_cpu, gp_launch_window_cpu,
-            "portable C: the reference that every other kernel is proved against"),
+    GP_CPU_ROW(window_batch_avx512, fit_batch_avx512, GP_X86(gp_launch_window_batch_avx512),
+               "AVX-512, 16 short rows at once, a lane a row, windows up to 2^30"),
+    GP_CPU_ROW(window_avx512, fit_avx512, GP_X86(gp_launch_window_avx512),
+               "AVX-512, row by row, 16 columns a step, windows up to 2^30"),
+    GP_CPU_ROW(window_batch_avx2, fit_batch_avx2, GP_X86(gp_launch_window_batch_avx2),
+               "AVX2, 8 short rows at once, a lane a row, windows up to 2^30"),
+    GP_CPU_ROW(window_avx2, fit_avx2, GP_X86(gp_launch_window_avx2),
+               "AVX2, row by row, 8 columns a step, windows up to 2^30"),
+    GP_CPU_ROW(window_neon, fit_neon, GP_ARM64(gp_launch_window_neon),
+               "NEON, row by row, 4 columns a step, windows up to 2^30"),
+    GP_CPU_ROW(window_cpu, fit_cpu, gp_launch_window_cpu,
+               "portable C: the reference that every other kernel is proved against"),
 };
 
 GP_COUNT_ROWS(window);
