@@ -103,6 +103,7 @@ static const way reads_avx2[] = {READS(avx2, ", AVX2")}, reads_avx512[] = {READS
 #define N_COPIES (sizeof copies / sizeof *copies)
 
 static const way *way_of(const gp_context *context, unsigned outs, unsigned which) {
+    (void)context; /* where there is one instruction set */
     if (outs > 0)
         return which < N_COPIES ? &copies[which] : NULL;
     if (which >= N_READS)

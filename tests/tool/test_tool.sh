@@ -332,7 +332,7 @@ EOF
     test_curves
 }
 
-# The CSV of gpuprim-bench-gpu: a panel a series, a line each for floor, peer and library.
+# The CSV of gpuprim-bench: a panel a series, a line each for floor, peer and library.
 test_curves() {
     cat >curves.csv <<'EOF'
 op,who,role,shape,n,rows,cols,window,gbps,targets,series
