@@ -226,7 +226,7 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
 /*
  * Sum and sum of squares of an image in a window sliding along each row:
  *   sum[y][x]    = s(x) = image[y][x - k] + ... + image[y][x - k + window - 1],   k = window / 2
- *   square[y][x] = likewise of image[y][i] * image[y][i]
+ *   square[y][x] = the sum of image[y][i] * image[y][i] over these pixels
  * so that mean = sum / window and variance = square / window - mean^2. Floats keep 24 bits: a variance far below
  * mean^2 comes out with an error of up to some 2^-23 mean^2; an offset taken from all pixels beforehand avoids it.
  *

@@ -61,8 +61,8 @@ extern "C" {
 #endif
 
 /*
- * Every kernel of the library is launched here: plan->tiling.blocks blocks, sized as the tiling says,
- * bytes on the context's stream. The device is current already.
+ * Every kernel of the library is launched here, with the blocks, threads and shared memory of the plan's tiling, on
+ * the context's stream. The device is current already.
  */
 gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args);
 

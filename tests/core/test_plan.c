@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The planner over made-up devices: what it chooses keeps to the device, less never yields more, models plan alike.
  */
-#include "../../src/host/primitive.h"
 #include "../../src/host/occupancy.h"
 #include "../../src/host/plan.h"
+#include "../../src/host/primitive.h"
 #include "../cases.h"
 #include "../check.h"
 #include "../devices.h"
