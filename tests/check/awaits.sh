@@ -6,11 +6,9 @@
 set -euo pipefail
 cd "$1"
 
-# Rows are written out, or by a macro whose first argument is the row's name (#row) and which overlaps if it says so.
-rows=$(awk '/^#define / { sub(/\(.*/, "", $2); macro = $2 } /\.dependent_launch = true/ && /\\$/ { overlaps[macro] = 1; next }
-    /\{\.name = "/ { split($0, part, "\""); name = part[2] } /\.dependent_launch = true/ { print name }
-    match($0, /^    [A-Z_]+\([a-z_0-9]+,/) { split(substr($0, 5, RLENGTH - 5), part, "("); if (part[1] in overlaps) print part[2] }' \
-    src/host/*/rows.c)
+# GP_GPU_ROW makes such rows, or a macro of a table that passes its first argument on to it.
+grep -q 'dependent_launch = true' src/device/launch.h
+rows=$(sed -nE 's/^    (GP_)?GPU_ROW\(([a-z_0-9]+),.*/\2/p' src/host/*/rows.c)
 [ "$(wc -w <<<"$rows")" -gt 4 ] || { echo "found too few rows that overlap: $rows"; exit 1; }
 for row in $rows; do
     file=$(grep -lE "^extern \"C\" gp_status gp_launch_$row\(" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
