@@ -38,23 +38,15 @@ void gp_box_flatten(gp_box *box) {
     box->height = 1;
 }
 
-bool gp_box_next(const gp_box *box, size_t limit, size_t *row, size_t *col, gp_box *part) {
-    if (*row >= box->height || box->width == 0)
+bool gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part) {
+    if (*at >= box->width * box->height)
         return false;
+    const size_t row = *at / box->width, col = *at % box->width;
     *part = *box;
-    part->host += *row * box->host_pitch + *col;
-    part->device += *row * box->device_pitch + *col;
-    if (box->width <= limit) {
-        part->height = gp_least(limit / box->width, box->height - *row);
-        *row += part->height;
-        return true;
-    }
-    part->height = 1;
-    part->width = gp_least(limit, box->width - *col);
-    *col += part->width;
-    if (*col == box->width) {
-        *col = 0;
-        *row += 1;
-    }
+    part->host += row * box->host_pitch + col;
+    part->device += row * box->device_pitch + col;
+    part->width = gp_least(limit, box->width - col);
+    part->height = gp_least(gp_at_least_one(limit / box->width), box->height - row);
+    *at += part->width * part->height;
     return true;
 }

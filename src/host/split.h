@@ -82,7 +82,7 @@ static inline unsigned char *gp_element(const void *array, size_t pitch, size_t 
 /* A box whose rows follow each other without a gap on both sides becomes one row. */
 void gp_box_flatten(gp_box *box);
 
-/* Cuts a box into boxes of at most `limit` bytes: the next one after *row, *col, which start at 0. False: none. */
-bool gp_box_next(const gp_box *box, size_t limit, size_t *row, size_t *col, gp_box *part);
+/* Cuts a box into boxes of at most `limit` bytes: the next one after *at bytes, at first 0. False: none. */
+bool gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For those who wait and those who measure: a moment's pause between two looks, and the time. */
+/* For those who wait and those who measure: a moment between two looks, and the time. */
 #ifndef GP_WAIT_H
 #define GP_WAIT_H
 
+#include <sched.h>
 #include <time.h>
 
 /* Leaves the core to its other thread for some cycles. */
@@ -12,6 +13,16 @@ static inline void gp_pause(void) {
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+#define GP_PAUSES 256 /* of 10 to 35 ns */
+
+/* Between two looks for what another thread does: a pause at first, then the processor for whoever wants it. */
+static inline void gp_wait_briefly(unsigned looks) {
+    if (looks < GP_PAUSES)
+        gp_pause();
+    else
+        sched_yield();
 }
 
 /* Seconds since some moment. */

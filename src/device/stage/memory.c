@@ -15,26 +15,13 @@ bool gp_stage_fill_ring(gp_ring *ring) {
     return true;
 }
 
-static gp_status make_event(cudaEvent_t *event) {
-    GP_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
-    return GP_OK;
-}
-
-static void destroy_event(cudaEvent_t event) {
-    if (event)
-        (void)cudaEventDestroy(event);
-}
-
 static gp_status create_parts(gp_stage *stage) {
     GP_CUDA(cudaStreamCreateWithFlags(&stage->down, cudaStreamNonBlocking));
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++) {
-        GP_TRY(make_event(&stage->input.chunk[i].moved));
-        GP_TRY(make_event(&stage->output.chunk[i].moved));
-    }
+    for (unsigned i = 0; i < 2 * GP_RING_CHUNKS; i++)
+        GP_CUDA(cudaEventCreateWithFlags(&stage->ring[i % 2].chunk[i / 2].moved, cudaEventDisableTiming));
     for (unsigned i = 0; i < GP_STAGE_SLOTS; i++) {
-        GP_TRY(make_event(&stage->slot[i].uploaded));
-        GP_TRY(make_event(&stage->slot[i].computed));
-        GP_TRY(make_event(&stage->slot[i].downloaded));
+        GP_CUDA(cudaEventCreateWithFlags(&stage->slot[i].computed, cudaEventDisableTiming));
+        GP_CUDA(cudaEventCreateWithFlags(&stage->slot[i].downloaded, cudaEventDisableTiming));
     }
     return GP_OK;
 }
@@ -53,13 +40,16 @@ gp_status gp_stage_create(gp_gpu *gpu) {
     return status;
 }
 
-static void free_slots(gp_stage *stage) {
-    for (unsigned i = 0; i < GP_STAGE_SLOTS; i++) {
-        if (stage->slot[i].bytes)
-            (void)cudaFree(stage->slot[i].bytes);
-        stage->slot[i].bytes = NULL;
-    }
-    stage->slot_bytes = 0;
+static void free_memory(gp_stage *stage) {
+    if (stage->memory)
+        (void)cudaFree(stage->memory);
+    stage->memory = NULL;
+    stage->memory_bytes = 0;
+}
+
+static void destroy_event(cudaEvent_t event) {
+    if (event)
+        (void)cudaEventDestroy(event);
 }
 
 static void destroy_ring(gp_ring *ring) {
@@ -72,11 +62,10 @@ static void destroy_ring(gp_ring *ring) {
 void gp_stage_destroy(gp_stage *stage) {
     if (!stage)
         return;
-    free_slots(stage);
-    destroy_ring(&stage->input);
-    destroy_ring(&stage->output);
+    free_memory(stage);
+    destroy_ring(&stage->ring[0]);
+    destroy_ring(&stage->ring[1]);
     for (unsigned i = 0; i < GP_STAGE_SLOTS; i++) {
-        destroy_event(stage->slot[i].uploaded);
         destroy_event(stage->slot[i].computed);
         destroy_event(stage->slot[i].downloaded);
     }
@@ -89,33 +78,26 @@ void gp_stage_abandon(gp_stage *stage) {
     free(stage);
 }
 
+/* Fewer pieces at once where memory is short. */
 gp_status gp_stage_reserve(gp_gpu *gpu, size_t slot_bytes, unsigned *count) {
     gp_stage *stage = gpu->stage;
-    if (stage->slot_bytes < slot_bytes) {
-        free_slots(stage);
-        stage->slot_bytes = slot_bytes;
-    }
-    const size_t affordable = stage->slot_bytes > 0 ? GP_SLOTS_BYTES_MOST / stage->slot_bytes : GP_STAGE_SLOTS;
-    *count = 0;
-    while (*count < GP_STAGE_SLOTS && (*count == 0 || *count < affordable)) {
-        gp_stage_slot *slot = &stage->slot[*count];
-        void *memory = NULL;
-        if (!slot->bytes && stage->slot_bytes > 0) {
-            cudaError_t error = cudaMalloc(&memory, stage->slot_bytes);
-            if (error != cudaSuccess && (*count == 0 || error != cudaErrorMemoryAllocation)) {
-                free_slots(stage);
-                return gp_cuda_fail(error, "cudaMalloc of staging memory");
-            }
-            if (error != cudaSuccess)
-                break;
-            slot->bytes = memory;
-        }
-        ++*count;
-    }
+    const size_t affordable = gp_at_least_one(GP_SLOTS_BYTES_MOST / gp_at_least_one(slot_bytes));
+    *count = (unsigned)gp_least(GP_STAGE_SLOTS, affordable);
+    if (stage->memory_bytes >= *count * slot_bytes)
+        return GP_OK;
+    free_memory(stage);
+    void *memory = NULL;
+    cudaError_t error;
+    while ((error = cudaMalloc(&memory, *count * slot_bytes)) == cudaErrorMemoryAllocation && *count > 1)
+        --*count;
+    if (error != cudaSuccess)
+        return gp_cuda_fail(error, "cudaMalloc of staging memory");
+    stage->memory = memory;
+    stage->memory_bytes = *count * slot_bytes;
     return GP_OK;
 }
 
 void gp_stage_trim(gp_gpu *gpu) {
-    if (gpu->stage->slot_bytes > GP_SLOTS_BYTES_MOST / GP_STAGE_SLOTS)
-        free_slots(gpu->stage);
+    if (gpu->stage->memory_bytes > GP_SLOTS_BYTES_MOST)
+        free_memory(gpu->stage);
 }

@@ -12,27 +12,22 @@
 #define LINE ((size_t)64)
 
 /*
- * Chunks up to this fit in the threads' second-level caches, and copy engines are slow with what lies there (one
- * H200, 16 threads with 2 MiB each, 1 MiB of a chunk: 65 us either way, 20 elsewhere): such chunks are filled past
- * the caches and sent down a level once they are emptied. Transposes of 4, 16, 32 MiB 367, 1021, 1238 us before, 219,
- * 603, 1142 so; of 64 MiB, chunks of 8 MiB, 1984 and 2181.
+ * Chunks up to this fit in the threads' second-level caches, and copy engines are slow with what lies there: such
+ * chunks are filled past the caches and sent down a level once they are emptied. One H200, a transpose of 16 MiB:
+ * 1021 us before, 603 after.
  */
 #define SMALL_BYTES ((size_t)4 << 20)
 #define DEMOTED_LEAST ((size_t)512 << 10) /* below, sending lines down takes longer than it saves */
 
-/* What a thread copies at a time. */
-#define SEGMENT_BYTES ((size_t)128 << 10)
+/* What a thread copies at a time, of small chunks and of others. */
 #define SMALL_SEGMENT_BYTES ((size_t)64 << 10)
+#define SEGMENT_BYTES ((size_t)256 << 10)
 
 /*
- * Processors ask for nothing beyond a page by themselves, and rows of a tile end after one or two: what follows is
- * asked for this far ahead, and segments are longer. One H200, 16 threads, 1 GiB, share of the bus with memcpy, 4 KiB
- * ahead, and so with segments of 256 KiB: 16384 x 16384 of 4 bytes 0.884, 0.929, 0.945; 8192 x 16384 of 8 bytes
- * 0.878, 0.941, 0.950. Rows that begin anywhere in a line, 31776 x 31776 of 1 byte, two runs, with memcpy and
- * so: 89.6 and 90.7, 84.9 and 93.7 GB/s.
+ * Processors prefetch nothing beyond a page by themselves, and rows of a tile end after one or two: what follows is
+ * prefetched this far ahead. One H200, 16 threads, transposes of 1 GiB: 0.88 of the bus before, 0.93 after.
  */
 #define AHEAD ((size_t)4 << 10)
-#define ROWS_SEGMENT_BYTES ((size_t)256 << 10)
 
 /*
  * Past the caches: the caller's output is not read before it is written, and does not push the chunks out of the
@@ -40,8 +35,7 @@
  */
 static void stream_bytes(unsigned char *to, const unsigned char *from, size_t bytes) {
 #if defined(__x86_64__)
-    size_t head = (LINE - (uintptr_t)to % LINE) % LINE;
-    head = head < bytes ? head : bytes;
+    const size_t head = gp_least(bytes, -(uintptr_t)to % LINE);
     memcpy(to, from, head);
     to += head, from += head, bytes -= head;
     for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
@@ -58,7 +52,7 @@ static void stream_bytes(unsigned char *to, const unsigned char *from, size_t by
     memcpy(to, from, bytes);
 }
 
-/* Into the caches; what the thread reads next, on to the row at `next`, is asked for some way ahead. */
+/* Into the caches, with prefetches of what the thread reads next, on to the row at `next`. */
 static void pack_bytes(unsigned char *to, const unsigned char *from, size_t bytes, const unsigned char *next) {
     size_t at = 0;
     for (; at + LINE <= bytes; at += LINE) {
@@ -84,7 +78,7 @@ static void copy_segment(const gp_chunk *chunk, size_t first, size_t end) {
     const size_t whole = box->width * box->height;
     size_t row = first / box->width, col = first % box->width;
     for (size_t begin = first; begin < end; row++, col = 0) {
-        const size_t bytes = box->width - col < end - begin ? box->width - col : end - begin;
+        const size_t bytes = gp_least(box->width - col, end - begin);
         unsigned char *host = box->host + row * box->host_pitch + col;
         if (chunk->unpack)
             stream_bytes(host, chunk->bytes + begin, bytes);
@@ -103,19 +97,16 @@ static void copy_segment(const gp_chunk *chunk, size_t first, size_t end) {
 
 /* Segments begin at whole cache lines of the chunk, so that no line is written by two threads. */
 static size_t segment_begin(const gp_chunk *chunk, unsigned segment) {
-    const size_t bytes = chunk->box.width * chunk->box.height, lines = (bytes + LINE - 1) / LINE;
-    const size_t begin = gp_part_begin(lines, segment, chunk->segments) * LINE;
-    return begin < bytes ? begin : bytes;
+    const size_t bytes = chunk->box.width * chunk->box.height;
+    return gp_least(bytes, gp_part_begin(gp_divide_up(bytes, LINE), segment, chunk->segments) * LINE);
 }
 
 void gp_chunk_offer(gp_chunk *chunk, const gp_box *box, bool unpack) {
     const size_t bytes = box->width * box->height;
-    const size_t segment = bytes <= SMALL_BYTES ? SMALL_SEGMENT_BYTES
-                           : box->height > 1    ? ROWS_SEGMENT_BYTES
-                                                : SEGMENT_BYTES;
+    const size_t segment = bytes <= SMALL_BYTES ? SMALL_SEGMENT_BYTES : SEGMENT_BYTES;
     chunk->box = *box;
     chunk->unpack = unpack;
-    chunk->segments = (unsigned)((bytes + segment - 1) / segment);
+    chunk->segments = (unsigned)gp_divide_up(bytes, segment);
     atomic_store_explicit(&chunk->done, 0, memory_order_relaxed);
     atomic_store_explicit(&chunk->left, chunk->segments, memory_order_release);
 }
@@ -141,21 +132,23 @@ static bool help_with(gp_chunk *chunk) {
 /* Output first: it is what frees the chunks that the bus waits for at the end. */
 bool gp_stage_help(gp_stage *stage) {
     for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        if (help_with(&stage->output.chunk[i]) || help_with(&stage->input.chunk[i]))
+        if (help_with(&stage->ring[1].chunk[i]) || help_with(&stage->ring[0].chunk[i]))
             return true;
     return false;
 }
 
 void gp_stage_forget_offers(gp_stage *stage) {
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++) {
-        atomic_store(&stage->input.chunk[i].left, 0);
-        atomic_store(&stage->output.chunk[i].left, 0);
-    }
+    for (unsigned i = 0; i < 2 * GP_RING_CHUNKS; i++)
+        atomic_store(&stage->ring[i % 2].chunk[i / 2].left, 0);
 }
 
 /* cudaMemcpy2D takes pitches below 2 GiB; rows farther apart are long enough to be copied one by one. */
-static gp_status copy_rows(unsigned char *to, size_t to_pitch, const unsigned char *from, size_t from_pitch,
-                           const gp_box *box, enum cudaMemcpyKind kind, cudaStream_t stream) {
+gp_status gp_stage_copy(const gp_box *box, unsigned char *host, size_t host_pitch, bool outward,
+                        cudaStream_t stream) {
+    const enum cudaMemcpyKind kind = outward ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+    unsigned char *const to = outward ? host : box->device, *const from = outward ? box->device : host;
+    const size_t to_pitch = outward ? host_pitch : box->device_pitch;
+    const size_t from_pitch = outward ? box->device_pitch : host_pitch;
     if (box->height == 1 || (to_pitch == box->width && from_pitch == box->width)) {
         GP_CUDA(cudaMemcpyAsync(to, from, box->width * box->height, kind, stream));
         return GP_OK;
@@ -167,12 +160,4 @@ static gp_status copy_rows(unsigned char *to, size_t to_pitch, const unsigned ch
     for (size_t row = 0; row < box->height; row++)
         GP_CUDA(cudaMemcpyAsync(to + row * to_pitch, from + row * from_pitch, box->width, kind, stream));
     return GP_OK;
-}
-
-gp_status gp_stage_copy_up(const gp_box *box, const unsigned char *host, size_t host_pitch, cudaStream_t stream) {
-    return copy_rows(box->device, box->device_pitch, host, host_pitch, box, cudaMemcpyHostToDevice, stream);
-}
-
-gp_status gp_stage_copy_down(const gp_box *box, unsigned char *host, size_t host_pitch, cudaStream_t stream) {
-    return copy_rows(host, host_pitch, box->device, box->device_pitch, box, cudaMemcpyDeviceToHost, stream);
 }

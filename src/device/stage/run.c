@@ -10,24 +10,18 @@
 #include "../../host/wait.h"
 #include "stage.h"
 
-#include <sched.h>
-
-/* Rounds in vain, about 10 us, before the processor is offered to others. */
-#define ROUNDS 256
-
 /* One way through the boxes of all pieces, input or output. */
 typedef struct walk {
     bool outward;
     bool over;     /* past the last piece */
-    bool begun;    /* something of the piece is under way */
     bool more;     /* `box` is next; else the piece has no more */
     bool ringed;   /* it goes through a chunk, else over the bus from or to where it is */
     size_t number; /* pieces behind */
     gp_piece piece;
     gp_part part[2];
     unsigned parts, next; /* boxes looked at, empty ones too */
-    gp_box whole, box;    /* box is the part of whole before row and col */
-    size_t row, col;
+    gp_box whole, box;    /* box is the part of whole that ends `at` bytes into it */
+    size_t at;
 } walk;
 
 typedef struct run {
@@ -74,32 +68,26 @@ static void open_box(const run *r, walk *w) {
     gp_box_flatten(&w->whole);
     w->ringed =
         r->ring[w->outward] && memory == GP_PLACE_PAGEABLE && w->whole.width * w->whole.height > GP_RING_LEAST;
-    w->row = w->col = 0;
+    w->at = 0;
     w->next++;
 }
 
 static void step(const run *r, walk *w) {
     const unsigned boxes = w->outward ? 2 * w->parts : w->parts;
-    w->more = false;
-    while (!w->more) {
-        w->more = gp_box_next(&w->whole, w->ringed ? GP_CHUNK_BYTES : SIZE_MAX, &w->row, &w->col, &w->box);
-        if (w->more || w->next == boxes)
-            return;
+    while (!(w->more = gp_box_next(&w->whole, w->ringed ? GP_CHUNK_BYTES : SIZE_MAX, &w->at, &w->box)) &&
+           w->next < boxes)
         open_box(r, w);
-    }
 }
 
-static unsigned slot_of(const run *r, const walk *w) {
-    return (unsigned)(w->number % r->job->slots);
+static size_t slot_of(const run *r, const walk *w) {
+    return w->number % r->job->slots;
 }
 
 static void enter(const run *r, walk *w) {
     w->over = !gp_split_next(&r->job->split, &w->piece);
-    w->begun = false;
-    w->more = false;
     if (w->over)
         return;
-    w->parts = gp_split_parts(&r->job->split, &w->piece, r->stage->slot[slot_of(r, w)].bytes, w->part);
+    w->parts = gp_split_parts(&r->job->split, &w->piece, gp_stage_memory(r->job, slot_of(r, w)), w->part);
     w->next = 0;
     w->whole.height = 0;
     step(r, w);
@@ -118,7 +106,7 @@ static gp_status fill(run *r) {
             continue;
         }
         if (w->ringed) {
-            gp_chunk *chunk = &r->stage->input.chunk[r->filled % GP_RING_CHUNKS];
+            gp_chunk *chunk = &r->stage->ring[0].chunk[r->filled % GP_RING_CHUNKS];
             bool free = false;
             if (r->filled - r->sent < GP_RING_CHUNKS)
                 GP_TRY(is_past(chunk->moved, &free));
@@ -158,15 +146,15 @@ static gp_status may_compute(run *r, bool *may) {
 static gp_status compute(run *r) {
     walk *w = &r->sending;
     gp_stage_job *job = r->job;
-    const unsigned index = slot_of(r, w);
+    const size_t index = slot_of(r, w);
     gp_stage_slot *slot = &r->stage->slot[index];
-    GP_CUDA(cudaEventRecord(slot->uploaded, r->gpu->side));
-    GP_CUDA(cudaStreamWaitEvent(r->gpu->stream, slot->uploaded, 0));
+    GP_CUDA(cudaEventRecord(r->gpu->hand_over, r->gpu->side));
+    GP_CUDA(cudaStreamWaitEvent(r->gpu->stream, r->gpu->hand_over, 0));
     GP_CUDA(cudaStreamWaitEvent(r->gpu->stream, slot->downloaded, 0));
     for (unsigned i = 0; i < w->parts; i++) {
         w->part[i].problem.result = (int64_t *)&r->gpu->slot_device->partial[index];
         GP_TRY(gp_stage_plan(job, &w->part[i].problem));
-        r->gpu->streamed_span = (gp_span){slot->bytes, job->split.slot_bytes};
+        r->gpu->streamed_span = (gp_span){gp_stage_memory(job, index), job->split.slot_bytes};
         const gp_status status = gp_gpu_enqueue(job->context, &job->plan, &w->part[i].problem);
         r->gpu->streamed_span = (gp_span){0};
         GP_TRY(status);
@@ -175,79 +163,58 @@ static gp_status compute(run *r) {
     return GP_OK;
 }
 
-/* *blocked: it goes through a chunk that the threads are not done with. */
-static gp_status send_box(run *r, bool *blocked) {
-    const walk *w = &r->sending;
-    if (!w->ringed)
-        return gp_stage_copy_up(&w->box, w->box.host, w->box.host_pitch, r->gpu->side);
-    gp_chunk *chunk = &r->stage->input.chunk[r->sent % GP_RING_CHUNKS];
-    *blocked = r->sent == r->filled || !gp_chunk_is_copied(chunk);
-    if (*blocked)
+/*
+ * Puts the next box on the bus, unless it goes through a chunk that the threads are not done with. A slot's input is
+ * overwritten, and its output fetched, once its last kernel is done; an event that was never recorded counts as past.
+ */
+static gp_status move_box(run *r, walk *w, bool *moved) {
+    const cudaStream_t stream = w->outward ? r->stage->down : r->gpu->side;
+    size_t *count = w->outward ? &r->received : &r->sent;
+    gp_chunk *chunk = &r->stage->ring[w->outward].chunk[*count % GP_RING_CHUNKS];
+    const bool ready =
+        w->outward ? r->received - r->emptied < GP_RING_CHUNKS : r->sent < r->filled && gp_chunk_is_copied(chunk);
+    *moved = !w->ringed || ready;
+    if (!*moved)
         return GP_OK;
-    GP_TRY(gp_stage_copy_up(&w->box, chunk->bytes, w->box.width, r->gpu->side));
-    GP_CUDA(cudaEventRecord(chunk->moved, r->gpu->side));
-    r->sent++;
+    GP_CUDA(cudaStreamWaitEvent(stream, r->stage->slot[slot_of(r, w)].computed, 0));
+    if (!w->ringed)
+        return gp_stage_copy(&w->box, w->box.host, w->box.host_pitch, w->outward, stream);
+    GP_TRY(gp_stage_copy(&w->box, chunk->bytes, w->box.width, w->outward, stream));
+    GP_CUDA(cudaEventRecord(chunk->moved, stream));
+    chunk->box = w->box;
+    ++*count;
     return GP_OK;
 }
 
-/* A slot's input is overwritten once the kernel of its last piece is done; its event never recorded says so. */
 static gp_status send(run *r) {
     walk *w = &r->sending;
     while (!w->over) {
-        bool blocked = false;
-        if (!w->begun)
-            GP_CUDA(cudaStreamWaitEvent(r->gpu->side, r->stage->slot[slot_of(r, w)].computed, 0));
-        w->begun = true;
-        if (w->more) {
-            GP_TRY(send_box(r, &blocked));
-            if (!blocked)
-                step(r, w);
-        } else {
-            bool may = false;
-            GP_TRY(may_compute(r, &may));
-            blocked = !may;
-            if (may) {
-                GP_TRY(compute(r));
-                leave(r, w);
-            }
-        }
-        if (blocked)
+        bool may = false;
+        GP_TRY(w->more ? move_box(r, w, &may) : may_compute(r, &may));
+        if (!may)
             return GP_OK;
+        if (w->more) {
+            step(r, w);
+        } else {
+            GP_TRY(compute(r));
+            leave(r, w);
+        }
         r->progress = true;
     }
-    return GP_OK;
-}
-
-static gp_status receive_box(run *r, bool *blocked) {
-    const walk *w = &r->receiving;
-    if (!w->ringed)
-        return gp_stage_copy_down(&w->box, w->box.host, w->box.host_pitch, r->stage->down);
-    gp_chunk *chunk = &r->stage->output.chunk[r->received % GP_RING_CHUNKS];
-    *blocked = r->received - r->emptied == GP_RING_CHUNKS;
-    if (*blocked)
-        return GP_OK;
-    GP_TRY(gp_stage_copy_down(&w->box, chunk->bytes, w->box.width, r->stage->down));
-    GP_CUDA(cudaEventRecord(chunk->moved, r->stage->down));
-    chunk->box = w->box;
-    r->received++;
     return GP_OK;
 }
 
 static gp_status receive(run *r) {
     walk *w = &r->receiving;
     while (!w->over && w->number < r->sending.number) {
-        gp_stage_slot *slot = &r->stage->slot[slot_of(r, w)];
-        bool blocked = false;
-        if (!w->begun)
-            GP_CUDA(cudaStreamWaitEvent(r->stage->down, slot->computed, 0));
-        w->begun = true;
         if (w->more) {
-            GP_TRY(receive_box(r, &blocked));
-            if (blocked)
+            bool moved = false;
+            GP_TRY(move_box(r, w, &moved));
+            if (!moved)
                 return GP_OK;
             step(r, w);
         } else {
-            GP_CUDA(cudaEventRecord(slot->downloaded, r->stage->down));
+            GP_CUDA(cudaEventRecord(r->stage->slot[slot_of(r, w)].downloaded, r->stage->down));
             leave(r, w);
             if (w->over) /* all kernels are enqueued */
                 GP_TRY(gp_gpu_settle(r->gpu, r->gpu->stream));
@@ -258,7 +225,7 @@ static gp_status receive(run *r) {
 }
 
 static gp_status empty(run *r) {
-    gp_ring *ring = &r->stage->output;
+    gp_ring *ring = &r->stage->ring[1];
     while (r->emptying < r->received) {
         gp_chunk *chunk = &ring->chunk[r->emptying % GP_RING_CHUNKS];
         bool down;
@@ -288,10 +255,8 @@ static gp_status lead(run *r) {
         GP_TRY(fill(r));
         if (r->progress || gp_stage_help(r->stage))
             vain = 0;
-        else if (vain++ < ROUNDS)
-            gp_pause();
         else
-            sched_yield();
+            gp_wait_briefly(vain++);
     }
     GP_CUDA(cudaStreamSynchronize(r->stage->down));
     GP_CUDA(cudaStreamSynchronize(r->gpu->stream));
@@ -302,14 +267,11 @@ static gp_status lead(run *r) {
 }
 
 static void follow(run *r) {
-    for (unsigned vain = 0; !atomic_load_explicit(&r->over, memory_order_acquire);) {
+    for (unsigned vain = 0; !atomic_load_explicit(&r->over, memory_order_acquire);)
         if (gp_stage_help(r->stage))
             vain = 0;
-        else if (vain++ < ROUNDS)
-            gp_pause();
         else
-            sched_yield();
-    }
+            gp_wait_briefly(vain++);
 }
 
 /* Part 0 runs on the caller's thread, which alone makes CUDA calls; the others have nothing to do once it is done. */
@@ -324,25 +286,18 @@ static void take_part(void *work, unsigned part, unsigned parts) {
     atomic_store_explicit(&r->over, true, memory_order_release);
 }
 
-static bool is_pageable(const gp_stage_job *job, bool outward) {
-    if (!outward)
-        return job->split.staged.in && job->place[0] == GP_PLACE_PAGEABLE;
-    return (job->split.staged.out[0] && job->place[1] == GP_PLACE_PAGEABLE) ||
-           (job->split.staged.out[1] && job->place[2] == GP_PLACE_PAGEABLE);
-}
-
 gp_status gp_stage_run(gp_stage_job *job) {
     gp_context *context = job->context;
     gp_stage *stage = context->gpu->stage;
     const gp_problem *problem = job->split.problem;
     run r = {.job = job, .gpu = context->gpu, .stage = stage, .receiving.outward = true};
-    uint64_t parts = 1;
-    r.ring[0] = is_pageable(job, false) && gp_stage_fill_ring(&stage->input);
-    r.ring[1] = is_pageable(job, true) && gp_stage_fill_ring(&stage->output);
-    if (r.ring[0] || r.ring[1])
-        parts = gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
-    if (parts > context->device.cpu_threads)
-        parts = context->device.cpu_threads > 0 ? context->device.cpu_threads : 1;
+    const gp_staged *staged = &job->split.staged;
+    const bool moved[GP_OPERANDS] = {staged->in, staged->out[0], staged->out[1]};
+    for (unsigned i = 0; i < GP_OPERANDS; i++)
+        if (moved[i] && job->place[i] == GP_PLACE_PAGEABLE)
+            r.ring[i > 0] = gp_stage_fill_ring(&stage->ring[i > 0]);
+    const uint64_t bytes = r.ring[0] || r.ring[1] ? problem->bytes_read + problem->bytes_written : 0;
+    const uint64_t parts = gp_least(gp_parts_for_bytes(bytes), gp_at_least_one(context->device.cpu_threads));
     enter(&r, &r.filling);
     enter(&r, &r.sending);
     enter(&r, &r.receiving);

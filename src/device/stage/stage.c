@@ -58,24 +58,17 @@ static bool is_moved(const void *pointer, gp_place memory) {
 
 static gp_status deliver(const gp_stage_job *j) {
     const gp_problem *problem = j->split.problem;
-    gp_gpu *gpu = j->context->gpu;
     if (j->total > INT64_MAX || j->total < INT64_MIN)
         return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
     const int64_t result = (int64_t)j->total;
-    if (is_moved(problem->result, j->place[1])) {
-        *problem->result = result;
-        return GP_OK;
-    }
-    GP_CUDA(cudaMemcpyAsync(problem->result, &result, sizeof result, cudaMemcpyDefault, gpu->stream));
-    GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    return GP_OK;
+    return gp_gpu_copy(j->context->gpu, problem->result, &result, sizeof result);
 }
 
 /* All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written. */
 static gp_status plan_all(gp_stage_job *j) {
     gp_part part[2];
     for (gp_piece piece = {0}; gp_split_next(&j->split, &piece);) {
-        const unsigned parts = gp_split_parts(&j->split, &piece, j->context->gpu->stage->slot[0].bytes, part);
+        const unsigned parts = gp_split_parts(&j->split, &piece, gp_stage_memory(j, 0), part);
         for (unsigned i = 0; i < parts; i++)
             GP_TRY(gp_stage_plan(j, &part[i].problem));
     }

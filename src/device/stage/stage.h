@@ -14,11 +14,7 @@
 
 #include <stdatomic.h>
 
-/*
- * One H200 with 16 threads, 1 GiB, share of the bus for reduce, transpose, window: 4 chunks of 8 MiB 0.97, 0.94,
- * 0.94; 6 of them 0.97, 0.91, 0.97; 8 of 4 MiB 0.95, 0.91, 0.93; 8 of 2 MiB 0.85, 0.70, 0.73; 8 of 1 MiB 0.58, 0.47,
- * 0.58. Pieces of 8 or 64 MiB with 8 chunks of 4 MiB: transposes 0.86 and 0.89.
- */
+/* One H200 with 16 threads, transposes of 1 GiB: 0.94 of the bus with 4 chunks of 8 MiB, 0.70 with 8 of 2 MiB. */
 #define GP_CHUNK_BYTES ((size_t)8 << 20)
 #define GP_RING_CHUNKS 4
 #define GP_PIECE_BYTES ((size_t)16 << 20) /* of one array in a piece, at most */
@@ -44,17 +40,17 @@ typedef struct gp_ring {
     gp_chunk chunk[GP_RING_CHUNKS]; /* bytes NULL: none yet */
 } gp_ring;
 
-/* Staging memory on the device for one piece, and how far the piece has got. */
+/* How far a piece under way has got. */
 typedef struct gp_stage_slot {
-    unsigned char *bytes;
-    cudaEvent_t uploaded, computed, downloaded;
+    cudaEvent_t computed, downloaded;
 } gp_stage_slot;
 
 struct gp_stage {
     cudaStream_t down;
-    gp_ring input, output; /* no chunks until pageable memory is first moved that way */
+    gp_ring ring[2]; /* inward, outward: no chunks until pageable memory is first moved that way */
     gp_stage_slot slot[GP_STAGE_SLOTS];
-    size_t slot_bytes; /* of each slot that there is */
+    unsigned char *memory; /* on the device, for the pieces under way */
+    size_t memory_bytes;
 };
 
 /* A staged call. */
@@ -69,6 +65,11 @@ typedef struct gp_stage_job {
     gp_total total; /* of a reduction's pieces */
 } gp_stage_job;
 
+/* Staging memory of a piece under way. */
+static inline unsigned char *gp_stage_memory(const gp_stage_job *job, size_t slot) {
+    return job->context->gpu->stage->memory + slot * job->split.slot_bytes;
+}
+
 /* Makes context->gpu->stage if there is none. */
 gp_status gp_stage_create(gp_gpu *gpu);
 
@@ -82,8 +83,7 @@ bool gp_stage_fill_ring(gp_ring *ring);
 void gp_stage_trim(gp_gpu *gpu);
 
 /* Enqueues the copy of a box over the bus; `host` with its pitch takes the place of the box's host side. */
-gp_status gp_stage_copy_up(const gp_box *box, const unsigned char *host, size_t host_pitch, cudaStream_t stream);
-gp_status gp_stage_copy_down(const gp_box *box, unsigned char *host, size_t host_pitch, cudaStream_t stream);
+gp_status gp_stage_copy(const gp_box *box, unsigned char *host, size_t host_pitch, bool outward, cudaStream_t stream);
 
 /* Offers the copying between a chunk and its box's host memory to whoever helps; and asks whether it is finished. */
 void gp_chunk_offer(gp_chunk *chunk, const gp_box *box, bool unpack);

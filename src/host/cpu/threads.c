@@ -8,22 +8,19 @@
 #include "../wait.h"
 #include "split.h"
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 /*
- * Looks for a job this often before going to sleep, the first SPINS 10 to 35 ns apart, the others by offering the
- * processor to whoever wants it. A sleeping thread takes 3 to 50 us to wake, most on virtual machines, and a part of
- * a short call 2 to 50: who went to sleep within a call would be late for the next, which has then no part left for
- * it, and late again for the one after. A pool at rest uses no processor. Beside one H200, 16 threads, calls that
- * follow each other: transposes of 256 KiB 28 us with SPINS alone (and parts taken under a lock), 6 so; sums of 16
- * MiB 89 us with 64 YIELDS, 19 with 256; 1024 as 256.
+ * Looks for a job this often before going to sleep, gp_wait_briefly() apart: half of them pause, half yield. A
+ * sleeping thread takes 3 to 50 us to wake, most on virtual machines, and a part of a short call 2 to 50: who went to
+ * sleep within a call would be late for the next, which has then no part left for it, and late again for the one
+ * after. A pool at rest uses no processor. 16 threads, sums of 16 MiB that follow each other: 89 us with 64 yields,
+ * 19 with 256.
  */
-#define SPINS 256
-#define YIELDS 256
+#define LOOKS (GP_PAUSES + 256)
 
 /* How long SPINS and YIELDS keep a thread awake, about. */
 #define AWAKE_NS 100000u
@@ -109,13 +106,6 @@ static unsigned run_parts(gp_threads *pool, uint64_t job, unsigned first) {
     return mine;
 }
 
-static void pause_briefly(int looks) {
-    if (looks < SPINS)
-        gp_pause();
-    else
-        sched_yield();
-}
-
 /* The lock is held. */
 static void relay(gp_threads *pool, unsigned most) {
     for (unsigned i = 0; i < most && pool->to_wake > 0; ++i, --pool->to_wake)
@@ -141,10 +131,10 @@ static void *thread_main(void *argument) {
     unsigned first = (unsigned)(self - pool->worker) + 1;
     uint64_t seen = 0;
     do {
-        for (int idle = 0; idle < SPINS + YIELDS; ++idle) {
+        for (unsigned idle = 0; idle < LOOKS; ++idle) {
             const uint64_t job = atomic_load_explicit(&pool->job, memory_order_acquire);
             if (job == seen) {
-                pause_briefly(idle);
+                gp_wait_briefly(idle);
                 continue;
             }
             seen = job;
@@ -228,8 +218,8 @@ static bool all_done(const gp_threads *pool, unsigned parts) {
 }
 
 static void wait_for_all(gp_threads *pool, unsigned parts) {
-    for (int i = 0; i < SPINS + YIELDS && !all_done(pool, parts); ++i)
-        pause_briefly(i);
+    for (unsigned i = 0; i < LOOKS && !all_done(pool, parts); ++i)
+        gp_wait_briefly(i);
     if (all_done(pool, parts))
         return;
     pthread_mutex_lock(&pool->lock);
