@@ -24,21 +24,18 @@ static CUcontext current_of(const gp_driver *driver) {
     return driver->current_context && driver->current_context(&current) == CUDA_SUCCESS ? current : NULL;
 }
 
-void gp_driver_find(gp_driver *driver, gp_waiting *waiting) {
-    *driver = (gp_driver){0};
-    *waiting = (gp_waiting){0};
+void gp_driver_find(gp_driver *driver) {
     find("cuPointerGetAttributes", &driver->pointer_attributes);
     find("cuStreamSynchronize", &driver->stream_wait);
     find("cuStreamIsCapturing", &driver->stream_capture);
     find("cuCtxGetCurrent", &driver->current_context);
-    find("cuThreadExchangeStreamCaptureMode", &waiting->exchange_capture_mode);
-    waiting->own = current_of(driver);
+    find("cuThreadExchangeStreamCaptureMode", &driver->exchange_capture_mode);
+    driver->own = current_of(driver);
 }
 
 /*
- * One call for all attributes; what the driver knows nothing of has each of them 0. One H200: 71 ns for pageable
- * memory and 47 for any other, where cudaPointerGetAttributes with cudaGetDevice takes 105 and 85, and
- * cuPointerGetAttribute 367 and 41 for the type alone.
+ * One call for all attributes; what the driver knows nothing of has each of them 0. One H200, pageable memory: 105 ns
+ * by cudaPointerGetAttributes with cudaGetDevice, 71 by this.
  */
 bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPointerAttributes *attributes) {
     CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
@@ -71,14 +68,14 @@ bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *c
 }
 
 /* Relaxed: a thread that captures another stream may not wait otherwise, and would spoil that capture. */
-bool gp_driver_await(const gp_driver *driver, const gp_waiting *waiting, cudaStream_t stream) {
+bool gp_driver_await(const gp_driver *driver, cudaStream_t stream) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     bool captured = true;
-    if (!driver->stream_wait || !waiting->exchange_capture_mode || !waiting->own ||
-        current_of(driver) != waiting->own || waiting->exchange_capture_mode(&mode) != CUDA_SUCCESS)
+    if (!driver->stream_wait || !driver->exchange_capture_mode || !driver->own || current_of(driver) != driver->own ||
+        driver->exchange_capture_mode(&mode) != CUDA_SUCCESS)
         return false;
     const bool done =
         gp_driver_ask_capture(driver, stream, &captured) && !captured && driver->stream_wait(stream) == CUDA_SUCCESS;
-    (void)waiting->exchange_capture_mode(&mode);
+    (void)driver->exchange_capture_mode(&mode);
     return done;
 }

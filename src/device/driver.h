@@ -16,20 +16,16 @@ typedef struct gp_driver {
     CUresult(CUDAAPI *stream_wait)(CUstream);
     CUresult(CUDAAPI *stream_capture)(CUstream, CUstreamCaptureStatus *);
     CUresult(CUDAAPI *current_context)(CUcontext *);
-} gp_driver;
-
-/* What waiting takes besides. */
-typedef struct gp_waiting {
     CUresult(CUDAAPI *exchange_capture_mode)(CUstreamCaptureMode *);
-    CUcontext own; /* that the stream belongs to, current where it was found; NULL: not known */
-} gp_waiting;
+    CUcontext own; /* that streams belong to, current where it was found */
+} gp_driver;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Of a process in which the run time works, in a thread in which the device is current and has a context. */
-void gp_driver_find(gp_driver *driver, gp_waiting *waiting);
+void gp_driver_find(gp_driver *driver);
 
 /*
  * As cudaPointerGetAttributes, without the host's pointer; a devicePointer of NULL may mean that the thread has no
@@ -47,7 +43,7 @@ bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *c
  * Waits for all work on the stream. False: it failed, or was not tried, as the stream is being captured or another
  * context is the thread's.
  */
-bool gp_driver_await(const gp_driver *driver, const gp_waiting *waiting, cudaStream_t stream);
+bool gp_driver_await(const gp_driver *driver, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

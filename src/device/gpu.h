@@ -47,14 +47,17 @@ struct gp_gpu {
     unsigned raised_count;
     const void *raised[GP_RAISED_MAX];
     gp_stage *stage; /* NULL until host data is first staged */
-    gp_waiting waiting;
 };
 
-/* What gp_gpu_enter() found and gp_gpu_leave() puts back. */
+/* What gp_gpu_enter() found; all zeros before. */
 typedef struct gp_found {
-    int device;
+    bool entered;
+    int ordinal, device;
     enum cudaStreamCaptureMode capture;
 } gp_found;
+
+/* Behind the name of a gp_found: gp_gpu_leave() puts back what was there whenever its scope is left. */
+#define GP_LEAVES __attribute__((cleanup(gp_gpu_leave)))
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,7 +78,7 @@ void gp_device_restore(int ordinal, int found);
 
 /* The same, and calls such as cudaMalloc become legal for this thread while another thread captures a stream. */
 gp_status gp_gpu_enter(int ordinal, gp_found *found);
-void gp_gpu_leave(int ordinal, gp_found found);
+void gp_gpu_leave(gp_found *found);
 
 /* True if the stream is being captured, or cannot be asked because another capture forbids it. */
 bool gp_stream_is_captured(cudaStream_t stream);
@@ -90,9 +93,8 @@ gp_status gp_gpu_settle(const gp_gpu *gpu, cudaStream_t stream);
 /* Fails in words if the context's stream is being captured, without spoiling the capture. */
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what);
 
-/* Frees what staging holds; abandon: host memory only, in a forked child. NULL allowed. */
-void gp_stage_destroy(gp_stage *stage);
-void gp_stage_abandon(gp_stage *stage);
+/* Gives back what staging has of the device's, and pinned memory. NULL allowed. */
+void gp_stage_close(gp_stage *stage);
 
 #ifdef __cplusplus
 }

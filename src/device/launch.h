@@ -22,11 +22,9 @@ typedef enum gp_place {
 
 /* GP_OK and *count >= 1, or the reason why no GPU is usable. The first answer stands for the whole process. */
 gp_status gp_gpu_probe(int *count);
-gp_status gp_gpu_current(int *ordinal);                 /* the thread's current device */
-gp_status gp_gpu_query(int ordinal, gp_device *device); /* facts; leaves name ordinal backend set too */
+gp_status gp_gpu_query(int ordinal, gp_device *device); /* facts; ordinal -1: of the thread's current device */
 gp_status gp_gpu_open(int ordinal, gp_gpu **out);       /* workspace, on the legacy default stream */
-void gp_gpu_close(gp_gpu *gpu);                         /* waits first; NULL allowed */
-void gp_gpu_abandon(gp_gpu *gpu);                       /* in a forked child: host memory only */
+void gp_gpu_close(gp_gpu *gpu, bool forked); /* waits first; host memory only in a forked child; NULL allowed */
 gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream);
 gp_status gp_gpu_synchronize(gp_gpu *gpu);
 gp_status gp_gpu_await(gp_gpu *gpu); /* for what is on the stream; an overflow is left for synchronize to report */

@@ -11,25 +11,20 @@ gp_status gp_gpu_settle(const gp_gpu *gpu, cudaStream_t stream) {
 }
 
 /* Kernels from the PTX of an older architecture do not wait for each other, whatever the device can do. */
-static gp_status find_overlap(gp_gpu *gpu) {
+static gp_status find_facts(gp_gpu *gpu) {
     struct cudaFuncAttributes attributes;
+    int most = 0;
     GP_CUDA(cudaFuncGetAttributes(&attributes, gp_sample_kernel()));
     gpu->dependent_launch = attributes.ptxVersion >= GP_DEPENDENT_LAUNCH_ARCHITECTURE;
-    return GP_OK;
-}
-
-static gp_status find_window(gp_gpu *gpu) {
-    int most = 0;
     GP_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, gpu->ordinal));
     gpu->window_most = most > 0 ? (size_t)most : 0;
+    gp_driver_find(&gpu->driver);
     return GP_OK;
 }
 
 static gp_status open_parts(gp_gpu *gpu) {
     void *slot = NULL, *slot_device = NULL;
-    GP_TRY(find_overlap(gpu));
-    GP_TRY(find_window(gpu));
-    gp_driver_find(&gpu->driver, &gpu->waiting);
+    GP_TRY(find_facts(gpu));
     GP_CUDA(cudaStreamCreateWithFlags(&gpu->side, cudaStreamNonBlocking));
     GP_CUDA(cudaEventCreateWithFlags(&gpu->hand_over, cudaEventDisableTiming));
     GP_CUDA(cudaEventCreateWithFlags(&gpu->settled, cudaEventDefault));
@@ -46,7 +41,7 @@ static gp_status open_parts(gp_gpu *gpu) {
 
 /* Frees whatever of it is there; a dead device refuses, which changes nothing. */
 static void close_parts(gp_gpu *gpu) {
-    gp_stage_destroy(gpu->stage);
+    gp_stage_close(gpu->stage);
     if (gpu->slot)
         (void)cudaFreeHost(gpu->slot);
     if (gpu->workspace)
@@ -60,43 +55,33 @@ static void close_parts(gp_gpu *gpu) {
 }
 
 gp_status gp_gpu_open(int ordinal, gp_gpu **out) {
+    gp_found found GP_LEAVES = {0};
     gp_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return gp_fail(GP_ERR_MEMORY, "no host memory for a context");
     gpu->ordinal = ordinal;
-
-    gp_found found;
     gp_status status = gp_gpu_enter(ordinal, &found);
-    if (status == GP_OK) {
-        status = open_parts(gpu);
-        if (status != GP_OK)
-            close_parts(gpu);
-        gp_gpu_leave(ordinal, found);
-    }
     if (status == GP_OK)
+        status = open_parts(gpu);
+    if (status == GP_OK) {
         *out = gpu;
-    else
+    } else {
+        close_parts(gpu);
         free(gpu);
+    }
     return status;
 }
 
-void gp_gpu_close(gp_gpu *gpu) {
-    gp_found found;
+void gp_gpu_close(gp_gpu *gpu, bool forked) {
+    gp_found found GP_LEAVES = {0};
     if (!gpu)
         return;
-    const bool entered = gp_gpu_enter(gpu->ordinal, &found) == GP_OK;
-    if (entered && !gp_stream_is_captured(gpu->stream))
-        (void)cudaStreamSynchronize(gpu->stream);
-    close_parts(gpu);
-    if (entered)
-        gp_gpu_leave(gpu->ordinal, found);
-    free(gpu);
-}
-
-void gp_gpu_abandon(gp_gpu *gpu) {
-    if (!gpu)
-        return;
-    gp_stage_abandon(gpu->stage);
+    if (!forked) {
+        if (gp_gpu_enter(gpu->ordinal, &found) == GP_OK && !gp_stream_is_captured(gpu->stream))
+            (void)cudaStreamSynchronize(gpu->stream);
+        close_parts(gpu);
+    }
+    free(gpu->stage);
     free(gpu);
 }
 
@@ -119,7 +104,11 @@ gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {
     return GP_OK;
 }
 
-static gp_status set_stream(gp_gpu *gpu, cudaStream_t stream) {
+gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream) {
+    gp_found found GP_LEAVES = {0};
+    if (stream == gpu->stream)
+        return GP_OK;
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     if (!gp_stream_is_captured(gpu->stream) && !gp_stream_is_captured(stream)) {
         GP_CUDA(cudaEventRecord(gpu->hand_over, gpu->stream));
         GP_CUDA(cudaStreamWaitEvent(stream, gpu->hand_over, 0));
@@ -128,62 +117,35 @@ static gp_status set_stream(gp_gpu *gpu, cudaStream_t stream) {
     return GP_OK;
 }
 
-gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream) {
-    gp_found found;
-    if (stream == gpu->stream)
-        return GP_OK;
+static gp_status wait_for_stream(const gp_gpu *gpu) {
+    gp_found found GP_LEAVES = {0};
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    gp_status status = set_stream(gpu, stream);
-    gp_gpu_leave(gpu->ordinal, found);
-    return status;
-}
-
-static gp_status synchronize(gp_gpu *gpu) {
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot wait"));
     GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    return GP_OK;
+}
+
+gp_status gp_gpu_synchronize(gp_gpu *gpu) {
+    GP_TRY(wait_for_stream(gpu));
     if (!gpu->slot->overflow)
         return GP_OK;
     gpu->slot->overflow = 0;
     return gp_fail(GP_ERR_OVERFLOW, "a sum enqueued since the last synchronization passes 64 bits");
 }
 
-gp_status gp_gpu_synchronize(gp_gpu *gpu) {
-    gp_found found;
-    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    gp_status status = synchronize(gpu);
-    gp_gpu_leave(gpu->ordinal, found);
-    return status;
-}
-
-static gp_status await(const gp_gpu *gpu) {
-    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot wait"));
-    GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    return GP_OK;
-}
-
-/*
- * The driver tells sooner than the run time, which says why it failed (one H200: an idle stream 245 ns for 280,
- * whether it is being captured 22 for 58, the device and the mode of capture 22 for 115).
- */
+/* The driver tells sooner than the run time, which says why it failed. One H200, an idle stream: 280 ns, then 245. */
 gp_status gp_gpu_await(gp_gpu *gpu) {
-    gp_found found;
-    if (gp_driver_await(&gpu->driver, &gpu->waiting, gpu->stream))
-        return GP_OK;
-    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    gp_status status = await(gpu);
-    gp_gpu_leave(gpu->ordinal, found);
-    return status;
+    return gp_driver_await(&gpu->driver, gpu->stream) ? GP_OK : wait_for_stream(gpu);
 }
 
 /* Host memory is usable by every device of the process, as memory from elsewhere that is pinned. */
 gp_status gp_gpu_alloc(gp_gpu *gpu, gp_memory memory, size_t bytes, void **out) {
-    gp_found found;
+    gp_found found GP_LEAVES = {0};
     void *got = NULL;
     const bool host = memory == GP_MEMORY_HOST;
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     cudaError_t error =
         host ? cudaHostAlloc(&got, bytes, cudaHostAllocPortable | cudaHostAllocMapped) : cudaMalloc(&got, bytes);
-    gp_gpu_leave(gpu->ordinal, found);
     if (error == cudaErrorMemoryAllocation && host)
         return gp_fail(GP_ERR_MEMORY, "no %zu bytes of pinned host memory", bytes);
     if (error == cudaErrorMemoryAllocation)
@@ -208,35 +170,31 @@ static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cud
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaPointerGetAttributes");
 }
 
-static gp_status where(const gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory) {
-    struct cudaPointerAttributes attributes;
-    if (!gp_driver_ask(&gpu->driver, pointer, &attributes) ||
-        (attributes.type == cudaMemoryTypeHost && !attributes.devicePointer))
-        GP_TRY(ask_run_time(gpu, pointer, &attributes));
+gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory) {
+    struct cudaPointerAttributes found;
     *memory = GP_PLACE_PAGEABLE;
-    switch (attributes.type) {
-    case cudaMemoryTypeDevice:
-        if (attributes.device != gpu->ordinal)
-            return gp_fail(GP_ERR_ARGUMENT, "%s: memory of device %d, the context uses device %d", name,
-                           attributes.device, gpu->ordinal);
+    if (!pointer)
+        return GP_OK;
+    if (!gp_driver_ask(&gpu->driver, pointer, &found) || (found.type == cudaMemoryTypeHost && !found.devicePointer))
+        GP_TRY(ask_run_time(gpu, pointer, &found));
+    if (found.type == cudaMemoryTypeDevice && found.device != gpu->ordinal)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: memory of device %d, the context uses device %d", name, found.device,
+                       gpu->ordinal);
+    if (found.type == cudaMemoryTypeDevice)
         *memory = GP_PLACE_DEVICE;
-        break;
-    case cudaMemoryTypeManaged:
+    else if (found.type == cudaMemoryTypeManaged)
         *memory = GP_PLACE_MANAGED;
-        break;
-    case cudaMemoryTypeHost:
-        /* Registered memory that the device sees at another address is no use to a kernel given this pointer. */
-        *memory = attributes.devicePointer == pointer ? GP_PLACE_PINNED : GP_PLACE_PAGEABLE;
-        break;
-    default:
-        break;
-    }
+    /* Registered memory that the device sees at another address is no use to a kernel given this pointer. */
+    else if (found.type == cudaMemoryTypeHost && found.devicePointer == pointer)
+        *memory = GP_PLACE_PINNED;
     return GP_OK;
 }
 
-static gp_status free_memory(gp_gpu *gpu, void *memory) {
+gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
+    gp_found found GP_LEAVES = {0};
     gp_place place;
-    GP_TRY(where(gpu, "memory", memory, &place));
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
+    GP_TRY(gp_gpu_where(gpu, "memory", memory, &place));
     if (place != GP_PLACE_DEVICE && place != GP_PLACE_PINNED)
         return gp_fail(GP_ERR_ARGUMENT, "memory: neither memory of device %d nor pinned", gpu->ordinal);
     if (!gp_stream_is_captured(gpu->stream))
@@ -247,46 +205,24 @@ static gp_status free_memory(gp_gpu *gpu, void *memory) {
     return error == cudaSuccess ? GP_OK : gp_cuda_fail(error, place == GP_PLACE_PINNED ? "cudaFreeHost" : "cudaFree");
 }
 
-gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
-    gp_found found;
-    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    gp_status status = free_memory(gpu, memory);
-    gp_gpu_leave(gpu->ordinal, found);
-    return status;
-}
-
-gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_place *memory) {
-    *memory = GP_PLACE_PAGEABLE;
-    return pointer ? where(gpu, name, pointer, memory) : GP_OK;
-}
-
 static bool on_host(gp_place memory) {
     return memory == GP_PLACE_PAGEABLE || memory == GP_PLACE_PINNED;
 }
 
-static gp_status copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
-    gp_place source = GP_PLACE_PAGEABLE, target = GP_PLACE_PAGEABLE;
-    GP_TRY(where(gpu, "from", from, &source));
-    GP_TRY(where(gpu, "to", to, &target));
-    if (!on_host(source) && !on_host(target)) {
-        GP_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu->stream));
-        return GP_OK;
-    }
-    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot copy from or to host memory"));
-    if (on_host(source) && on_host(target)) {
-        GP_CUDA(cudaStreamSynchronize(gpu->stream));
-        memcpy(to, from, bytes);
-        return GP_OK;
-    }
-    GP_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu->stream));
-    GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    return GP_OK;
-}
-
 gp_status gp_gpu_copy(gp_gpu *gpu, void *to, const void *from, size_t bytes) {
-    gp_found found;
+    gp_found found GP_LEAVES = {0};
+    gp_place source, target;
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    gp_status status = copy(gpu, to, from, bytes);
-    gp_gpu_leave(gpu->ordinal, found);
-    return status;
+    GP_TRY(gp_gpu_where(gpu, "from", from, &source));
+    GP_TRY(gp_gpu_where(gpu, "to", to, &target));
+    const bool waits = on_host(source) || on_host(target);
+    if (waits)
+        GP_TRY(gp_gpu_refuse_capture(gpu, "cannot copy from or to host memory"));
+    if (!on_host(source) || !on_host(target))
+        GP_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, gpu->stream));
+    if (waits)
+        GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    if (on_host(source) && on_host(target))
+        memcpy(to, from, bytes);
+    return GP_OK;
 }

@@ -86,11 +86,6 @@ gp_status gp_gpu_probe(int *count) {
     return GP_OK;
 }
 
-gp_status gp_gpu_current(int *ordinal) {
-    GP_CUDA(cudaGetDevice(ordinal));
-    return GP_OK;
-}
-
 gp_status gp_device_set(int ordinal, int *found) {
     GP_CUDA(cudaGetDevice(found));
     if (*found != ordinal)
@@ -108,57 +103,44 @@ gp_status gp_gpu_enter(int ordinal, gp_found *found) {
     found->capture = cudaStreamCaptureModeRelaxed;
     if (cudaThreadExchangeStreamCaptureMode(&found->capture) != cudaSuccess)
         found->capture = cudaStreamCaptureModeGlobal;
+    found->ordinal = ordinal;
+    found->entered = true;
     return GP_OK;
 }
 
-void gp_gpu_leave(int ordinal, gp_found found) {
-    (void)cudaThreadExchangeStreamCaptureMode(&found.capture);
-    gp_device_restore(ordinal, found.device);
-}
-
-static gp_status read_u32(int ordinal, enum cudaDeviceAttr attribute, uint32_t *value) {
-    int read = 0;
-    GP_CUDA(cudaDeviceGetAttribute(&read, attribute, ordinal));
-    *value = read > 0 ? (uint32_t)read : 0;
-    return GP_OK;
-}
-
-static gp_status read_size(int ordinal, enum cudaDeviceAttr attribute, size_t *value) {
-    uint32_t read = 0;
-    GP_TRY(read_u32(ordinal, attribute, &read));
-    *value = read;
-    return GP_OK;
-}
-
-static gp_status read_attributes(int ordinal, gp_device *device) {
-    GP_TRY(read_u32(ordinal, cudaDevAttrComputeCapabilityMajor, &device->compute_major));
-    GP_TRY(read_u32(ordinal, cudaDevAttrComputeCapabilityMinor, &device->compute_minor));
-    GP_TRY(read_u32(ordinal, cudaDevAttrMultiProcessorCount, &device->multiprocessors));
-    GP_TRY(read_u32(ordinal, cudaDevAttrWarpSize, &device->warp_size));
-    GP_TRY(read_u32(ordinal, cudaDevAttrMaxThreadsPerBlock, &device->threads_per_block));
-    GP_TRY(read_u32(ordinal, cudaDevAttrMaxThreadsPerMultiProcessor, &device->threads_per_sm));
-    GP_TRY(read_u32(ordinal, cudaDevAttrMaxBlocksPerMultiprocessor, &device->blocks_per_sm));
-    GP_TRY(read_u32(ordinal, cudaDevAttrMaxRegistersPerBlock, &device->regs_per_block));
-    GP_TRY(read_u32(ordinal, cudaDevAttrMaxRegistersPerMultiprocessor, &device->regs_per_sm));
-    GP_TRY(read_size(ordinal, cudaDevAttrMaxSharedMemoryPerBlock, &device->smem_per_block));
-    GP_TRY(read_size(ordinal, cudaDevAttrMaxSharedMemoryPerBlockOptin, &device->smem_per_block_optin));
-    GP_TRY(read_size(ordinal, cudaDevAttrMaxSharedMemoryPerMultiprocessor, &device->smem_per_sm));
-    GP_TRY(read_size(ordinal, cudaDevAttrReservedSharedMemoryPerBlock, &device->smem_reserved));
-    return read_size(ordinal, cudaDevAttrL2CacheSize, &device->l2_bytes);
+void gp_gpu_leave(gp_found *found) {
+    if (!found->entered)
+        return;
+    (void)cudaThreadExchangeStreamCaptureMode(&found->capture);
+    gp_device_restore(found->ordinal, found->device);
 }
 
 gp_status gp_gpu_query(int ordinal, gp_device *device) {
-    GP_TRY(read_attributes(ordinal, device));
-    device->regs_per_thread = REGISTERS_PER_THREAD;
-    device->reg_unit = REGISTER_UNIT;
-    device->sm_partitions = device->compute_major == 6 && device->compute_minor == 0 ? 2 : 4;
-    device->smem_unit = device->compute_major >= 8 ? 128 : 256;
-
-    struct cudaDeviceProp properties; /* the only way to the name and the memory's size without a context */
-    GP_CUDA(cudaGetDeviceProperties(&properties, ordinal));
-    snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, properties.name);
-    device->memory_bytes = properties.totalGlobalMem;
+    struct cudaDeviceProp found;
+    if (ordinal < 0)
+        GP_CUDA(cudaGetDevice(&ordinal));
+    GP_CUDA(cudaGetDeviceProperties(&found, ordinal));
+    snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, found.name);
     device->ordinal = ordinal;
     device->backend = GP_BACKEND_CUDA;
+    device->compute_major = (uint32_t)found.major;
+    device->compute_minor = (uint32_t)found.minor;
+    device->multiprocessors = (uint32_t)found.multiProcessorCount;
+    device->warp_size = (uint32_t)found.warpSize;
+    device->threads_per_block = (uint32_t)found.maxThreadsPerBlock;
+    device->threads_per_sm = (uint32_t)found.maxThreadsPerMultiProcessor;
+    device->blocks_per_sm = (uint32_t)found.maxBlocksPerMultiProcessor;
+    device->regs_per_block = (uint32_t)found.regsPerBlock;
+    device->regs_per_sm = (uint32_t)found.regsPerMultiprocessor;
+    device->regs_per_thread = REGISTERS_PER_THREAD;
+    device->reg_unit = REGISTER_UNIT;
+    device->sm_partitions = found.major == 6 && found.minor == 0 ? 2 : 4;
+    device->smem_per_block = found.sharedMemPerBlock;
+    device->smem_per_block_optin = found.sharedMemPerBlockOptin;
+    device->smem_per_sm = found.sharedMemPerMultiprocessor;
+    device->smem_reserved = found.reservedSharedMemPerBlock;
+    device->smem_unit = found.major >= 8 ? 128 : 256;
+    device->l2_bytes = (size_t)found.l2CacheSize;
+    device->memory_bytes = found.totalGlobalMem;
     return GP_OK;
 }

@@ -57,13 +57,9 @@ static gp_status open_gpu(gp_context *context, int ordinal) {
     GP_TRY(gp_gpu_probe(&count));
     if (ordinal >= count)
         return gp_fail(GP_ERR_ARGUMENT, "options: device %d, but there are %d", ordinal, count);
-    if (ordinal < 0)
-        GP_TRY(gp_gpu_current(&ordinal));
     GP_TRY(gp_gpu_query(ordinal, &context->device));
     gp_device_fill_defaults(&context->device);
-    context->device.backend = GP_BACKEND_CUDA;
-    context->device.ordinal = ordinal;
-    return gp_gpu_open(ordinal, &context->gpu);
+    return gp_gpu_open(context->device.ordinal, &context->gpu);
 }
 
 static void open_processor(gp_context *context, const char *no_gpu_reason) {
@@ -131,10 +127,7 @@ gp_status gp_context_create(gp_context **out, const gp_options *given) {
 void gp_context_destroy(gp_context *context) {
     if (context == NULL)
         return;
-    if (context->gpu != NULL && *context->born_here == 0)
-        gp_gpu_abandon(context->gpu);
-    else
-        gp_gpu_close(context->gpu);
+    gp_gpu_close(context->gpu, context->gpu != NULL && *context->born_here == 0);
     gp_threads_destroy(context);
     free(context->lines);
     free(context);

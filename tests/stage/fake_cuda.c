@@ -150,34 +150,29 @@ cudaError_t __wrap_cudaSetDevice(int device) {
 
 /* An H200's numbers. */
 cudaError_t __wrap_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
-    static const struct {
-        enum cudaDeviceAttr attribute;
-        int value;
-    } known[] = {{cudaDevAttrComputeCapabilityMajor, 9},
-                 {cudaDevAttrMultiProcessorCount, 132},
-                 {cudaDevAttrWarpSize, 32},
-                 {cudaDevAttrMaxThreadsPerBlock, 1024},
-                 {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
-                 {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
-                 {cudaDevAttrMaxRegistersPerBlock, 65536},
-                 {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
-                 {cudaDevAttrMaxSharedMemoryPerBlock, 49152},
-                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, 232448},
-                 {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 233472},
-                 {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
-                 {cudaDevAttrMaxAccessPolicyWindowSize, 134217728}};
     FAIL_OR("cudaDeviceGetAttribute");
     assert_in_range(device, 0, fake.devices - 1);
-    *value = 0;
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (known[i].attribute == attribute)
-            *value = known[i].value;
+    *value = attribute == cudaDevAttrMaxAccessPolicyWindowSize ? 134217728 : 0;
     return cudaSuccess;
 }
 
 cudaError_t __wrap_cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
     FAIL_OR("cudaGetDeviceProperties");
-    memset(properties, 0, sizeof *properties);
+    assert_in_range(device, 0, fake.devices - 1);
+    *properties = (struct cudaDeviceProp){
+        .major = 9,
+        .multiProcessorCount = 132,
+        .warpSize = 32,
+        .maxThreadsPerBlock = 1024,
+        .maxThreadsPerMultiProcessor = 2048,
+        .maxBlocksPerMultiProcessor = 32,
+        .regsPerBlock = 65536,
+        .regsPerMultiprocessor = 65536,
+        .sharedMemPerBlock = 49152,
+        .sharedMemPerBlockOptin = 232448,
+        .sharedMemPerMultiprocessor = 233472,
+        .reservedSharedMemPerBlock = 1024,
+    };
     snprintf(properties->name, sizeof properties->name, "made-up GPU %d", device);
     return cudaSuccess;
 }

@@ -32,11 +32,13 @@ gp_status gp_stage_create(gp_gpu *gpu) {
     gp_stage *stage = calloc(1, sizeof *stage);
     if (!stage)
         return gp_fail(GP_ERR_MEMORY, "no host memory for staging");
-    gp_status status = create_parts(stage);
-    if (status == GP_OK)
+    const gp_status status = create_parts(stage);
+    if (status == GP_OK) {
         gpu->stage = stage;
-    else
-        gp_stage_destroy(stage);
+    } else {
+        gp_stage_close(stage);
+        free(stage);
+    }
     return status;
 }
 
@@ -59,7 +61,7 @@ static void destroy_ring(gp_ring *ring) {
         (void)cudaFreeHost(ring->chunk[0].bytes);
 }
 
-void gp_stage_destroy(gp_stage *stage) {
+void gp_stage_close(gp_stage *stage) {
     if (!stage)
         return;
     free_memory(stage);
@@ -71,11 +73,6 @@ void gp_stage_destroy(gp_stage *stage) {
     }
     if (stage->down)
         (void)cudaStreamDestroy(stage->down);
-    free(stage);
-}
-
-void gp_stage_abandon(gp_stage *stage) {
-    free(stage);
 }
 
 /* Fewer pieces at once where memory is short. */

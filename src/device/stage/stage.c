@@ -82,10 +82,12 @@ static void quiesce(gp_gpu *gpu) {
     (void)cudaStreamSynchronize(gpu->stage->down);
 }
 
-static gp_status stage(gp_context *context, const gp_problem *problem) {
+gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {
     gp_gpu *gpu = context->gpu;
     gp_stage_job j = {.context = context};
     gp_staged staged = {0};
+    gp_found found GP_LEAVES = {0};
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
     problem->primitive->name_operands(problem, j.operand);
     for (int i = 0; i < GP_OPERANDS; i++) {
@@ -112,13 +114,4 @@ static gp_status stage(gp_context *context, const gp_problem *problem) {
         quiesce(gpu);
     gp_stage_trim(gpu);
     return status == GP_OK && scalar ? deliver(&j) : status;
-}
-
-gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {
-    gp_found found;
-    const int ordinal = context->gpu->ordinal;
-    GP_TRY(gp_gpu_enter(ordinal, &found));
-    gp_status status = stage(context, problem);
-    gp_gpu_leave(ordinal, found);
-    return status;
 }

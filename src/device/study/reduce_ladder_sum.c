@@ -65,12 +65,10 @@ static gp_status run_in_scratch(gp_context *context, const gp_plan *plan, const 
 gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
                         unsigned data_blocks) {
     gp_gpu *gpu = context->gpu;
-    gp_found found;
+    gp_found found GP_LEAVES = {0};
     if (gpu->observer)
         return gp_gpu_launch(context, plan, kernel, NULL);
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot add up the sums of blocks"));
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    gp_status status = run_in_scratch(context, plan, problem, kernel, data_blocks);
-    gp_gpu_leave(gpu->ordinal, found);
-    return status;
+    return run_in_scratch(context, plan, problem, kernel, data_blocks);
 }
