@@ -56,19 +56,16 @@ static void close_parts(gp_gpu *gpu) {
 
 gp_status gp_gpu_open(int ordinal, gp_gpu **out) {
     gp_found found GP_LEAVES = {0};
+    GP_TRY(gp_gpu_enter(ordinal, &found));
     gp_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return gp_fail(GP_ERR_MEMORY, "no host memory for a context");
     gpu->ordinal = ordinal;
-    gp_status status = gp_gpu_enter(ordinal, &found);
+    const gp_status status = open_parts(gpu);
     if (status == GP_OK)
-        status = open_parts(gpu);
-    if (status == GP_OK) {
         *out = gpu;
-    } else {
-        close_parts(gpu);
-        free(gpu);
-    }
+    else
+        gp_gpu_close(gpu, false);
     return status;
 }
 
@@ -92,16 +89,11 @@ bool gp_stream_is_captured(cudaStream_t stream) {
            (error == cudaSuccess && capture != cudaStreamCaptureStatusNone);
 }
 
-static bool is_captured(const gp_gpu *gpu) {
-    bool captured;
-    return gp_driver_ask_capture(&gpu->driver, gpu->stream, &captured) ? captured
-                                                                       : gp_stream_is_captured(gpu->stream);
-}
-
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {
-    if (is_captured(gpu))
-        return gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what);
-    return GP_OK;
+    bool captured;
+    if (!gp_driver_ask_capture(&gpu->driver, gpu->stream, &captured))
+        captured = gp_stream_is_captured(gpu->stream);
+    return captured ? gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what) : GP_OK;
 }
 
 gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream) {

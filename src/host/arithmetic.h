@@ -17,6 +17,10 @@ static inline uint64_t gp_least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+static inline uint64_t gp_greatest(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 static inline uint64_t gp_at_least_one(uint64_t a) {
     return a > 0 ? a : 1;
 }
