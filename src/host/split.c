@@ -7,35 +7,21 @@
 #define PIECES_WANTED 8
 
 size_t gp_split_target(uint64_t bytes, size_t most) {
-    uint64_t share = bytes / PIECES_WANTED;
-    if (share >= most)
-        return most;
-    return share > TARGET_LEAST ? (size_t)share : gp_least(TARGET_LEAST, most);
+    return gp_least(most, gp_greatest(bytes / PIECES_WANTED, TARGET_LEAST));
 }
 
 bool gp_split_next(const gp_split *split, gp_piece *piece) {
     const bool mirrored = split->problem->in_place;
-    if (piece->rows > 0 && split->cols - piece->col > split->piece_cols) {
-        piece->col += split->piece_cols;
-    } else if (piece->rows > 0) {
-        if (split->rows - piece->row <= split->piece_rows)
-            return false;
-        piece->row += split->piece_rows;
-        piece->col = mirrored ? piece->row : 0;
-    } else if (split->rows == 0 || split->cols == 0) {
-        return false;
+    size_t row = piece->row, col = piece->col + piece->cols;
+    if (col >= split->cols) {
+        row += piece->rows;
+        col = mirrored ? row : 0;
     }
-    piece->rows = gp_least(split->piece_rows, split->rows - piece->row);
-    piece->cols = gp_least(split->piece_cols, split->cols - piece->col);
-    piece->pair = mirrored && piece->row != piece->col;
+    if (row >= split->rows || col >= split->cols)
+        return false;
+    *piece = (gp_piece){row, col, gp_least(split->piece_rows, split->rows - row),
+                        gp_least(split->piece_cols, split->cols - col), mirrored && row != col};
     return true;
-}
-
-void gp_box_flatten(gp_box *box) {
-    if (box->height <= 1 || box->host_pitch != box->width || box->device_pitch != box->width)
-        return;
-    box->width *= box->height;
-    box->height = 1;
 }
 
 bool gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part) {

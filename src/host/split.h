@@ -59,7 +59,7 @@ size_t gp_split_target(uint64_t bytes, size_t most);
 /* Steps to the next piece, from an all-zero one to the first. False: none left. */
 bool gp_split_next(const gp_split *split, gp_piece *piece);
 
-/* The primitives' own: sizes of pieces from `target`, and one launch's data from a piece. */
+/* The primitives' own: sizes of pieces from `target`, and of one launch sizes and outputs, staged at `slot`. */
 #define GP_DECLARE_SPLIT(name)                              \
     void gp_##name##_split(gp_split *split, size_t target); \
     void gp_##name##_part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part)
@@ -78,9 +78,6 @@ static inline size_t gp_slot_bytes(uint64_t bytes) {
 static inline unsigned char *gp_element(const void *array, size_t pitch, size_t elem_bytes, size_t row, size_t col) {
     return (unsigned char *)(uintptr_t)array + (row * pitch + col) * elem_bytes;
 }
-
-/* A box whose rows follow each other without a gap on both sides becomes one row. */
-void gp_box_flatten(gp_box *box);
 
 /* Cuts a box into boxes of at most `limit` bytes: the next one after *at bytes, at first 0. False: none. */
 bool gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part);

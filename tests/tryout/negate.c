@@ -35,11 +35,8 @@ static void split(gp_split *split, size_t target) {
 static void part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part) {
     const gp_problem *whole = split->problem;
     const size_t elem = whole->elem_bytes, bytes = piece->cols * elem;
-    part->in = (gp_box){gp_element(whole->in, 0, elem, 0, piece->col), bytes, slot, bytes, bytes, 1};
-    slot += split->in_bytes;
     part->out[0] = (gp_box){gp_element(whole->out, 0, elem, 0, piece->col), bytes, slot, bytes, bytes, 1};
     part->problem.n = piece->cols;
-    part->problem.in = part->in.device;
     part->problem.out = part->out[0].device;
 }
 

@@ -38,25 +38,18 @@ typedef struct run {
     atomic_bool over;
 } run;
 
-/* Only the first plan goes on record as the context's. */
-gp_status gp_stage_plan(gp_stage_job *j, const gp_problem *problem) {
-    gp_context *context = j->context;
-    if (j->planned.primitive == NULL) {
-        GP_TRY(gp_context_replan(context, problem));
-        j->plan = context->plan;
-    } else if (!gp_problem_same_shape(&j->planned, problem) &&
-               !gp_plan_make(problem, &context->planned_on, gp_primitive_rows(problem->primitive),
-                             context->pins[gp_primitive_index(problem->primitive)], &j->plan, NULL)) {
-        return gp_fail(GP_ERR_NO_KERNEL, "the pinned kernel cannot do every piece that host data is cut into");
-    }
-    j->planned = *problem;
-    return GP_OK;
-}
-
 static gp_status is_past(cudaEvent_t event, bool *past) {
     const cudaError_t error = cudaEventQuery(event);
     *past = error == cudaSuccess;
     return *past || error == cudaErrorNotReady ? GP_OK : gp_cuda_fail(error, "cudaEventQuery");
+}
+
+/* A box whose rows follow each other without a gap on both sides becomes one row. */
+static void flatten(gp_box *box) {
+    if (box->height <= 1 || box->host_pitch != box->width || box->device_pitch != box->width)
+        return;
+    box->width *= box->height;
+    box->height = 1;
 }
 
 /* Takes up box number w->next of the piece. */
@@ -65,7 +58,7 @@ static void open_box(const run *r, walk *w) {
     const unsigned side = w->next % 2;
     const gp_place memory = job->place[w->outward ? 1 + side : 0];
     w->whole = w->outward ? w->part[w->next / 2].out[side] : w->part[w->next].in;
-    gp_box_flatten(&w->whole);
+    flatten(&w->whole);
     w->ringed =
         r->ring[w->outward] && memory == GP_PLACE_PAGEABLE && w->whole.width * w->whole.height > GP_RING_LEAST;
     w->at = 0;
@@ -153,9 +146,9 @@ static gp_status compute(run *r) {
     GP_CUDA(cudaStreamWaitEvent(r->gpu->stream, slot->downloaded, 0));
     for (unsigned i = 0; i < w->parts; i++) {
         w->part[i].problem.result = (int64_t *)&r->gpu->slot_device->partial[index];
-        GP_TRY(gp_stage_plan(job, &w->part[i].problem));
+        GP_TRY(gp_context_replan(job->context, &w->part[i].problem));
         r->gpu->streamed_span = (gp_span){gp_stage_memory(job, index), job->split.slot_bytes};
-        const gp_status status = gp_gpu_enqueue(job->context, &job->plan, &w->part[i].problem);
+        const gp_status status = gp_gpu_enqueue(job->context, &job->context->plan, &w->part[i].problem);
         r->gpu->streamed_span = (gp_span){0};
         GP_TRY(status);
     }

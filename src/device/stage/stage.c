@@ -64,13 +64,22 @@ static gp_status deliver(const gp_stage_job *j) {
     return gp_gpu_copy(j->context->gpu, problem->result, &result, sizeof result);
 }
 
-/* All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written. */
+/*
+ * All pieces are planned before the first is moved, so that a kernel that cannot is told before a byte is written.
+ * The first one's problem and plan are to go on record as the context's.
+ */
 static gp_status plan_all(gp_stage_job *j) {
+    gp_context *context = j->context;
     gp_part part[2];
     for (gp_piece piece = {0}; gp_split_next(&j->split, &piece);) {
         const unsigned parts = gp_split_parts(&j->split, &piece, gp_stage_memory(j, 0), part);
-        for (unsigned i = 0; i < parts; i++)
-            GP_TRY(gp_stage_plan(j, &part[i].problem));
+        for (unsigned i = 0; i < parts; i++) {
+            GP_TRY(gp_context_replan(context, &part[i].problem));
+            if (j->first.primitive == NULL) {
+                j->first = context->problem;
+                j->plan = context->plan;
+            }
+        }
     }
     return GP_OK;
 }
@@ -108,8 +117,11 @@ gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {
     GP_TRY(gp_stage_create(gpu));
     GP_TRY(gp_stage_reserve(gpu, j.split.slot_bytes, &j.slots));
     gp_status status = plan_all(&j);
-    if (status == GP_OK)
+    if (status == GP_OK) {
         status = gp_stage_run(&j);
+        context->problem = j.first;
+        context->plan = j.plan;
+    }
     if (status != GP_OK)
         quiesce(gpu);
     gp_stage_trim(gpu);

@@ -60,7 +60,7 @@ typedef struct gp_stage_job {
     gp_operand operand[GP_OPERANDS];
     gp_place place[GP_OPERANDS]; /* where the caller's arrays are */
     unsigned slots;              /* pieces under way at once */
-    gp_problem planned;          /* what `plan` is for; primitive NULL: nothing yet */
+    gp_problem first;            /* piece and its plan; primitive NULL: not planned yet */
     gp_plan plan;
     gp_total total; /* of a reduction's pieces */
 } gp_stage_job;
@@ -92,9 +92,6 @@ void gp_stage_forget_offers(gp_stage *stage);
 
 /* Copies one segment of what is offered. False: nothing is. Any thread. */
 bool gp_stage_help(gp_stage *stage);
-
-/* Plans the launch of a part, unless it is like the last one. */
-gp_status gp_stage_plan(gp_stage_job *job, const gp_problem *part);
 
 /* Runs all pieces and waits for the last. */
 gp_status gp_stage_run(gp_stage_job *job);

@@ -84,28 +84,20 @@ void gp_transpose_split(gp_split *split, size_t target) {
     split->slot_bytes = arrays * (split->in_bytes + split->out_bytes);
 }
 
-/* A rectangle of the input as piece says; its place in the output is the mirror image. */
+/* The place of a rectangle of the input in the output is the mirror image. */
 void gp_transpose_part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part) {
     const gp_problem *whole = split->problem;
     gp_problem *problem = &part->problem;
     const size_t elem = whole->elem_bytes;
-    unsigned char *in = gp_element(whole->in, whole->in_pitch, elem, piece->row, piece->col);
     unsigned char *out = gp_element(whole->out, whole->out_pitch, elem, piece->col, piece->row);
     problem->in_place = false;
     problem->rows = piece->rows;
     problem->cols = piece->cols;
-    problem->in = in;
     problem->out = out;
-    if (split->staged.in) {
-        const size_t bytes = piece->cols * elem;
-        part->in = (gp_box){in, whole->in_pitch * elem, slot, bytes, bytes, piece->rows};
-        problem->in = slot;
-        problem->in_pitch = piece->cols;
-    }
     if (split->staged.out[0]) {
         const size_t bytes = piece->rows * elem;
-        part->out[0] = (gp_box){out, whole->out_pitch * elem, slot + split->in_bytes, bytes, bytes, piece->cols};
-        problem->out = slot + split->in_bytes;
+        part->out[0] = (gp_box){out, whole->out_pitch * elem, slot, bytes, bytes, piece->cols};
+        problem->out = slot;
         problem->out_pitch = piece->rows;
     }
 }

@@ -32,16 +32,7 @@ static gp_box output_box(const gp_split *split, const gp_piece *piece, float *ho
 void gp_window_part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part) {
     const gp_problem *whole = split->problem;
     gp_problem *problem = &part->problem;
-    unsigned char *in = gp_element(whole->in, whole->in_pitch, whole->elem_bytes, piece->row, 0);
     problem->rows = piece->rows;
-    problem->in = in;
-    if (split->staged.in) {
-        const size_t bytes = piece->cols * whole->elem_bytes;
-        part->in = (gp_box){in, whole->in_pitch * whole->elem_bytes, slot, bytes, bytes, piece->rows};
-        problem->in = slot;
-        problem->in_pitch = piece->cols;
-        slot += split->in_bytes;
-    }
     float *const outputs[2] = {whole->sum, whole->square};
     float **const targets[2] = {&problem->sum, &problem->square};
     for (int i = 0; i < 2; i++) {
