@@ -24,8 +24,7 @@ gp_status gp_alloc(gp_context *context, gp_memory memory, size_t bytes, void **o
     GP_TRY(gp_context_check(context));
     if (memory != GP_MEMORY_DEVICE && memory != GP_MEMORY_HOST)
         return gp_fail(GP_ERR_ARGUMENT, "memory: %d is no gp_memory", (int)memory);
-    if (out == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "out is NULL");
+    GP_TRY(gp_check_not_null("out", out));
     if (bytes == 0) {
         *out = NULL;
         return GP_OK;
@@ -34,7 +33,7 @@ gp_status gp_alloc(gp_context *context, gp_memory memory, size_t bytes, void **o
         return gp_fail(GP_ERR_MEMORY, "bytes: %zu pass the address space", bytes);
     if (context->gpu != NULL)
         return gp_gpu_alloc(context->gpu, memory, bytes, out);
-    void *got = aligned_alloc(HOST_ALIGNMENT, (bytes + HOST_ALIGNMENT - 1) / HOST_ALIGNMENT * HOST_ALIGNMENT);
+    void *got = aligned_alloc(HOST_ALIGNMENT, gp_round_up(bytes, HOST_ALIGNMENT));
     if (got == NULL)
         return gp_fail(GP_ERR_MEMORY, "no %zu bytes of host memory", bytes);
     *out = got;
@@ -55,8 +54,8 @@ gp_status gp_copy(gp_context *context, void *to, const void *from, size_t bytes)
     GP_TRY(gp_context_check(context));
     if (bytes == 0)
         return GP_OK;
-    if (to == NULL || from == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "%s is NULL", to == NULL ? "to" : "from");
+    GP_TRY(gp_check_not_null("to", to));
+    GP_TRY(gp_check_not_null("from", from));
     const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
     if (bytes > PTRDIFF_MAX || a > UINTPTR_MAX - bytes || b > UINTPTR_MAX - bytes)
         return gp_fail(GP_ERR_OVERFLOW, "bytes: %zu from to or from pass the address space", bytes);

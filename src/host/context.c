@@ -7,8 +7,7 @@
 #define BLOCK_THREADS_MAX 1024u
 
 gp_status gp_context_check(const gp_context *context) {
-    if (context == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_not_null("context", context));
     if (context->gpu != NULL && *context->born_here == 0)
         return gp_fail(GP_ERR_FORKED, "context: a GPU context of the parent process cannot be used after fork()");
     return GP_OK;
@@ -32,16 +31,14 @@ gp_status gp_context_replan(gp_context *context, const gp_problem *problem) {
 }
 
 gp_status gp_context_device(const gp_context *context, gp_device_info *info) {
-    if (context == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_not_null("context", context));
     GP_TRY(gp_check_struct("info", info, sizeof *info));
     gp_copy_out(info, &context->planned_on, sizeof context->planned_on);
     return GP_OK;
 }
 
 gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned threads) {
-    if (context == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_not_null("context", context));
     if (name == NULL) {
         memset(context->pins, 0, sizeof context->pins);
         context->has_plan = false;
@@ -61,8 +58,7 @@ gp_status gp_context_pin_kernel(gp_context *context, const char *name, unsigned 
 }
 
 gp_status gp_context_limit(gp_context *context, size_t smem_per_block, unsigned regs_per_block) {
-    if (context == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_not_null("context", context));
     const gp_device *device = &context->device;
     if (!gp_device_is_gpu(device))
         return gp_fail(GP_ERR_ARGUMENT, "context: a processor has no shared memory or registers to limit");
@@ -75,8 +71,7 @@ gp_status gp_context_limit(gp_context *context, size_t smem_per_block, unsigned 
     gp_device limited = *device;
     if (smem_per_block > 0) {
         limited.smem_per_block_optin = smem_per_block;
-        if (limited.smem_per_block > smem_per_block)
-            limited.smem_per_block = smem_per_block;
+        limited.smem_per_block = gp_least(limited.smem_per_block, smem_per_block);
     }
     if (regs_per_block > 0)
         limited.regs_per_block = regs_per_block;

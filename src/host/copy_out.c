@@ -5,8 +5,7 @@
 #include <string.h>
 
 gp_status gp_check_struct(const char *name, const void *argument, size_t known) {
-    if (argument == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "%s is NULL", name);
+    GP_TRY(gp_check_not_null(name, argument));
     size_t given;
     memcpy(&given, argument, sizeof given);
     if (given < known || given > GP_STRUCT_SIZE_MAX)

@@ -71,47 +71,33 @@ static void open_processor(gp_context *context, const char *no_gpu_reason) {
     context->backend = GP_BACKEND_CPU;
 }
 
-/* A GPU, or the processor where none is usable: that is no failure, and the last error stays what it was. */
-static gp_status open_either(gp_context *context, int ordinal) {
+static gp_status open_device(gp_context *context, const gp_options *options) {
     int count = 0;
+    context->backend = (gp_backend)options->backend;
+    if (context->backend == GP_BACKEND_MODEL)
+        return open_model(context, options->model);
+    if (context->backend == GP_BACKEND_CUDA)
+        return open_gpu(context, options->device);
     const gp_saved_error saved = gp_error_save();
-    if (gp_gpu_probe(&count) == GP_OK)
-        return open_gpu(context, ordinal);
-    open_processor(context, gp_last_error());
-    gp_error_restore(&saved);
+    const bool automatic = context->backend == GP_BACKEND_AUTO;
+    if (automatic && gp_gpu_probe(&count) == GP_OK)
+        return open_gpu(context, options->device);
+    open_processor(context, automatic ? gp_last_error() : "");
+    gp_error_restore(&saved); /* no usable GPU is no failure of AUTO's */
     return GP_OK;
 }
 
-static gp_status open_device(gp_context *context, const gp_options *options) {
-    context->backend = (gp_backend)options->backend;
-    switch (context->backend) {
-    case GP_BACKEND_MODEL:
-        return open_model(context, options->model);
-    case GP_BACKEND_CPU:
-        open_processor(context, "");
-        return GP_OK;
-    case GP_BACKEND_AUTO:
-        return open_either(context, options->device);
-    case GP_BACKEND_CUDA:
-        break;
-    }
-    return open_gpu(context, options->device);
-}
-
 gp_status gp_context_create(gp_context **out, const gp_options *given) {
-    if (out == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "out is NULL");
+    GP_TRY(gp_check_not_null("out", out));
     gp_options options;
     GP_TRY(read_options(given, &options));
     gp_context *context = calloc(1, sizeof *context);
     if (context == NULL)
         return gp_fail(GP_ERR_MEMORY, "no memory for a context");
-    gp_status status = GP_OK;
     context->born_here = gp_fork_mark();
-    if (context->born_here == NULL)
-        status = gp_fail(GP_ERR_MEMORY, "no memory for a context's fork mark");
-    if (status == GP_OK)
-        status = open_device(context, &options);
+    const gp_status status = context->born_here != NULL
+                                 ? open_device(context, &options)
+                                 : gp_fail(GP_ERR_MEMORY, "no memory for a context's fork mark");
     if (status != GP_OK) {
         gp_context_destroy(context);
         return status;

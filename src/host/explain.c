@@ -2,13 +2,13 @@
 /* The last plan for users: as numbers, and in words with a verdict on every kernel. Plans anew: planning is pure. */
 #include "context.h"
 #include "copy_out.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan) {
-    if (context == NULL)
-        return gp_fail(GP_ERR_ARGUMENT, "context is NULL");
+    GP_TRY(gp_check_not_null("context", context));
     GP_TRY(gp_check_struct("plan", plan, sizeof *plan));
     if (!context->has_problem)
         return gp_fail(GP_ERR_ARGUMENT, "context: no call was planned yet");
@@ -40,31 +40,25 @@ typedef struct writer {
     size_t size, length;
 } writer;
 
-static void append(writer *w, const char *line) {
-    size_t length = strlen(line);
-    if (w->length < w->size) {
-        size_t room = w->size - w->length - 1;
-        size_t copied = length < room ? length : room;
-        memcpy(w->text + w->length, line, copied);
-        w->text[w->length + copied] = '\0';
-    }
-    w->length += length;
+__attribute__((format(printf, 2, 3))) static void append(writer *w, const char *format, ...) {
+    va_list arguments;
+    char *end = w->length < w->size ? w->text + w->length : NULL;
+    va_start(arguments, format);
+    w->length += (size_t)vsnprintf(end, end != NULL ? w->size - w->length : 0, format, arguments);
+    va_end(arguments);
 }
 
 static void append_device(writer *w, const gp_device *device) {
-    char line[512];
     if (gp_device_is_gpu(device))
-        (void)snprintf(line, sizeof line,
-                       "on %s%s: %u SMs; a block may have %u threads, %u registers, %zu bytes of shared memory\n",
-                       device->backend == GP_BACKEND_MODEL ? "model " : "", device->name[0] ? device->name : "GPU",
-                       device->multiprocessors, device->threads_per_block, device->regs_per_block,
-                       device->smem_per_block_optin);
+        append(w, "on %s%s: %u SMs; a block may have %u threads, %u registers, %zu bytes of shared memory\n",
+               device->backend == GP_BACKEND_MODEL ? "model " : "", device->name[0] ? device->name : "GPU",
+               device->multiprocessors, device->threads_per_block, device->regs_per_block,
+               device->smem_per_block_optin);
     else
-        (void)snprintf(line, sizeof line, "on the processor: %u thread%s%s%s%s%s%s\n", device->cpu_threads,
-                       device->cpu_threads == 1 ? "" : "s", device->cpu_isa & GP_ISA_AVX512 ? ", AVX-512" : "",
-                       device->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "", device->cpu_isa & GP_ISA_NEON ? ", NEON" : "",
-                       device->no_gpu_reason[0] ? "; no GPU: " : "", device->no_gpu_reason);
-    append(w, line);
+        append(w, "on the processor: %u thread%s%s%s%s%s%s\n", device->cpu_threads,
+               device->cpu_threads == 1 ? "" : "s", device->cpu_isa & GP_ISA_AVX512 ? ", AVX-512" : "",
+               device->cpu_isa & GP_ISA_AVX2 ? ", AVX2" : "", device->cpu_isa & GP_ISA_NEON ? ", NEON" : "",
+               device->no_gpu_reason[0] ? "; no GPU: " : "", device->no_gpu_reason);
 }
 
 size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
@@ -75,8 +69,7 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
         return 0;
     char line[512];
     (void)context->problem.primitive->describe(&context->problem, line, sizeof line);
-    append(&w, line);
-    append(&w, "\n");
+    append(&w, "%s\n", line);
     append_device(&w, &context->planned_on);
 
     gp_verdict verdicts[GP_ROWS_MAX];
@@ -86,7 +79,7 @@ size_t gp_context_explain(const gp_context *context, char *text, size_t size) {
                        context->pins[gp_primitive_index(context->problem.primitive)], &plan, verdicts);
     for (size_t i = 0; i < rows.count + rows.study_count; i++) {
         (void)gp_verdict_describe(&verdicts[i], &context->planned_on, verdicts[i].row == plan.row, line, sizeof line);
-        append(&w, line);
+        append(&w, "%s", line);
     }
     return w.length;
 }

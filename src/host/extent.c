@@ -22,7 +22,8 @@ gp_status gp_extent_make(gp_extent *e, const char *name, const void *start, size
 }
 
 /*
- * Exact for equal pitches, where one array's rows may lie in the other's padding; else the two spans must be apart.
+ * Exact for equal pitches, where one array's rows may lie in the other's padding, and for a single row in the padding
+ * of an array below it; else the two spans must be apart.
  * With start difference d = later - earlier < span of the earlier: rows are disjoint if d mod pitch leaves room for
  * the earlier's row before it and for the later's row after it.
  */
@@ -32,11 +33,10 @@ static bool overlap(const gp_extent *a, const gp_extent *b) {
     size_t distance = high->start - low->start;
     if (distance >= low->span)
         return false;
-    if (low->pitch != high->pitch || low->pitch == 0 || low->count == 1 || high->count == 1)
-        return !(low->count > 1 && high->count == 1 && distance % low->pitch >= low->row &&
-                 distance % low->pitch + high->row <= low->pitch);
-    size_t offset = distance % low->pitch;
-    return !(offset >= low->row && offset + high->row <= low->pitch);
+    if (low->count == 1 || (high->count > 1 && low->pitch != high->pitch))
+        return true;
+    const size_t offset = distance % low->pitch;
+    return offset < low->row || offset + high->row > low->pitch;
 }
 
 gp_status gp_check_apart(const gp_extent *a, const gp_extent *b) {
@@ -49,8 +49,4 @@ gp_status gp_check_aligned(const char *name, const void *pointer, size_t bytes) 
     if ((uintptr_t)pointer % bytes != 0)
         return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %zu bytes", name, bytes);
     return GP_OK;
-}
-
-gp_status gp_check_not_null(const char *name, const void *pointer) {
-    return pointer != NULL ? GP_OK : gp_fail(GP_ERR_ARGUMENT, "%s is NULL", name);
 }

@@ -21,6 +21,5 @@ gp_status gp_extent_make(gp_extent *e, const char *name, const void *start, size
 
 gp_status gp_check_apart(const gp_extent *a, const gp_extent *b);
 gp_status gp_check_aligned(const char *name, const void *pointer, size_t bytes);
-gp_status gp_check_not_null(const char *name, const void *pointer);
 
 #endif

@@ -5,6 +5,7 @@
  * reserved part) are those of NVIDIA's occupancy calculator; a unit of 1 and one partition give the plain quotients.
  */
 #include "occupancy.h"
+#include "arithmetic.h"
 #include "status.h"
 #include <string.h>
 
@@ -19,15 +20,15 @@ static uint64_t times(uint64_t a, uint64_t b) {
 }
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
-    return times(value / unit + (value % unit > 0), unit);
+    return times(gp_divide_up(value, unit), unit);
 }
 
 static uint32_t at_most_u32(uint64_t value) {
-    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+    return (uint32_t)gp_least(value, UINT32_MAX);
 }
 
 static uint64_t warps_of(const gp_device *device, unsigned threads) {
-    return ((uint64_t)threads + device->warp_size - 1) / device->warp_size;
+    return gp_divide_up(threads, device->warp_size);
 }
 
 static uint64_t regs_of_warp(const gp_device *device, unsigned regs_per_thread) {
@@ -68,8 +69,7 @@ static uint32_t full_regs(const gp_device *device) {
         return 0;
     uint64_t granted = device->regs_per_sm / device->sm_partitions / warps / device->reg_unit * device->reg_unit;
     uint64_t regs = granted / device->warp_size;
-    return at_most_u32(device->regs_per_thread > 0 && regs > device->regs_per_thread ? device->regs_per_thread
-                                                                                     : regs);
+    return (uint32_t)gp_least(regs, device->regs_per_thread > 0 ? device->regs_per_thread : UINT32_MAX);
 }
 
 static size_t full_smem(const gp_device *device, uint64_t blocks) {
@@ -77,7 +77,7 @@ static size_t full_smem(const gp_device *device, uint64_t blocks) {
         return 0;
     uint64_t granted = device->smem_per_sm / blocks / device->smem_unit * device->smem_unit;
     uint64_t usable = granted > device->smem_reserved ? granted - device->smem_reserved : 0;
-    return usable < device->smem_per_block_optin ? (size_t)usable : device->smem_per_block_optin;
+    return (size_t)gp_least(usable, device->smem_per_block_optin);
 }
 
 void gp_occupancy_compute(const gp_device *device, unsigned threads, unsigned regs_per_thread, size_t smem_bytes,
@@ -113,8 +113,7 @@ void gp_occupancy_compute(const gp_device *device, unsigned threads, unsigned re
     info->smem_per_block = (size_t)smem_granted(device, smem_bytes);
     info->smem_used_per_sm = (size_t)times(blocks, info->smem_per_block);
     info->full_regs_per_thread = full_regs(device);
-    info->full_smem_per_block =
-        full_smem(device, by_threads < device->blocks_per_sm ? by_threads : device->blocks_per_sm);
+    info->full_smem_per_block = full_smem(device, gp_least(by_threads, device->blocks_per_sm));
 }
 
 const char *gp_limit_name(gp_limit limit) {

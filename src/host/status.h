@@ -8,6 +8,9 @@
 /* Sets this thread's last error to the formatted words and returns the status, so that one line reports. */
 __attribute__((format(printf, 2, 3))) gp_status gp_fail(gp_status status, const char *format, ...);
 
+/* An argument that may not be NULL. */
+gp_status gp_check_not_null(const char *name, const void *pointer);
+
 /* The last error's words, while something is tried whose failure is none of the call's. */
 typedef struct gp_saved_error {
     char text[512];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For those who wait and those who measure: a moment between two looks, and the time. */
+/* For those who wait: a moment between two looks. */
 #ifndef GP_WAIT_H
 #define GP_WAIT_H
 
 #include <sched.h>
-#include <time.h>
 
 /* Leaves the core to its other thread for some cycles. */
 static inline void gp_pause(void) {
@@ -23,13 +22,6 @@ static inline void gp_wait_briefly(unsigned looks) {
         gp_pause();
     else
         sched_yield();
-}
-
-/* Seconds since some moment. */
-static inline double gp_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 #endif

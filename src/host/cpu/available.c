@@ -88,37 +88,22 @@ static unsigned smallest_quota(const char *mount, const char *group, unsigned (*
     }
 }
 
-/* Whether a comma-separated list names the controller. */
-static bool names_controller(const char *list, size_t length, const char *name) {
-    size_t name_length = strlen(name);
-    for (size_t begin = 0; begin < length;) {
-        size_t end = begin;
-        while (end < length && list[end] != ',')
-            ++end;
-        if (end - begin == name_length && memcmp(list + begin, name, name_length) == 0)
-            return true;
-        begin = end + 1;
-    }
-    return false;
-}
-
 /* One line "number:controllers:/path" of /proc/self/cgroup; no controllers: version 2. */
 static unsigned limit_of_line(char *line, unsigned count) {
-    char *controllers = strchr(line, ':');
-    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    (void)strsep(&line, ":");
+    char *controllers = strsep(&line, ":"), *group = line, *name;
     if (!group)
         return count;
-    ++controllers;
-    size_t length = (size_t)(group - controllers);
-    ++group;
-    if (length == 0) {
+    if (controllers[0] == '\0') {
         count = smallest_quota("/sys/fs/cgroup", group, quota_v2, count);
         return smallest_quota("/sys/fs/cgroup/unified", group, quota_v2, count);
     }
-    if (!names_controller(controllers, length, "cpu"))
-        return count;
-    count = smallest_quota("/sys/fs/cgroup/cpu", group, quota_v1, count);
-    return smallest_quota("/sys/fs/cgroup/cpu,cpuacct", group, quota_v1, count);
+    while ((name = strsep(&controllers, ",")) != NULL)
+        if (strcmp(name, "cpu") == 0) {
+            count = smallest_quota("/sys/fs/cgroup/cpu", group, quota_v1, count);
+            return smallest_quota("/sys/fs/cgroup/cpu,cpuacct", group, quota_v1, count);
+        }
+    return count;
 }
 
 unsigned gp_threads_available(void) {

@@ -3,6 +3,7 @@
 #ifndef GP_CPU_SPLIT_H
 #define GP_CPU_SPLIT_H
 
+#include "../arithmetic.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +14,7 @@
 #define GP_BYTES_PER_PART ((uint64_t)256 << 10)
 
 static inline uint64_t gp_parts_for_bytes(uint64_t bytes) {
-    uint64_t parts = bytes / GP_BYTES_PER_PART;
-    return parts < 1 ? 1 : parts > GP_PARTS_MAX ? GP_PARTS_MAX : parts;
+    return gp_least(gp_at_least_one(bytes / GP_BYTES_PER_PART), GP_PARTS_MAX);
 }
 
 /* Where part `part` of n items begins; part + 1 gives its end. No product passes 64 bits, whatever n is. */

@@ -22,7 +22,7 @@
  */
 #define LOOKS (GP_PAUSES + 256)
 
-/* How long SPINS and YIELDS keep a thread awake, about. */
+/* How long LOOKS keep a thread awake, about. */
 #define AWAKE_NS 100000u
 
 /*

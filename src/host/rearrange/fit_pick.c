@@ -16,7 +16,7 @@ static uint64_t even_width(uint64_t all, uint64_t widest, uint64_t down, uint64_
         share = least;
     for (int i = 0; i < SHARES; i++, share++) {
         const uint64_t across = share * sms / down;
-        const uint64_t now = gp_divide_up(all, across > fewest ? across : fewest);
+        const uint64_t now = gp_divide_up(all, gp_greatest(across, fewest));
         if (across >= fewest && share * (now + more) < lowest) {
             lowest = share * (now + more);
             width = now;
@@ -83,7 +83,7 @@ static bool cut(const gp_problem *problem, const gp_device *device, const tile_f
     const uint64_t widest = (GP_TRANSPOSE_PICK_LANES * GP_VECTOR - bytes_before(problem)) / bytes;
     const uint64_t even = even_width(problem->cols, widest, down, sector, form->share, device);
     const uint64_t width = bytes_before(problem) > 0 ? even : gp_least(gp_round_up(even, sector), widest);
-    tiles.cols = (uint32_t)(width > sector ? width : sector);
+    tiles.cols = (uint32_t)gp_greatest(width, sector);
     const uint64_t across = gp_divide_up(problem->cols, tiles.cols), column = down * tiles.rows * tiles.cols * bytes;
     tiles.down = (uint32_t)gp_least(down, UINT32_MAX);
     tiles.across = (uint32_t)gp_least(across, UINT32_MAX);

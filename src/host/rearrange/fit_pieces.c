@@ -106,7 +106,7 @@ static bool fit_few_columns(const gp_problem *problem, const gp_device *device, 
         return false;
     const uint32_t elem = (uint32_t)problem->elem_bytes, unit = GP_SECTOR / elem;
     const uint64_t rows = budget_of(problem, device, BUDGET / 2) / row / unit * unit;
-    gp_tiles tiles = {.rows = rows > unit ? (uint32_t)rows : unit, .cols = (uint32_t)problem->cols, .band = 1};
+    gp_tiles tiles = {.rows = (uint32_t)gp_greatest(rows, unit), .cols = (uint32_t)problem->cols, .band = 1};
     if (problem->out_align < GP_SECTOR)
         tiles.halo = unit;
     tiling->form = gp_log2(elem);
@@ -127,15 +127,14 @@ static gp_tiles tile_of(const gp_problem *problem, uint64_t budget) {
     while ((high + GP_LINE / 2) * (high + GP_LINE / 2) * 100 < budget * elem * ASPECT * ASPECT)
         high += GP_LINE;
     high = gp_round_up(high, (uint64_t)elem * unit);
-    uint64_t rows = high / elem, cols = budget / high > 0 ? budget / high : 1;
+    uint64_t rows = high / elem, cols = gp_at_least_one(budget / high);
     if (problem->cols <= cols + cols / 2) {
         cols = problem->cols;
-        rows = budget / (cols * elem) / unit * unit;
-        rows = rows > unit ? rows : unit;
+        rows = gp_greatest(budget / (cols * elem) / unit * unit, unit);
     }
     if (problem->rows <= rows + rows / 2) {
         rows = problem->rows;
-        cols = gp_least(problem->cols, budget / (rows * elem) > 0 ? budget / (rows * elem) : 1);
+        cols = gp_least(problem->cols, gp_at_least_one(budget / (rows * elem)));
     }
     return (gp_tiles){.rows = (uint32_t)rows, .cols = (uint32_t)cols};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that reduce, best first. */
 #include "../../device/launch.h"
+#include "../arithmetic.h"
 #include "../occupancy.h"
 #include "cpu.h"
 #include "tiling.h"
@@ -31,7 +32,7 @@ static uint32_t dealt_tiles(uint64_t n, const gp_tiling *tiling) {
     uint64_t drawn = rounds / GP_REDUCE_DRAWN * tiling->blocks;
     if (drawn == 0)
         return UINT32_MAX;
-    drawn = drawn < GP_REDUCE_DRAWN_MAX / tile ? drawn : GP_REDUCE_DRAWN_MAX / tile;
+    drawn = gp_least(drawn, GP_REDUCE_DRAWN_MAX / tile);
     return (uint32_t)(rounds * tiling->blocks - drawn);
 }
 
@@ -40,7 +41,7 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_THREADS, 32, attempt);
     if (tiling->threads == 0)
         return false;
-    const uint64_t tile = tile_of(tiling->threads), tiles = (problem->n + tile - 1) / tile;
+    const uint64_t tile = tile_of(tiling->threads), tiles = gp_divide_up(problem->n, tile);
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, &held);
     const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tiling of window_rows: whole rows a block, extended by what their windows reach. Pure. */
+#include "../arithmetic.h"
 #include "tiling.h"
 
 #define ALIGNED_MIN 16                 /* columns; shorter rows would hold more padding than pixels */
@@ -104,7 +105,7 @@ static void cut_window(gp_window_rows_tiles *tiles, const gp_problem *problem) {
 
 static gp_window_rows_tiles cut_rows(const gp_problem *problem) {
     const size_t cols = problem->cols, window = problem->window;
-    const size_t pitch = problem->in_pitch > problem->out_pitch ? problem->in_pitch : problem->out_pitch;
+    const size_t pitch = gp_greatest(problem->in_pitch, problem->out_pitch);
     const gp_border border = problem->border;
     const size_t most = (size_t)GP_WINDOW_ROWS_THREADS * GP_WINDOW_ROWS_CHUNK - GP_WINDOW_ROWS_ALIGN;
     const bool aligned = problem->in_align >= 16 && cols % 4 == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tilings of window_scan, window_stream and window_naive. Pure. */
+#include "../arithmetic.h"
 #include "../occupancy.h"
 #include "tiling.h"
 
@@ -71,12 +72,12 @@ static gp_window_tiles cut_row(const gp_problem *problem, unsigned threads, unsi
 static size_t even_smem(const gp_device *device, unsigned threads, unsigned regs, size_t smem, uint64_t blocks) {
     gp_occupancy_info held;
     gp_occupancy_compute(device, threads, regs, smem, &held);
-    const uint64_t share = (blocks + device->multiprocessors - 1) / device->multiprocessors;
+    const uint64_t share = gp_divide_up(blocks, device->multiprocessors);
     if (share >= held.blocks_per_sm || 2 * share <= held.blocks_per_sm)
         return smem;
     const size_t granted = (device->smem_per_sm / ((size_t)share + 1) / device->smem_unit + 1) * device->smem_unit;
     const size_t least = granted - device->smem_reserved;
-    return least < device->smem_per_block_optin ? least : device->smem_per_block_optin;
+    return gp_least(least, device->smem_per_block_optin);
 }
 
 /* Pixels of whole spans, with the halo, the alignment before, and what groups of four reach after. */
@@ -117,10 +118,9 @@ bool gp_fit_window_stream(const gp_problem *problem, const gp_device *device, un
         return false;
     const size_t columns = columns_from_line(problem), step = GP_WINDOW_OUTPUT_STEP;
     const size_t even = (size_t)(problem->rows * (uint64_t)columns / STREAM_TILES_WANTED);
-    const size_t wish = problem->window < even ? problem->window : even;
-    const size_t some = wish < STREAM_TILE_MIN ? STREAM_TILE_MIN : wish > STREAM_TILE_MAX ? STREAM_TILE_MAX : wish;
-    const size_t outputs = ((some < columns ? some : columns) + step - 1) / step * step;
-    const uint64_t tiles_a_row = (columns + outputs - 1) / outputs;
+    const size_t wish = gp_greatest(gp_least(problem->window, even), STREAM_TILE_MIN);
+    const size_t some = gp_least(wish, STREAM_TILE_MAX), outputs = gp_round_up(gp_least(some, columns), step);
+    const uint64_t tiles_a_row = gp_divide_up(columns, outputs);
     const gp_window_stream_tiles tiles = {.rows = 1,
                                           .cols = (uint32_t)outputs,
                                           .tiles_a_row = (uint32_t)tiles_a_row,
