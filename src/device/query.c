@@ -12,17 +12,14 @@
  */
 enum { REGISTER_UNIT = 256, REGISTERS_PER_THREAD = 255 };
 
-gp_status gp_cuda_fail(cudaError_t error, const char *call) {
-    gp_status status = GP_ERR_DEVICE;
+static gp_status status_of(cudaError_t error) {
     switch (error) {
     case cudaErrorMemoryAllocation:
-        status = GP_ERR_MEMORY;
-        break;
+        return GP_ERR_MEMORY;
     case cudaErrorNoDevice:
     case cudaErrorInvalidDevice:
     case cudaErrorDevicesUnavailable:
-        status = GP_ERR_NO_DEVICE;
-        break;
+        return GP_ERR_NO_DEVICE;
     case cudaErrorInitializationError:
     case cudaErrorStubLibrary:
     case cudaErrorInsufficientDriver:
@@ -30,12 +27,14 @@ gp_status gp_cuda_fail(cudaError_t error, const char *call) {
     case cudaErrorSystemNotReady:
     case cudaErrorSystemDriverMismatch:
     case cudaErrorCompatNotSupportedOnDevice:
-        status = GP_ERR_DRIVER;
-        break;
+        return GP_ERR_DRIVER;
     default:
-        break;
+        return GP_ERR_DEVICE;
     }
-    return gp_fail(status, "%s: %s: %s", call, cudaGetErrorName(error), cudaGetErrorString(error));
+}
+
+gp_status gp_cuda_fail(cudaError_t error, const char *call) {
+    return gp_fail(status_of(error), "%s: %s: %s", call, cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
 /* The process's one probe. */
@@ -46,12 +45,6 @@ static struct {
     char words[256];
 } probed;
 static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
-
-/* Whatever the driver says when asked for its devices: it could not be started. */
-static gp_status not_started(cudaError_t error) {
-    gp_status status = gp_cuda_fail(error, "cudaGetDeviceCount");
-    return status == GP_ERR_DEVICE ? GP_ERR_DRIVER : status;
-}
 
 static gp_status ask_driver(int *count) {
     int driver = 0;
@@ -66,7 +59,8 @@ static gp_status ask_driver(int *count) {
     if (error == cudaErrorNoDevice || (error == cudaSuccess && *count <= 0))
         return gp_fail(GP_ERR_NO_DEVICE, "no CUDA device found (%s)",
                        error == cudaSuccess ? "the driver counts none" : cudaGetErrorString(error));
-    return error == cudaSuccess ? GP_OK : not_started(error);
+    const gp_status status = error == cudaSuccess ? GP_OK : gp_cuda_fail(error, "cudaGetDeviceCount");
+    return status == GP_ERR_DEVICE ? GP_ERR_DRIVER : status; /* whatever it says: it could not be started */
 }
 
 static void probe(void) {

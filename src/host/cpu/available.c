@@ -46,39 +46,38 @@ static unsigned whole_processors(long long quota, long long period) {
     return (unsigned)(quota / period + (quota % period != 0));
 }
 
-/* Version 2: "max 100000" or "150000 100000". */
-static unsigned quota_v2(const char *folder) {
+/* The numbers that a file of a group begins with; false if there is no such file, or words in it. */
+static bool read_numbers(const char *folder, const char *file, long long number[2]) {
     char path[PATH_BYTES], text[FILE_BYTES], *end;
-    snprintf(path, sizeof path, "%s/cpu.max", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
     if (!read_text(path, text))
-        return 0;
-    long long quota = strtoll(text, &end, 10);
-    return end == text ? 0 : whole_processors(quota, strtoll(end, NULL, 10));
+        return false;
+    number[0] = strtoll(text, &end, 10);
+    number[1] = strtoll(end, NULL, 10);
+    return end != text;
 }
 
-/* Version 1: a file each, quota -1 for no limit. */
-static unsigned quota_v1(const char *folder) {
-    char path[PATH_BYTES], text[FILE_BYTES];
-    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
-    if (!read_text(path, text))
-        return 0;
-    long long quota = strtoll(text, NULL, 10);
-    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-    return read_text(path, text) ? whole_processors(quota, strtoll(text, NULL, 10)) : 0;
+/* Version 2 has one file, "max 100000" or "150000 100000"; version 1 one for each number, quota -1 for no limit. */
+static unsigned quota_of(const char *folder) {
+    long long quota[2], period[2];
+    if (read_numbers(folder, "cpu.max", quota))
+        return whole_processors(quota[0], quota[1]);
+    if (read_numbers(folder, "cpu.cfs_quota_us", quota) && read_numbers(folder, "cpu.cfs_period_us", period))
+        return whole_processors(quota[0], period[0]);
+    return 0;
 }
 
 /*
  * The smallest limit of the group and of all groups above it. A container often sees its own group as the root of the
  * mounted tree while the path is the host's: groups that are not there are passed over and the root is still read.
  */
-static unsigned smallest_quota(const char *mount, const char *group, unsigned (*quota)(const char *),
-                               unsigned count) {
+static unsigned smallest_quota(const char *mount, const char *group, unsigned count) {
     char folder[PATH_BYTES - 32];
     int length = snprintf(folder, sizeof folder, "%s%s", mount, group);
     if (length < 0 || (size_t)length >= sizeof folder)
         return count;
     for (;;) {
-        unsigned limit = quota(folder);
+        unsigned limit = quota_of(folder);
         if (limit > 0 && limit < count)
             count = limit;
         char *slash = strrchr(folder, '/');
@@ -95,13 +94,13 @@ static unsigned limit_of_line(char *line, unsigned count) {
     if (!group)
         return count;
     if (controllers[0] == '\0') {
-        count = smallest_quota("/sys/fs/cgroup", group, quota_v2, count);
-        return smallest_quota("/sys/fs/cgroup/unified", group, quota_v2, count);
+        count = smallest_quota("/sys/fs/cgroup", group, count);
+        return smallest_quota("/sys/fs/cgroup/unified", group, count);
     }
     while ((name = strsep(&controllers, ",")) != NULL)
         if (strcmp(name, "cpu") == 0) {
-            count = smallest_quota("/sys/fs/cgroup/cpu", group, quota_v1, count);
-            return smallest_quota("/sys/fs/cgroup/cpu,cpuacct", group, quota_v1, count);
+            count = smallest_quota("/sys/fs/cgroup/cpu", group, count);
+            return smallest_quota("/sys/fs/cgroup/cpu,cpuacct", group, count);
         }
     return count;
 }
