@@ -12,14 +12,6 @@
 extern "C" {
 #endif
 
-/* Where memory lives, as its pointer tells. */
-typedef enum gp_place {
-    GP_PLACE_PAGEABLE = 0,
-    GP_PLACE_PINNED = 1,
-    GP_PLACE_MANAGED = 2,
-    GP_PLACE_DEVICE = 3
-} gp_place;
-
 /* GP_OK and *count >= 1, or the reason why no GPU is usable. The first answer stands for the whole process. */
 gp_status gp_gpu_probe(int *count);
 gp_status gp_gpu_query(int ordinal, gp_device *device); /* facts; ordinal -1: of the thread's current device */
@@ -37,7 +29,7 @@ gp_status gp_gpu_where(gp_gpu *gpu, const char *name, const void *pointer, gp_pl
 gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 /* Runs a problem with host memory among its arrays, in pieces that are copied and computed at the same time. */
-gp_status gp_gpu_stage(gp_context *context, gp_problem *problem);
+gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
 /*
  * For tests: called instead of each launch while set, with what would have been launched; `attributes` are the

@@ -54,6 +54,30 @@ static void close_parts(gp_gpu *gpu) {
         (void)cudaStreamDestroy(gpu->side);
 }
 
+/* Or cannot be asked, because another capture forbids it. */
+static bool is_captured(const gp_gpu *gpu, cudaStream_t stream) {
+    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    bool captured;
+    if (gp_driver_ask_capture(&gpu->driver, stream, &captured))
+        return captured;
+    const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
+    return error == cudaErrorStreamCaptureImplicit ||
+           (error == cudaSuccess && capture != cudaStreamCaptureStatusNone);
+}
+
+void gp_gpu_close(gp_gpu *gpu, bool forked) {
+    gp_found found GP_LEAVES = {0};
+    if (!gpu)
+        return;
+    if (!forked) {
+        if (gp_gpu_enter(gpu->ordinal, &found) == GP_OK && !is_captured(gpu, gpu->stream))
+            (void)cudaStreamSynchronize(gpu->stream);
+        close_parts(gpu);
+    }
+    free(gpu->stage);
+    free(gpu);
+}
+
 gp_status gp_gpu_open(int ordinal, gp_gpu **out) {
     gp_found found GP_LEAVES = {0};
     GP_TRY(gp_gpu_enter(ordinal, &found));
@@ -62,38 +86,18 @@ gp_status gp_gpu_open(int ordinal, gp_gpu **out) {
         return gp_fail(GP_ERR_MEMORY, "no host memory for a context");
     gpu->ordinal = ordinal;
     const gp_status status = open_parts(gpu);
-    if (status == GP_OK)
+    if (status == GP_OK) {
         *out = gpu;
-    else
-        gp_gpu_close(gpu, false);
+        return GP_OK;
+    }
+    close_parts(gpu);
+    free(gpu);
     return status;
 }
 
-void gp_gpu_close(gp_gpu *gpu, bool forked) {
-    gp_found found GP_LEAVES = {0};
-    if (!gpu)
-        return;
-    if (!forked) {
-        if (gp_gpu_enter(gpu->ordinal, &found) == GP_OK && !gp_stream_is_captured(gpu->stream))
-            (void)cudaStreamSynchronize(gpu->stream);
-        close_parts(gpu);
-    }
-    free(gpu->stage);
-    free(gpu);
-}
-
-bool gp_stream_is_captured(cudaStream_t stream) {
-    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-    return error == cudaErrorStreamCaptureImplicit ||
-           (error == cudaSuccess && capture != cudaStreamCaptureStatusNone);
-}
-
 gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what) {
-    bool captured;
-    if (!gp_driver_ask_capture(&gpu->driver, gpu->stream, &captured))
-        captured = gp_stream_is_captured(gpu->stream);
-    return captured ? gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what) : GP_OK;
+    return is_captured(gpu, gpu->stream) ? gp_fail(GP_ERR_DEVICE, "%s while the stream is being captured", what)
+                                         : GP_OK;
 }
 
 gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream) {
@@ -101,7 +105,7 @@ gp_status gp_gpu_set_stream(gp_gpu *gpu, struct CUstream_st *stream) {
     if (stream == gpu->stream)
         return GP_OK;
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    if (!gp_stream_is_captured(gpu->stream) && !gp_stream_is_captured(stream)) {
+    if (!is_captured(gpu, gpu->stream) && !is_captured(gpu, stream)) {
         GP_CUDA(cudaEventRecord(gpu->hand_over, gpu->stream));
         GP_CUDA(cudaStreamWaitEvent(stream, gpu->hand_over, 0));
     }
@@ -189,7 +193,7 @@ gp_status gp_gpu_free(gp_gpu *gpu, void *memory) {
     GP_TRY(gp_gpu_where(gpu, "memory", memory, &place));
     if (place != GP_PLACE_DEVICE && place != GP_PLACE_PINNED)
         return gp_fail(GP_ERR_ARGUMENT, "memory: neither memory of device %d nor pinned", gpu->ordinal);
-    if (!gp_stream_is_captured(gpu->stream))
+    if (!is_captured(gpu, gpu->stream))
         GP_CUDA(cudaStreamSynchronize(gpu->stream));
     cudaError_t error = place == GP_PLACE_PINNED ? cudaFreeHost(memory) : cudaFree(memory);
     if (error == cudaErrorInvalidValue)

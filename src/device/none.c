@@ -54,7 +54,7 @@ gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_prob
     return built_without();
 }
 
-gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {
+gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]) {
     return built_without();
 }
 

@@ -13,11 +13,20 @@
 #define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange)
 #define GP_PRIMITIVES_MAX 8
 
+/* Where memory lives, as its pointer tells. */
+typedef enum gp_place {
+    GP_PLACE_PAGEABLE = 0,
+    GP_PLACE_PINNED = 1,
+    GP_PLACE_MANAGED = 2,
+    GP_PLACE_DEVICE = 3
+} gp_place;
+
 /* An array of a call, or its scalar result, which the processor can write when the GPU is done. data NULL: none. */
 typedef struct gp_operand {
     const char *name; /* of the public call's parameter */
     const void *data;
     bool scalar;
+    gp_place place; /* once it has been looked for */
 } gp_operand;
 
 #define GP_OPERANDS 3 /* the input, then outputs */

@@ -11,25 +11,17 @@ typedef struct places {
     bool shared;  /* something is pinned or managed: the GPU may still be working on it */
 } places;
 
-static gp_status classify(gp_context *context, const gp_operand *operand, places *found) {
-    if (operand->data == NULL)
-        return GP_OK;
-    gp_place place = GP_PLACE_PAGEABLE;
-    GP_TRY(gp_gpu_where(context->gpu, operand->name, operand->data, &place));
-    const bool array = !operand->scalar;
-    found->host = found->host || place == GP_PLACE_PAGEABLE || (array && place == GP_PLACE_PINNED);
-    found->device = found->device || place == GP_PLACE_DEVICE;
-    found->managed = found->managed || (array && place == GP_PLACE_MANAGED);
-    found->shared = found->shared || place == GP_PLACE_PINNED || place == GP_PLACE_MANAGED;
-    return GP_OK;
-}
-
-static gp_status find_places(gp_context *context, const gp_problem *problem, places *found) {
-    gp_operand operand[GP_OPERANDS] = {{0}};
-    problem->primitive->name_operands(problem, operand);
+static gp_status find_places(gp_context *context, gp_operand operand[GP_OPERANDS], places *found) {
     *found = (places){0};
-    for (int i = 0; i < GP_OPERANDS; i++)
-        GP_TRY(classify(context, &operand[i], found));
+    for (gp_operand *o = operand; o < operand + GP_OPERANDS; o++) {
+        if (o->data == NULL)
+            continue;
+        GP_TRY(gp_gpu_where(context->gpu, o->name, o->data, &o->place));
+        found->host |= o->place == GP_PLACE_PAGEABLE || (!o->scalar && o->place == GP_PLACE_PINNED);
+        found->device |= o->place == GP_PLACE_DEVICE;
+        found->managed |= !o->scalar && o->place == GP_PLACE_MANAGED;
+        found->shared |= o->place == GP_PLACE_PINNED || o->place == GP_PLACE_MANAGED;
+    }
     return GP_OK;
 }
 
@@ -51,11 +43,13 @@ static gp_status launch(gp_context *context, const gp_problem *problem) {
 }
 
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
+    gp_operand operand[GP_OPERANDS] = {{0}};
     places found;
-    GP_TRY(find_places(context, problem, &found));
+    problem->primitive->name_operands(problem, operand);
+    GP_TRY(find_places(context, operand, &found));
     problem->space = space_of(context, problem, &found);
     if (problem->space == GP_SPACE_GPU && found.host)
-        return gp_gpu_stage(context, problem);
+        return gp_gpu_stage(context, problem, operand);
     GP_TRY(gp_context_replan(context, problem));
     if (problem->space == GP_SPACE_GPU)
         return gp_gpu_enqueue(context, &context->plan, problem);

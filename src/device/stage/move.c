@@ -41,12 +41,8 @@ static void stream_bytes(unsigned char *to, const unsigned char *from, size_t by
     for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
         const __m128i *source = (const __m128i *)(const void *)from;
         __m128i *target = (__m128i *)(void *)to;
-        const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-        const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(target, a);
-        _mm_stream_si128(target + 1, b);
-        _mm_stream_si128(target + 2, c);
-        _mm_stream_si128(target + 3, d);
+        for (int i = 0; i < 4; i++)
+            _mm_stream_si128(target + i, _mm_loadu_si128(source + i));
     }
 #endif
     memcpy(to, from, bytes);

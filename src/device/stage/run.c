@@ -56,7 +56,7 @@ static void flatten(gp_box *box) {
 static void open_box(const run *r, walk *w) {
     const gp_stage_job *job = r->job;
     const unsigned side = w->next % 2;
-    const gp_place memory = job->place[w->outward ? 1 + side : 0];
+    const gp_place memory = job->operand[w->outward ? 1 + side : 0].place;
     w->whole = w->outward ? w->part[w->next / 2].out[side] : w->part[w->next].in;
     flatten(&w->whole);
     w->ringed =
@@ -287,7 +287,7 @@ gp_status gp_stage_run(gp_stage_job *job) {
     const gp_staged *staged = &job->split.staged;
     const bool moved[GP_OPERANDS] = {staged->in, staged->out[0], staged->out[1]};
     for (unsigned i = 0; i < GP_OPERANDS; i++)
-        if (moved[i] && job->place[i] == GP_PLACE_PAGEABLE)
+        if (moved[i] && job->operand[i].place == GP_PLACE_PAGEABLE)
             r.ring[i > 0] = gp_stage_fill_ring(&stage->ring[i > 0]);
     const uint64_t bytes = r.ring[0] || r.ring[1] ? problem->bytes_read + problem->bytes_written : 0;
     const uint64_t parts = gp_least(gp_parts_for_bytes(bytes), gp_at_least_one(context->device.cpu_threads));

@@ -52,10 +52,6 @@ static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) 
     return status;
 }
 
-static bool is_moved(const void *pointer, gp_place memory) {
-    return pointer && (memory == GP_PLACE_PAGEABLE || memory == GP_PLACE_PINNED);
-}
-
 static gp_status deliver(const gp_stage_job *j) {
     const gp_problem *problem = j->split.problem;
     if (j->total > INT64_MAX || j->total < INT64_MIN)
@@ -91,20 +87,19 @@ static void quiesce(gp_gpu *gpu) {
     (void)cudaStreamSynchronize(gpu->stage->down);
 }
 
-gp_status gp_gpu_stage(gp_context *context, gp_problem *problem) {
+gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]) {
     gp_gpu *gpu = context->gpu;
-    gp_stage_job j = {.context = context};
+    gp_stage_job j = {.context = context, .operand = operand};
     gp_staged staged = {0};
     gp_found found GP_LEAVES = {0};
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
-    problem->primitive->name_operands(problem, j.operand);
     for (int i = 0; i < GP_OPERANDS; i++) {
-        const gp_operand *operand = &j.operand[i];
-        GP_TRY(gp_gpu_where(gpu, operand->name, operand->data, &j.place[i]));
-        const bool moved = is_moved(operand->data, j.place[i]) && !operand->scalar;
+        const bool pinned = operand[i].place == GP_PLACE_PINNED,
+                   host = pinned || operand[i].place == GP_PLACE_PAGEABLE;
+        const bool moved = operand[i].data && !operand[i].scalar && host;
         *(i == 0 ? &staged.in : &staged.out[i - 1]) = moved;
-        staged.pinned = staged.pinned || (moved && j.place[i] == GP_PLACE_PINNED);
+        staged.pinned = staged.pinned || (moved && pinned);
     }
     const bool scalar = problem->primitive->combine != NULL;
     if (scalar && (!staged.in || gpu->observer))

@@ -57,10 +57,9 @@ struct gp_stage {
 typedef struct gp_stage_job {
     gp_context *context;
     gp_split split;
-    gp_operand operand[GP_OPERANDS];
-    gp_place place[GP_OPERANDS]; /* where the caller's arrays are */
-    unsigned slots;              /* pieces under way at once */
-    gp_problem first;            /* piece and its plan; primitive NULL: not planned yet */
+    const gp_operand *operand; /* the caller's arrays */
+    unsigned slots;            /* pieces under way at once */
+    gp_problem first;          /* piece and its plan; primitive NULL: not planned yet */
     gp_plan plan;
     gp_total total; /* of a reduction's pieces */
 } gp_stage_job;

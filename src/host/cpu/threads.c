@@ -85,8 +85,8 @@ static bool take(gp_threads *pool, uint64_t job, unsigned part) {
 
 /*
  * All parts that nobody has, from `first` on. Returns the first that was taken, 0 if none: who takes the same part of
- * the next job finds in its caches what the two have in common (sums of 1 and 4 MiB 11 and 29 us with parts taken in
- * turn, 4.8 and 6.6 so).
+ * the next job finds in its caches what the two have in common (sums of 4 MiB 29 us with parts taken in turn,
+ * then 6.6).
  */
 static unsigned run_parts(gp_threads *pool, uint64_t job, unsigned first) {
     const unsigned others = (unsigned)(job & PARTS_MASK) - 1;
@@ -236,8 +236,7 @@ static void wake(gp_threads *pool, unsigned wanted) {
         return;
     pthread_mutex_lock(&pool->lock);
     const unsigned asleep = atomic_load(&pool->asleep), awake = pool->count - asleep;
-    const unsigned missing = wanted > awake ? wanted - awake : 0;
-    pool->to_wake = missing < asleep ? missing : asleep;
+    pool->to_wake = wanted > awake ? (unsigned)gp_least(wanted - awake, asleep) : 0;
     relay(pool, 1);
     pthread_mutex_unlock(&pool->lock);
 }

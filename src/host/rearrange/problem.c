@@ -25,8 +25,8 @@ static int describe(const gp_problem *problem, char *text, size_t size) {
 }
 
 static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
-    operand[0] = (gp_operand){"in", problem->in, false};
-    operand[1] = (gp_operand){"out", problem->out, false};
+    operand[0] = (gp_operand){.name = "in", .data = problem->in};
+    operand[1] = (gp_operand){.name = "out", .data = problem->out};
 }
 
 GP_DECLARE_ROWS(transpose);

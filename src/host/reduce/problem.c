@@ -25,8 +25,8 @@ static int describe(const gp_problem *problem, char *text, size_t size) {
 }
 
 static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
-    operand[0] = (gp_operand){"in", problem->n > 0 ? problem->in : NULL, false};
-    operand[1] = (gp_operand){"out", problem->result, true};
+    operand[0] = (gp_operand){.name = "in", .data = problem->n > 0 ? problem->in : NULL};
+    operand[1] = (gp_operand){.name = "out", .data = problem->result, .scalar = true};
 }
 
 static gp_total combine(const gp_problem *problem, gp_total a, gp_total b) {

@@ -31,9 +31,9 @@ static int describe(const gp_problem *problem, char *text, size_t size) {
 }
 
 static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
-    operand[0] = (gp_operand){"image", problem->in, false};
-    operand[1] = (gp_operand){"sum", problem->sum, false};
-    operand[2] = (gp_operand){"square", problem->square, false};
+    operand[0] = (gp_operand){.name = "image", .data = problem->in};
+    operand[1] = (gp_operand){.name = "sum", .data = problem->sum};
+    operand[2] = (gp_operand){.name = "square", .data = problem->square};
 }
 
 GP_DECLARE_ROWS(window);
