@@ -1,137 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Vectors of AVX-512 (F, BW, DQ, VL) under the names that simd_avx2.h and simd_neon.h give theirs, so that a kernel
- * is written once and compiled for each instruction set: a source includes one of the three, then the kernel.
- */
+/* The vectors of simd.h with AVX-512 (F, BW, DQ, VL). */
 #ifndef GP_CPU_SIMD_AVX512_H
 #define GP_CPU_SIMD_AVX512_H
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #define SIMD __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define INLINE static inline __attribute__((always_inline)) SIMD
 #define NAMED(name) name##_avx512
+#define MM(name) _mm512_##name
 
 #define LANES 16
 
-typedef __m512i vec;  /* 32-bit lanes */
-typedef __m512i wide; /* 64-bit lanes */
+typedef __m512i vec;
+typedef __m512i wide;
 typedef __m512 fvec;
 
-#define min_32 _mm512_min_epi32
-#define max_32 _mm512_max_epi32
-#define max_unsigned _mm512_max_epu32
-#define abs_32 _mm512_abs_epi32
-#define add_32 _mm512_add_epi32
-#define subtract_32 _mm512_sub_epi32
-#define multiply_32 _mm512_mullo_epi32 /* modulo 2^32 */
-#define add_64 _mm512_add_epi64
-#define subtract_64 _mm512_sub_epi64
-#define upper_half(x) _mm512_srli_epi64(x, 32) /* x / 2^32 */
-#define shift_up(x) _mm512_slli_epi64(x, 32)   /* x * 2^32 */
-#define multiply_unsigned _mm512_mul_epu32     /* of 64-bit lanes' lower halves */
-#define and_bits _mm512_and_si512
-#define or_bits _mm512_or_si512
-#define xor_bits _mm512_xor_si512
-#define unpack_low_32 _mm512_unpacklo_epi32
-#define unpack_high_32 _mm512_unpackhi_epi32
-#define unpack_low_64 _mm512_unpacklo_epi64
-#define unpack_high_64 _mm512_unpackhi_epi64
-#define bits_of _mm512_castps_si512
-#define round_32 _mm512_cvtepi32_ps
-#define load_floats _mm512_loadu_ps
-#define store_floats _mm512_storeu_ps
-#define stream_floats _mm512_stream_ps /* past the caches, to a multiple of the vector's length */
+#include "simd_x86.h"
 
-INLINE vec load(const int32_t *at) {
-    return _mm512_loadu_si512(at);
-}
-
-INLINE void store(int32_t *at, vec x) {
-    _mm512_storeu_si512(at, x);
-}
-
-/* x, which the compiler may not load again for a second use: the load ports would be the limit. */
-INLINE vec kept(vec x) {
-    __asm__("" : "+v"(x));
-    return x;
-}
-
-/* n elements, fewer than LANES, and `rest` in the other lanes. */
 INLINE vec load_first(const int32_t *at, size_t n, vec rest) {
     return _mm512_mask_loadu_epi32(rest, (__mmask16)((1u << n) - 1), at);
 }
 
-INLINE vec all(int32_t x) {
-    return _mm512_set1_epi32(x);
-}
-
-/* Lanes that have changed places with those `distance` away, a power of two. */
 INLINE vec swap_lanes(vec x, size_t distance) {
     return distance == 8   ? _mm512_shuffle_i64x2(x, x, 0x4e)
            : distance == 4 ? _mm512_shuffle_i64x2(x, x, 0xb1)
            : distance == 2 ? _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x4e)
                            : _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1);
-}
-
-INLINE int32_t first_lane(vec x) {
-    return _mm_cvtsi128_si32(_mm512_castsi512_si128(x));
-}
-
-INLINE bool any_negative(vec x) {
-    return _mm512_movepi32_mask(x) != 0;
-}
-
-/* ---- sums ---- */
-
-/* Neighbours' sums in 64 bits. */
-INLINE wide add_pairs_of(vec x) {
-    return _mm512_add_epi64(_mm512_cvtepi32_epi64(_mm512_castsi512_si256(x)),
-                            _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(x, 1)));
-}
-
-/* Modulo 2^64: gcc's own adds signed numbers, which may not overflow. */
-INLINE uint64_t add_lanes_64(wide x) {
-    x = _mm512_add_epi64(x, _mm512_shuffle_i64x2(x, x, 0x4e));
-    x = _mm512_add_epi64(x, _mm512_shuffle_i64x2(x, x, 0xb1));
-    x = _mm512_add_epi64(x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x4e));
-    return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(x));
-}
-
-INLINE int64_t add_lanes(vec x) {
-    return (int64_t)add_lanes_64(add_pairs_of(x));
-}
-
-/*
- * Sums of up to 2^15 elements a lane: modulo 2^32, and of the upper 16 bits, |high| <= 2^30, which leaves less than
- * 2^31 for the sum of the lower ones. Three instructions a vector; widening both halves to 64 bits takes four.
- */
-typedef struct {
-    vec low, high;
-} sums;
-
-INLINE void add_to(sums *to, vec x) {
-    x = kept(x);
-    to->low = _mm512_add_epi32(to->low, x);
-    to->high = _mm512_add_epi32(to->high, _mm512_srai_epi32(x, 16));
-}
-
-INLINE sums join(sums a, sums b) {
-    return (sums){_mm512_add_epi32(a.low, b.low), _mm512_add_epi32(a.high, b.high)};
-}
-
-INLINE wide widen_sums(sums s) {
-    const vec lower = _mm512_sub_epi32(s.low, _mm512_slli_epi32(s.high, 16));
-    return _mm512_add_epi64(add_pairs_of(lower), _mm512_slli_epi64(add_pairs_of(s.high), 16));
-}
-
-INLINE int64_t total_of(sums s) {
-    return (int64_t)add_lanes_64(widen_sums(s));
 }
 
 /*
@@ -166,7 +61,7 @@ INLINE void count_eight(carries *to, const int32_t *at) {
 
 /* a + 2 b */
 INLINE wide and_twice(wide a, wide b) {
-    return _mm512_add_epi64(a, _mm512_slli_epi64(b, 1));
+    return add_64(a, shift_up(b, 1));
 }
 
 INLINE int64_t total_of_carries(const carries *c) {
@@ -174,19 +69,12 @@ INLINE int64_t total_of_carries(const carries *c) {
     return (int64_t)add_lanes_64(and_twice(add_pairs_of(c->ones), and_twice(add_pairs_of(c->twos), fours)));
 }
 
-/* ---- lanes in 64 bits ---- */
-
-/* The even lanes' and the odd lanes'. */
-typedef struct {
-    wide even, odd;
-} pairs;
-
-INLINE pairs multiply(vec a, vec b) {
-    return (pairs){_mm512_mul_epi32(a, b), _mm512_mul_epi32(_mm512_srai_epi64(a, 32), _mm512_srai_epi64(b, 32))};
+INLINE wide odd_lanes(vec x) {
+    return _mm512_srai_epi64(x, 32);
 }
 
 INLINE pairs widen(vec x) {
-    return (pairs){_mm512_mul_epi32(x, all(1)), _mm512_srai_epi64(x, 32)};
+    return (pairs){_mm512_mul_epi32(x, all(1)), odd_lanes(x)};
 }
 
 INLINE fvec interleave(__m256 even, __m256 odd) {
@@ -198,153 +86,48 @@ INLINE fvec round_64(pairs p) {
     return interleave(_mm512_cvtepi64_ps(p.even), _mm512_cvtepi64_ps(p.odd));
 }
 
-/* Of numbers below 2^BITS_64, without a sign. */
 #define BITS_64 64
 INLINE fvec round_unsigned(pairs p) {
     return interleave(_mm512_cvtepu64_ps(p.even), _mm512_cvtepu64_ps(p.odd));
 }
 
-/* ---- prefix sums: each lane becomes the sum of those up to it and of all before the vector ---- */
-
-/* carry: of all before, in every lane. */
 INLINE vec scan_32(vec x, vec *carry) {
-    const vec zero = _mm512_setzero_si512();
-    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 15));
-    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 14));
-    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 12));
-    x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 8));
-    x = _mm512_add_epi32(x, *carry);
+    x = add_32(x, _mm512_alignr_epi32(x, all(0), 15));
+    x = add_32(x, _mm512_alignr_epi32(x, all(0), 14));
+    x = add_32(x, _mm512_alignr_epi32(x, all(0), 12));
+    x = add_32(x, _mm512_alignr_epi32(x, all(0), 8));
+    x = add_32(x, *carry);
     *carry = _mm512_permutexvar_epi32(all(15), x);
     return x;
 }
 
-/* Of two kinds at once, in turns. */
-typedef struct {
-    wide in_turns;
-} two_totals;
-
-INLINE two_totals begin_totals(int64_t first, int64_t second) {
-    return (two_totals){_mm512_unpacklo_epi64(_mm512_set1_epi64(first), _mm512_set1_epi64(second))};
+INLINE pairs scan_64(pairs p, wide *carry) {
+    wide x = add_64(p.even, p.odd);
+    x = add_64(x, _mm512_alignr_epi64(x, all(0), 7));
+    x = add_64(x, _mm512_alignr_epi64(x, all(0), 6));
+    x = add_64(x, _mm512_alignr_epi64(x, all(0), 4));
+    x = add_64(x, *carry);
+    *carry = _mm512_permutexvar_epi64(all_64(7), x);
+    return (pairs){subtract_64(x, p.odd), x};
 }
 
-INLINE int64_t first_total(two_totals t) {
-    return _mm_cvtsi128_si64(_mm512_castsi512_si128(t.in_turns));
+INLINE vec load_lanes(const void *at, size_t step) {
+    const char *from = at;
+    vec x = _mm512_castsi128_si512(load_lane(from));
+    x = _mm512_inserti32x4(x, load_lane(from + step), 1);
+    x = _mm512_inserti32x4(x, load_lane(from + 2 * step), 2);
+    return _mm512_inserti32x4(x, load_lane(from + 3 * step), 3);
 }
 
-INLINE int64_t second_total(two_totals t) {
-    return _mm_extract_epi64(_mm512_castsi512_si128(t.in_turns), 1);
+INLINE void store_lane(void *at, vec x, size_t lane) {
+    _mm_storeu_si128(at, lane == 0   ? _mm512_castsi512_si128(x)
+                         : lane == 1 ? _mm512_extracti32x4_epi32(x, 1)
+                         : lane == 2 ? _mm512_extracti32x4_epi32(x, 2)
+                                     : _mm512_extracti32x4_epi32(x, 3));
 }
 
-/*
- * As four fours of each kind; from the totals of the fours those of pairs and of single lanes follow by subtraction.
- */
-INLINE void scan_two(bool has_a, bool has_b, pairs *a, pairs *b, two_totals *carry) {
-    (void)has_a, (void)has_b;
-    const wide zero = _mm512_setzero_si512();
-    wide a_pairs = _mm512_add_epi64(a->even, a->odd), b_pairs = _mm512_add_epi64(b->even, b->odd);
-    const wide second_pairs = _mm512_unpackhi_epi64(a_pairs, b_pairs);
-    wide fours = _mm512_add_epi64(_mm512_unpacklo_epi64(a_pairs, b_pairs), second_pairs);
-    fours = _mm512_add_epi64(fours, _mm512_alignr_epi64(fours, zero, 6));
-    fours = _mm512_add_epi64(fours, _mm512_alignr_epi64(fours, zero, 4));
-    fours = _mm512_add_epi64(fours, carry->in_turns);
-    carry->in_turns = _mm512_shuffle_i64x2(fours, fours, 0xff);
-    const wide first_pairs = _mm512_sub_epi64(fours, second_pairs);
-    a_pairs = _mm512_unpacklo_epi64(first_pairs, fours);
-    b_pairs = _mm512_unpackhi_epi64(first_pairs, fours);
-    *a = (pairs){_mm512_sub_epi64(a_pairs, a->odd), a_pairs};
-    *b = (pairs){_mm512_sub_epi64(b_pairs, b->odd), b_pairs};
-}
-
-/* Of 32 bits, in 64-bit lanes whose upper halves are anything, and of 64. */
-INLINE void scan_32_and_64(vec *a, pairs *b, two_totals *carry) {
-    pairs p = {*a, _mm512_srli_epi64(*a, 32)};
-    scan_two(true, true, &p, b, carry);
-    *a = _mm512_mask_shuffle_epi32(p.even, 0xaaaa, p.odd, _MM_PERM_CDAB);
-}
-
-/* ---- rows: each quarter of a vector, 128 bits, by itself ---- */
-
-/* n elements of up to four, others 0. */
-INLINE __m128i load_quarter(const int32_t *at, size_t n) {
-    return n < 4 ? _mm_maskz_loadu_epi32((__mmask8)((1u << n) - 1), at) : _mm_loadu_si128((const __m128i *)at);
-}
-
-/* From the elements at, at + apart .. */
-INLINE vec load_quarters(const int32_t *at, size_t apart, size_t n) {
-    vec x = _mm512_castsi128_si512(load_quarter(at, n));
-    x = _mm512_inserti32x4(x, load_quarter(at + apart, n), 1);
-    x = _mm512_inserti32x4(x, load_quarter(at + 2 * apart, n), 2);
-    return _mm512_inserti32x4(x, load_quarter(at + 3 * apart, n), 3);
-}
-
-/* Quarter j of v[k] goes to row 4 j + k, upwards, as what is in one line of memory then is written together. */
-INLINE void store_quarters(const vec v[4], float *to, size_t pitch) {
-    for (size_t k = 0; k < 4; ++k)
-        _mm_storeu_si128((__m128i *)(void *)(to + k * pitch), _mm512_castsi512_si128(v[k]));
-    for (size_t k = 0; k < 4; ++k)
-        _mm_storeu_si128((__m128i *)(void *)(to + (4 + k) * pitch), _mm512_extracti32x4_epi32(v[k], 1));
-    for (size_t k = 0; k < 4; ++k)
-        _mm_storeu_si128((__m128i *)(void *)(to + (8 + k) * pitch), _mm512_extracti32x4_epi32(v[k], 2));
-    for (size_t k = 0; k < 4; ++k)
-        _mm_storeu_si128((__m128i *)(void *)(to + (12 + k) * pitch), _mm512_extracti32x4_epi32(v[k], 3));
-}
-
-/* One float past the caches. */
-INLINE void stream_one(float *at, float x) {
-    int bits;
-    memcpy(&bits, &x, sizeof bits);
-    _mm_stream_si32((int *)(void *)at, bits);
-}
-
-/* ---- bytes, for transposes: lanes of 16 bytes ---- */
-
-INLINE vec load_bytes(const char *at) {
-    return _mm512_loadu_si512(at);
-}
-
-INLINE void store_bytes(char *at, vec x) {
-    _mm512_storeu_si512(at, x);
-}
-
-/* Past the caches, to a multiple of the vector's size. */
-INLINE void stream_bytes(char *at, vec x) {
-    _mm512_stream_si512((void *)at, x);
-}
-
-/* Lane i is loaded from at + i * step. */
-INLINE vec load_lanes(const char *at, size_t step) {
-    vec x = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)at));
-    x = _mm512_inserti32x4(x, _mm_loadu_si128((const __m128i *)(const void *)(at + step)), 1);
-    x = _mm512_inserti32x4(x, _mm_loadu_si128((const __m128i *)(const void *)(at + 2 * step)), 2);
-    return _mm512_inserti32x4(x, _mm_loadu_si128((const __m128i *)(const void *)(at + 3 * step)), 3);
-}
-
-INLINE void store_lanes(char *at, size_t step, vec x) {
-    _mm_storeu_si128((__m128i *)(void *)at, _mm512_castsi512_si128(x));
-    _mm_storeu_si128((__m128i *)(void *)(at + step), _mm512_extracti32x4_epi32(x, 1));
-    _mm_storeu_si128((__m128i *)(void *)(at + 2 * step), _mm512_extracti32x4_epi32(x, 2));
-    _mm_storeu_si128((__m128i *)(void *)(at + 3 * step), _mm512_extracti32x4_epi32(x, 3));
-}
-
-/* Of each lane, elements of the lower (upper) half of a and of b in turns. `bytes` is a constant where it is tested.
- */
-INLINE vec zip_lower(size_t bytes, vec a, vec b) {
-    return bytes == 1   ? _mm512_unpacklo_epi8(a, b)
-           : bytes == 2 ? _mm512_unpacklo_epi16(a, b)
-           : bytes == 4 ? _mm512_unpacklo_epi32(a, b)
-                        : _mm512_unpacklo_epi64(a, b);
-}
-
-INLINE vec zip_upper(size_t bytes, vec a, vec b) {
-    return bytes == 1   ? _mm512_unpackhi_epi8(a, b)
-           : bytes == 2 ? _mm512_unpackhi_epi16(a, b)
-           : bytes == 4 ? _mm512_unpackhi_epi32(a, b)
-                        : _mm512_unpackhi_epi64(a, b);
-}
-
-/* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
-    return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)(const void *)order)));
+    return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(load_lane(order)));
 }
 
 /*

@@ -83,13 +83,13 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
                     __builtin_prefetch(ahead, 0, high == 1 ? 2 : 3);
                     __builtin_prefetch(ahead + GP_CACHE_LINE, 0, high == 1 ? 2 : 3);
                     for (size_t v = 0; v < SQUARE_BYTES / VECTOR; ++v)
-                        row[v] = load_bytes(in + i * pitch + v * VECTOR);
+                        row[v] = load(in + i * pitch + v * VECTOR);
                 }
                 for (size_t v = 0; v < high * VECTORS && k * LANE + c * bytes >= now.done; ++v)
-                    stream_bytes(out + v * VECTOR, part[v].of[c]);
+                    stream(out + v * VECTOR, part[v].of[c]);
                 if (fed) {
                     for (size_t v = 0; v < SQUARE_BYTES / VECTOR; ++v)
-                        store_bytes(to->row[i] + v * VECTOR, row[v]);
+                        store(to->row[i] + v * VECTOR, row[v]);
                     ++i;
                 }
             }
@@ -104,19 +104,19 @@ INLINE void stream_skewed(size_t lines, char *at, char *kept, const columns *par
     const size_t later = (0 - (uintptr_t)at) % GP_CACHE_LINE;
     at += later - GP_CACHE_LINE;
 #if defined(HAS_JOINED)
-    vec before = load_bytes(kept);
+    vec before = load(kept);
     for (size_t i = 0; i < lines; ++i, at += GP_CACHE_LINE) {
-        stream_bytes(at, joined(later, before, part[i].of[k]));
+        stream(at, joined(later, before, part[i].of[k]));
         before = part[i].of[k];
     }
-    store_bytes(kept, before);
+    store(kept, before);
 #else
     char both[(1 + LINES_MAX) * GP_CACHE_LINE];
     memcpy(both, kept, GP_CACHE_LINE);
     for (size_t i = 0; i < lines * VECTORS; ++i)
-        store_bytes(both + GP_CACHE_LINE + i * VECTOR, part[i].of[k]);
+        store(both + GP_CACHE_LINE + i * VECTOR, part[i].of[k]);
     for (size_t i = 0; i < lines * VECTORS; ++i)
-        stream_bytes(at + i * VECTOR, load_bytes(both + later + i * VECTOR));
+        stream(at + i * VECTOR, load(both + later + i * VECTOR));
     memcpy(kept, both + lines * GP_CACHE_LINE, GP_CACHE_LINE);
 #endif
 }

@@ -41,7 +41,7 @@ INLINE vec ordered(size_t planes, size_t elements, const orders *o, bool to_plan
 #pragma GCC unroll 8
     for (size_t k = 1; k < planes; ++k)
         if (has_element_of(planes, elements, to_planes ? k : to, to_planes ? to : k))
-            all_of = or_bits(all_of, pick_bytes(from[k], o->of[to][k]));
+            all_of = all_of | pick_bytes(from[k], o->of[to][k]);
     return all_of;
 }
 
@@ -63,7 +63,7 @@ INLINE void split(size_t planes, size_t elements, const orders *o, const char *r
         }
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k)
-            store_bytes(lines + k * pitch, ordered(planes, elements, o, true, k, from));
+            store(lines + k * pitch, ordered(planes, elements, o, true, k, from));
     }
 }
 
@@ -73,7 +73,7 @@ INLINE void join_lines(size_t planes, size_t elements, const orders *o, const ch
         vec from[PLANES_MAX];
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k)
-            from[k] = load_bytes(lines + k * pitch);
+            from[k] = load(lines + k * pitch);
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k)
             store_lanes(records + k * LANE, planes * LANE, ordered(planes, elements, o, false, k, from));

@@ -29,7 +29,7 @@ INLINE columns columns_of(size_t bytes, bool apart, const char *in, size_t pitch
     columns to;
     for (size_t k = 0; k < n; ++k, in += pitch) {
         __asm__("" : "+r"(in));
-        to.of[k] = apart ? load_lanes(in, n * pitch) : load_bytes(in);
+        to.of[k] = apart ? load_lanes(in, n * pitch) : load(in);
     }
     for (size_t bits = 1; bits < n; bits *= 2) {
         const columns from = to;
@@ -58,7 +58,7 @@ INLINE void put_columns(size_t bytes, bool prefetched, const gp_matrices *m) {
         if (prefetched)
             __builtin_prefetch(out + OUT_AHEAD * m->out_pitch + GP_CACHE_LINE - 1);
         for (size_t i = 0; i < VECTORS; ++i)
-            store_bytes(out + i * VECTOR, part[i].of[k]);
+            store(out + i * VECTOR, part[i].of[k]);
     }
 }
 

@@ -15,11 +15,11 @@ INLINE vec combine(gp_reduce_op op, vec a, vec b) {
     case GP_REDUCE_MAX:
         return max_32(a, b);
     case GP_REDUCE_AND:
-        return and_bits(a, b);
+        return a & b;
     case GP_REDUCE_OR:
-        return or_bits(a, b);
+        return a | b;
     default:
-        return xor_bits(a, b);
+        return a ^ b;
     }
 }
 
@@ -58,7 +58,7 @@ INLINE int64_t over_lanes(gp_reduce_op op, vec x) {
 
 INLINE int64_t result_of(gp_reduce_op op, const totals *t) {
     if (op == GP_REDUCE_SUM)
-        return total_of(join(join(t->a.sum, t->b.sum), join(t->c.sum, t->d.sum)));
+        return (int64_t)add_lanes_64(widen_sums(join(join(t->a.sum, t->b.sum), join(t->c.sum, t->d.sum))));
     const vec ab = combine(op, t->a.combined, t->b.combined), cd = combine(op, t->c.combined, t->d.combined);
     return over_lanes(op, combine(op, ab, cd));
 }

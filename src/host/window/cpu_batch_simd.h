@@ -11,29 +11,29 @@
 
 /* Four by four within each quarter; its own inverse. */
 INLINE void transpose_fours(vec v[4]) {
-    const vec a = unpack_low_32(v[0], v[1]), b = unpack_high_32(v[0], v[1]);
-    const vec c = unpack_low_32(v[2], v[3]), d = unpack_high_32(v[2], v[3]);
-    v[0] = unpack_low_64(a, c);
-    v[1] = unpack_high_64(a, c);
-    v[2] = unpack_low_64(b, d);
-    v[3] = unpack_high_64(b, d);
+    const vec a = zip_lower(4, v[0], v[1]), b = zip_upper(4, v[0], v[1]);
+    const vec c = zip_lower(4, v[2], v[3]), d = zip_upper(4, v[2], v[3]);
+    v[0] = zip_lower(8, a, c);
+    v[1] = zip_upper(8, a, c);
+    v[2] = zip_lower(8, b, d);
+    v[3] = zip_upper(8, b, d);
 }
 
+/* Row by row upwards, as what is in one line of memory then is written together. */
 INLINE void store_four(const fvec f[4], float *to, size_t pitch) {
-    vec v[4];
-    for (size_t k = 0; k < 4; ++k)
-        v[k] = bits_of(f[k]);
+    vec v[4] = {(vec)f[0], (vec)f[1], (vec)f[2], (vec)f[3]};
     transpose_fours(v);
-    store_quarters(v, to, pitch);
+    for (size_t row = 0; row < LANES; ++row)
+        store_lane(to + row * pitch, v[row % 4], row / 4);
 }
 
-/* Four columns, or n < 4 that are all. Returns the largest absolute values. */
-INLINE vec gather_four(const int32_t *in, size_t pitch, size_t n, int32_t *columns) {
+/* Four columns. Returns the largest absolute values. */
+INLINE vec gather_four(const int32_t *in, size_t pitch, int32_t *columns) {
     vec v[4], largest = all(0);
     for (size_t k = 0; k < 4; ++k)
-        v[k] = load_quarters(in + k * pitch, 4 * pitch, n);
+        v[k] = load_lanes(in + k * pitch, 4 * pitch * sizeof *in);
     transpose_fours(v);
-    for (size_t k = 0; k < 4 && k < n; ++k) {
+    for (size_t k = 0; k < 4; ++k) {
         store(columns + k * LANES, v[k]);
         largest = max_unsigned(largest, abs_32(v[k]));
     }
@@ -43,11 +43,15 @@ INLINE vec gather_four(const int32_t *in, size_t pitch, size_t n, int32_t *colum
 /* The last four begins where there are four, and may have columns of the one before again. */
 SIMD static uint32_t gather(const int32_t *in, size_t pitch, size_t cols, int32_t *columns) {
     vec largest = all(0);
-    if (cols < 4)
-        largest = gather_four(in, pitch, cols, columns);
-    for (size_t c = 0; c < cols && cols >= 4; c += 4) {
+    int32_t few[LANES][4] = {0};
+    if (cols < 4) {
+        for (size_t row = 0; row < LANES; ++row)
+            memcpy(few[row], in + row * pitch, cols * sizeof *in);
+        in = few[0], pitch = cols = 4;
+    }
+    for (size_t c = 0; c < cols; c += 4) {
         c = c + 4 > cols ? cols - 4 : c;
-        largest = max_unsigned(largest, gather_four(in + c, pitch, 4, columns + c * LANES));
+        largest = max_unsigned(largest, gather_four(in + c, pitch, columns + c * LANES));
     }
     return largest_lane(largest);
 }
@@ -63,7 +67,7 @@ INLINE void add_number(width w, number *to, number d) {
 
 /* 64-bit lanes without sign times 32-bit ones, modulo 2^64. */
 INLINE wide multiply_wide(wide a, vec times) {
-    return add_64(multiply_unsigned(a, times), shift_up(multiply_unsigned(upper_half(a), times)));
+    return add_64(multiply_unsigned(a, times), shift_up(multiply_unsigned(upper_half(a), times), 32));
 }
 
 /* The window one column left of the first computed: each column as often as it is in it. */
@@ -122,7 +126,7 @@ INLINE void prefetch(const gp_window_batch *b, size_t x) {
 
 INLINE void write_line(const float *from, float *to) {
     for (size_t i = 0; i < GP_BATCH_LINE; i += LANES)
-        stream_floats(to + i, load_floats(from + i));
+        stream(to + i, load(from + i));
 }
 
 #define LINES_OF_FOUR (LANES * GP_BATCH_FOUR / GP_BATCH_LINE) /* as many as four columns make */

@@ -8,30 +8,29 @@
 #if defined(LANES)
 #include "cpu_totals.h"
 
-/* Totals of the window before the step. */
+/* A total of the window before the step, in every lane: as wide as it is computed. */
 typedef struct {
-    vec sum, square;      /* where nothing is wider than 32 bits, in every lane */
-    two_totals both;      /* else; of IN_UNITS the sum and the units, of IN_128 the sum alone */
-    two_totals in_halves; /* IN_128: modulo 2^64, and the upper half */
+    vec narrow;
+    wide low, high;
+} total;
+
+typedef struct {
+    total sum, square;
     units units;
 } state;
 
+INLINE void scan_number(width w, number *n, total *before) {
+    if (w == IN_32)
+        n->narrow = scan_32(n->narrow, &before->narrow);
+    if (w == IN_64 || w == WIDE || w == IN_128)
+        n->low = scan_64(n->low, &before->low);
+    if (w == IN_UNITS || w == IN_128)
+        n->high = scan_64(n->high, &before->high);
+}
+
 INLINE void scan(width sum, width square, numbers *d, state *s) {
-    pairs none = {0};
-    if (sum == IN_32 && square <= IN_32)
-        d->sum.narrow = scan_32(d->sum.narrow, &s->sum);
-    if (square == IN_32)
-        d->square.narrow = scan_32(d->square.narrow, &s->square);
-    if (square == IN_128)
-        scan_two(true, true, &d->square.low, &d->square.high, &s->in_halves);
-    if (sum == IN_32 && square == IN_64)
-        scan_32_and_64(&d->sum.narrow, &d->square.low, &s->both);
-    else if (square == IN_UNITS)
-        scan_two(sum, true, &d->sum.low, &d->square.high, &s->both);
-    else if (square == IN_64 || square == WIDE)
-        scan_two(sum, true, &d->sum.low, &d->square.low, &s->both);
-    else if (sum > IN_32)
-        scan_two(true, false, &d->sum.low, &none, &s->both);
+    scan_number(sum, &d->sum, &s->sum);
+    scan_number(square, &d->square, &s->square);
 }
 
 typedef struct {
@@ -48,36 +47,38 @@ INLINE numbers differences_of(width sum, width square, elements e, state *s) {
     return differences(sum, square, e.enters, e.leaves, &s->units);
 }
 
-INLINE void put_vector(float *at, fvec x, bool stream) {
-    if (stream)
-        stream_floats(at, x);
+INLINE void put_vector(float *at, fvec x, bool past_caches) {
+    if (past_caches)
+        stream(at, (vec)x);
     else
-        store_floats(at, x);
+        store(at, (vec)x);
 }
 
-/* Steps from one whose results are stored to the one whose elements are loaded. */
-#define NEAR 2
-#define FAR 4
+/*
+ * Steps from one whose results are stored to the one whose elements are loaded. A load waits for an earlier store to
+ * an address that differs by a multiple of 4 KiB: AHEAD steps later the store is done. With 2 for 4 a window of 101
+ * on 4096 x 4096 of 8 bits takes 15.8 ms, and 12.1 ms this way.
+ */
+#define AHEAD 4
 
 /*
  * Whole vectors of columns: one is rounded while the next is scanned and the differences of the one after that are
  * taken. Without that, a core whose other thread belongs to a neighbour waits more: 65536 columns of 16 bits in its
  * cache take 51 us, and 44 this way. Returns the column after the last.
  */
-INLINE size_t slide_vectors(width sum, width square, size_t ahead, const gp_window_block *block, size_t i,
-                            state *to) {
+INLINE size_t slide_vectors(width sum, width square, const gp_window_block *block, size_t i, state *to) {
     const gp_window_block b = *block;
     const size_t end = i + (b.n - i) / LANES * LANES;
     state s = *to;
     numbers t = differences_of(sum, square, elements_at(&b, i, end), &s);
     scan(sum, square, &t, &s);
     numbers d = differences_of(sum, square, elements_at(&b, i + LANES, end), &s);
-    elements third = elements_at(&b, i + (ahead - 2) * LANES, end);
-    elements fourth = elements_at(&b, i + (ahead - 1) * LANES, end);
+    elements second = elements_at(&b, i + (AHEAD - 2) * LANES, end);
+    elements third = elements_at(&b, i + (AHEAD - 1) * LANES, end);
 #pragma GCC unroll 2
     for (; i < end; i += LANES) {
-        const elements in = elements_at(&b, i + ahead * LANES, end);
-        const numbers next = differences_of(sum, square, ahead == FAR ? third : in, &s);
+        const elements fourth = elements_at(&b, i + AHEAD * LANES, end);
+        const numbers next = differences_of(sum, square, second, &s);
         __builtin_prefetch((const char *)(b.ahead + i * sizeof(int32_t)));
         if (sum)
             put_vector(b.sum + i, round_sum(sum, &t.sum), b.stream);
@@ -85,34 +86,18 @@ INLINE size_t slide_vectors(width sum, width square, size_t ahead, const gp_wind
             put_vector(b.square + i, round_square(square, &t.square, &s.units), b.stream);
         t = d;
         scan(sum, square, &t, &s);
-        d = next, third = fourth, fourth = in;
+        d = next, second = third, third = fourth;
     }
     *to = s;
     return i;
 }
 
-/*
- * Whether a load NEAR steps ahead would have the address, but for multiples of 4 KiB, of what one of the last three
- * steps stores: it then waits until that is stored. With rows of all arrays a multiple of 4 KiB apart these are
- * windows of 63 to 157. FAR steps ahead the store is done: a window of 101 on 4096 x 4096 of 16 bits takes 17.9 ms
- * with NEAR alone and 14.7 ms with both.
- */
-INLINE bool meets(const int32_t *in, const float *out) {
-    const size_t step = LANES * sizeof *in, behind = ((uintptr_t)out - (uintptr_t)in) % 4096;
-    return out && behind > NEAR * step && behind <= (NEAR + 3) * step;
-}
-
-INLINE bool loads_meet_stores(const gp_window_block *b) {
-    return meets(b->enters, b->sum) || meets(b->leaves, b->sum) || meets(b->enters, b->square) ||
-           meets(b->leaves, b->square);
-}
-
 /* A line fetched for the sake of some columns would make all that is stored behind it wait. */
-INLINE void put_part(float *at, fvec x, size_t n, bool stream) {
+INLINE void put_part(float *at, fvec x, size_t n, bool past_caches) {
     float each[LANES];
-    store_floats(each, x);
+    store(each, (vec)x);
     for (size_t k = 0; k < n; ++k)
-        if (stream)
+        if (past_caches)
             stream_one(at + k, each[k]);
         else
             at[k] = each[k];
@@ -137,26 +122,27 @@ INLINE void slide_columns(width sum, width square, const gp_window_block *b, sta
         if (i > 0)
             slide_part(sum, square, b, 0, i, s);
     }
-    if (b->stream && loads_meet_stores(b))
-        i = slide_vectors(sum, square, FAR, b, i, s);
-    else
-        i = slide_vectors(sum, square, NEAR, b, i, s);
+    i = slide_vectors(sum, square, b, i, s);
     if (i < b->n)
         slide_part(sum, square, b, i, b->n - i, s);
 }
 
+INLINE total total_from(uint64_t low, uint64_t high) {
+    return (total){all((int32_t)low), all_64((int64_t)low), all_64((int64_t)high)};
+}
+
+INLINE int64_t end_of(width w, const total *t) {
+    return w == IN_32 ? first_lane(t->narrow) : first_lane_64(t->low);
+}
+
 INLINE void slide_as(width sum, width square, const gp_window_block *b, gp_window_totals *t) {
-    const uint64_t low = (uint64_t)t->square, sum_32 = (uint32_t)t->sum;
-    const int64_t first = sum == IN_32 ? (int64_t)(sum_32 << 32 | sum_32) : (int64_t)t->sum;
-    state s = {.sum = all((int32_t)t->sum),
-               .square = all((int32_t)low),
-               .both = begin_totals(first, (int64_t)low),
-               .in_halves = begin_totals((int64_t)low, (int64_t)(t->square >> 32))};
+    state s = {.sum = total_from((uint64_t)t->sum, 0),
+               .square = total_from((uint64_t)t->square, (uint64_t)(t->square >> 32))};
     slide_columns(sum, square, b, &s);
-    t->sum = sum > IN_32 ? first_total(s.both) : square > IN_32 ? (int32_t)first_total(s.both) : first_lane(s.sum);
-    t->square = square > IN_32 ? (uint64_t)second_total(s.both) : (uint32_t)first_lane(s.square);
+    t->sum = end_of(sum, &s.sum);
+    t->square = (uint64_t)end_of(square, &s.square);
     if (square == IN_128) {
-        const uint64_t lower = (uint64_t)first_total(s.in_halves), high = (uint64_t)second_total(s.in_halves);
+        const uint64_t lower = (uint64_t)t->square, high = (uint64_t)first_lane_64(s.square.high);
         t->square = (gp_u128)(high + (uint32_t)((lower >> 32) - high)) << 32 | (uint32_t)lower;
     }
 }
@@ -168,15 +154,15 @@ INLINE bool slide_units(bool sum, const gp_window_block *b, gp_window_totals *t)
     const uint64_t begin = (uint64_t)(t->square >> shift) + UNITS_ERROR - 2;
     if (begin < 2 * (uint64_t)UNITS_MIN || (uint32_t)begin < 2 * UNITS_ERROR)
         return false;
-    state s = {.both = begin_totals((int64_t)t->sum, (int64_t)begin), .units = begin_units(shift)};
+    state s = {.sum = total_from((uint64_t)t->sum, 0), .square = total_from(0, begin), .units = begin_units(shift)};
     if (sum)
         slide_columns(WIDE, IN_UNITS, b, &s);
     else
         slide_columns(NONE, IN_UNITS, b, &s);
     if (!units_sure(&s.units))
         return false;
-    const gp_u128 least = ((gp_u128)(uint64_t)second_total(s.both) - UNITS_ERROR) << shift;
-    t->sum = first_total(s.both);
+    const gp_u128 least = ((gp_u128)(uint64_t)first_lane_64(s.square.high) - UNITS_ERROR) << shift;
+    t->sum = first_lane_64(s.sum.low);
     t->square = least + ((uint64_t)t->square + add_lanes_64(s.units.low) - (uint64_t)least);
     return true;
 }
@@ -201,6 +187,13 @@ SIMD static void slide(const gp_window_block *b, gp_window_totals *t) {
         WITH_WIDTHS(w, slide_as, b, t);
 }
 
+/* Those that any lane has. */
+INLINE uint32_t bits_over_lanes(vec x) {
+    for (size_t distance = LANES / 2; distance > 0; distance /= 2)
+        x = x | swap_lanes(x, distance);
+    return (uint32_t)first_lane(x);
+}
+
 /*
  * Data of the whole range shows in the first elements. Where none is negative, all bits together are a bound, at half
  * the cost of absolute values.
@@ -208,17 +201,15 @@ SIMD static void slide(const gp_window_block *b, gp_window_totals *t) {
 SIMD static uint32_t magnitude(const int32_t *in, size_t n) {
     const size_t whole = n - n % LANES;
     const vec rest = load_first(in + whole, n - whole, all(0));
-    if (whole > 0 && any_negative(add_32(load(in), all(LARGE)))) /* below -LARGE, or LARGE or more */
+    if (whole > 0 && bits_over_lanes(add_32(load(in), all(LARGE))) > INT32_MAX) /* below -LARGE, or LARGE or more */
         return UINT32_C(1) << 31;
     vec bits = rest, largest = abs_32(rest);
 #pragma GCC unroll 4
     for (size_t i = 0; i < whole; i += LANES)
-        bits = or_bits(bits, load(in + i));
-    if (!any_negative(bits)) {
-        for (size_t distance = LANES / 2; distance > 0; distance /= 2)
-            bits = or_bits(bits, swap_lanes(bits, distance));
-        return (uint32_t)first_lane(bits);
-    }
+        bits = bits | load(in + i);
+    const uint32_t all_bits = bits_over_lanes(bits);
+    if (all_bits <= INT32_MAX)
+        return all_bits;
     for (size_t i = 0; i < whole; i += LANES)
         largest = max_unsigned(largest, abs_32(load(in + i)));
     return largest_lane(largest);

@@ -111,7 +111,7 @@ INLINE numbers differences(width sum, width square, vec enters, vec leaves, unit
     if (square == IN_UNITS)
         d.square.high = in_units(u, d.square.low);
     if (square == IN_128)
-        d.square.high = (pairs){upper_signed(d.square.low.even), upper_signed(d.square.low.odd)};
+        d.square.high = (pairs){odd_lanes(d.square.low.even), odd_lanes(d.square.low.odd)};
 #endif
     (void)u;
     return d;

@@ -10,22 +10,18 @@
 
 #define HAS_128 1
 
-INLINE wide upper_signed(wide x) {
-    return _mm512_srai_epi64(x, 32);
-}
-
 /*
  * `low` is the total modulo 2^64; `high` 2^32 times less, too small by less than 2^31: by 1 for each element added as
  * if its lower half were 0. From 2^63 on the lower 32 bits only matter to rounding as "there is something", in a bit
  * far below a float's 24; the scale is an exact power of two.
  */
 INLINE __m256 round_half_128(wide low, wide high) {
-    const wide lower = _mm512_set1_epi64(0xffffffff);
-    high = add_64(high, and_bits(subtract_64(upper_half(low), high), lower));
-    const __mmask8 large = _mm512_cmpge_epi64_mask(high, _mm512_set1_epi64(INT64_C(1) << 31));
+    const wide lower = all_64(0xffffffff);
+    high = add_64(high, subtract_64(upper_half(low), high) & lower);
+    const __mmask8 large = _mm512_cmpge_epi64_mask(high, all_64(INT64_C(1) << 31));
     const __mmask8 rest = _mm512_mask_test_epi64_mask(large, low, lower);
     const wide x = _mm512_mask_mov_epi64(low, large, high);
-    const __m256 f = _mm512_cvtepu64_ps(_mm512_mask_or_epi64(x, rest, x, _mm512_set1_epi64(1)));
+    const __m256 f = _mm512_cvtepu64_ps(_mm512_mask_or_epi64(x, rest, x, all_64(1)));
     return _mm256_mask_mul_ps(f, large, f, _mm256_set1_ps(0x1p32f));
 }
 
@@ -56,8 +52,7 @@ typedef struct {
 } units;
 
 INLINE units begin_units(unsigned shift) {
-    return (units){_mm512_set1_epi64(shift), _mm512_setzero_si512(),
-                   _mm512_set1_ps(0x1p32f * (float)(UINT64_C(1) << shift)), all(-1)};
+    return (units){all_64(shift), all(0), _mm512_set1_ps(0x1p32f * (float)(UINT64_C(1) << shift)), all(-1)};
 }
 
 INLINE pairs in_units(units *u, pairs d) {
@@ -68,12 +63,12 @@ INLINE pairs in_units(units *u, pairs d) {
 INLINE fvec round_units(units *u, pairs p) {
     u->smallest = _mm512_min_epu32(_mm512_min_epu32(u->smallest, p.even), p.odd);
     const vec upper = _mm512_mask_shuffle_epi32(p.odd, 0x5555, p.even, _MM_PERM_CDAB);
-    return _mm512_mul_ps(_mm512_cvtepu32_ps(or_bits(upper, all(1))), u->scale);
+    return _mm512_mul_ps(_mm512_cvtepu32_ps(upper | all(1)), u->scale);
 }
 
 /* Whether all that was rounded may have been. */
 INLINE bool units_sure(const units *u) {
-    return _mm512_cmplt_epu32_mask(u->smallest, _mm512_set1_epi64(UNITS_MIN + UNITS_ERROR)) == 0;
+    return _mm512_cmplt_epu32_mask(u->smallest, all_64(UNITS_MIN + UNITS_ERROR)) == 0;
 }
 
 #endif
