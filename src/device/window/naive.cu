@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window_naive: one thread a pixel straight from global memory, right for every window. */
 #include "../../host/window/tiling.h"
-#include "../gpu.h"
 #include "../warp.cuh"
 #include "window.cuh"
 
@@ -65,8 +64,6 @@ __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments 
     store_outputs(a, y, x, total.sum_float(), total.square_float());
 }
 
-extern "C" gp_status gp_launch_window_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    window_arguments arguments = window_arguments_of(problem);
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, (const void *)window_naive, list);
+extern "C" GP_DECLARE_LAUNCHER(gp_launch_window_naive) {
+    return launch_windows(context, plan, problem, (const void *)window_naive);
 }

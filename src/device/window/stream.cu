@@ -5,7 +5,6 @@
  * outputs a thread, reads what enters and what leaves from global memory, and scans these differences over its
  * threads. Sums are as wide as the data seen so far needs.
  */
-#include "../gpu.h"
 #include "scan.cuh"
 
 #define STREAM_LOADS 4 /* 16-byte loads a thread, under way at once */
@@ -202,7 +201,7 @@ __device__ __forceinline__ void stream_tile(const window_arguments &a, int64_t y
     }
 }
 
-__global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_stream_tiles tiles) {
+__global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_tiles tiles) {
     __shared__ stream_shared shared;
     gp_grid_dependency_wait();
     const uint32_t y = blockIdx.x / tiles.tiles_a_row, tile = blockIdx.x - y * tiles.tiles_a_row;
@@ -212,10 +211,6 @@ __global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_argument
         stream_tile(a, y, x, end, shared);
 }
 
-extern "C" gp_status gp_launch_window_stream(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    window_arguments arguments = window_arguments_of(problem);
-    gp_window_stream_tiles tiles;
-    memcpy(&tiles, plan->tiling.t, sizeof tiles);
-    void *list[] = {&arguments, &tiles};
-    return gp_gpu_launch(context, plan, (const void *)window_stream, list);
+extern "C" GP_DECLARE_LAUNCHER(gp_launch_window_stream) {
+    return launch_windows(context, plan, problem, (const void *)window_stream);
 }

@@ -3,8 +3,8 @@
 #ifndef GP_WINDOW_CUH
 #define GP_WINDOW_CUH
 
-#include "../../host/problem.h"
-#include <stdint.h>
+#include "../../host/window/tiling.h"
+#include "../gpu.h"
 
 /* A window problem as kernels take it. */
 struct window_arguments {
@@ -30,6 +30,16 @@ static inline window_arguments window_arguments_of(const gp_problem *p) {
             p->window,
             p->window_before,
             p->border};
+}
+
+/* A launch of a kernel that takes these arguments and the tiles, or the arguments alone. */
+inline gp_status launch_windows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                const void *kernel) {
+    window_arguments arguments = window_arguments_of(problem);
+    gp_window_tiles tiles;
+    memcpy(&tiles, plan->tiling.t, sizeof tiles);
+    void *list[] = {&arguments, &tiles};
+    return gp_gpu_launch(context, plan, kernel, list);
 }
 
 /* Elements after which the extended row repeats; 0: it does not. INT is wide enough for twice a row. */

@@ -121,10 +121,10 @@ bool gp_fit_window_stream(const gp_problem *problem, const gp_device *device, un
     const size_t some = wish < STREAM_TILE_MIN ? STREAM_TILE_MIN : wish > STREAM_TILE_MAX ? STREAM_TILE_MAX : wish;
     const size_t outputs = ((some < columns ? some : columns) + step - 1) / step * step;
     const uint64_t tiles_a_row = (columns + outputs - 1) / outputs;
-    const gp_window_stream_tiles tiles = {.rows = 1,
-                                          .cols = (uint32_t)outputs,
-                                          .tiles_a_row = (uint32_t)tiles_a_row,
-                                          .early_mask = early_mask(problem)};
+    const gp_window_tiles tiles = {.rows = 1,
+                                   .cols = (uint32_t)outputs,
+                                   .tiles_a_row = (uint32_t)tiles_a_row,
+                                   .early_mask = early_mask(problem)};
     tiling->blocks = problem->rows * tiles_a_row;
     GP_TILING_PUT(tiling, tiles);
     return true;
