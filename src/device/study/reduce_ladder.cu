@@ -171,7 +171,7 @@ static void (*const template_kernels[])(gp_ladder_arguments) = {
     reduce_template_unroll8<512>, reduce_template_unroll8<1024>};
 
 #define LAUNCHER(row, kernel, data_blocks)                                               \
-    extern "C" GP_DECLARE_LAUNCHER(gp_launch_##row) {                                    \
+    GP_DECLARE_LAUNCHER(gp_launch_##row) {                                               \
         return gp_ladder_sum(context, plan, problem, (const void *)kernel, data_blocks); \
     }
 

@@ -89,7 +89,7 @@ __global__ void __maxnreg__(GP_LADDER_REGS) window_smem(window_arguments a, gp_w
 }
 
 #define LAUNCHER(row)                                                     \
-    extern "C" GP_DECLARE_LAUNCHER(gp_launch_##row) {                     \
+    GP_DECLARE_LAUNCHER(gp_launch_##row) {                                \
         return launch_windows(context, plan, problem, (const void *)row); \
     }
 

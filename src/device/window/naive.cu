@@ -64,6 +64,6 @@ __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments 
     store_outputs(a, y, x, total.sum_float(), total.square_float());
 }
 
-extern "C" GP_DECLARE_LAUNCHER(gp_launch_window_naive) {
+GP_DECLARE_LAUNCHER(gp_launch_window_naive) {
     return launch_windows(context, plan, problem, (const void *)window_naive);
 }

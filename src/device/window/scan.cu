@@ -104,6 +104,6 @@ __global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window
         scan_span<wide_both, wide_both>(a, f, tiles.wide_span, pixels);
 }
 
-extern "C" GP_DECLARE_LAUNCHER(gp_launch_window_scan) {
+GP_DECLARE_LAUNCHER(gp_launch_window_scan) {
     return launch_windows(context, plan, problem, (const void *)window_scan);
 }

@@ -211,6 +211,6 @@ __global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_argument
         stream_tile(a, y, x, end, shared);
 }
 
-extern "C" GP_DECLARE_LAUNCHER(gp_launch_window_stream) {
+GP_DECLARE_LAUNCHER(gp_launch_window_stream) {
     return launch_windows(context, plan, problem, (const void *)window_stream);
 }

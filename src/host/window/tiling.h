@@ -71,12 +71,9 @@ typedef struct gp_window_rows_tiles {
 #define GP_WINDOW_ROWS_SMEM(threads, chunk, rows) \
     (GP_WINDOW_ROWS_HEAD(threads) + GP_WINDOW_ROWS_WORDS(threads, chunk, rows) * 12)
 
-#define GP_WINDOW_FIT(row) \
-    bool gp_fit_##row(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling)
-
-GP_WINDOW_FIT(window_rows);
-GP_WINDOW_FIT(window_scan);
-GP_WINDOW_FIT(window_stream);
-GP_WINDOW_FIT(window_naive);
+GP_DECLARE_ROW(window_rows);
+GP_DECLARE_ROW(window_scan);
+GP_DECLARE_ROW(window_stream);
+GP_DECLARE_ROW(window_naive);
 
 #endif
