@@ -10,22 +10,12 @@
 #define STREAM_LOADS 4 /* 16-byte loads a thread, under way at once */
 
 /* Sums of any pixels, and the bits of their magnitudes. */
-struct tile_sums {
-    wide_sum sum;
-    wide_square square;
+struct tile_sums : wide_both {
     uint32_t magnitude;
 
-    static __device__ __forceinline__ tile_sums zero() {
-        return {wide_sum::zero(), wide_square::zero(), 0};
-    }
     __device__ __forceinline__ void add(int32_t pixel) {
-        sum.add(pixel);
-        square.add(pixel);
+        wide_both::add(pixel);
         magnitude |= magnitude_of(pixel);
-    }
-    __device__ __forceinline__ void times(uint32_t count) {
-        sum.times(count);
-        square.times(count);
     }
 };
 
@@ -74,7 +64,7 @@ static __device__ __forceinline__ void add_columns(const int32_t *row, int64_t f
 static __device__ __forceinline__ tile_sums add_window(const window_arguments &a, const int32_t *row, int64_t x) {
     const int64_t window = (int64_t)a.window, period = border_period(a.border, a.cols);
     const int64_t before = max((int64_t)0, min(-x, window)), end = max(x + before, min(x + window, a.cols));
-    tile_sums sums = tile_sums::zero();
+    tile_sums sums = {wide_both::zero(), 0};
     int64_t whole = 0, start = x + before, rest = end - start;
     if (period > 0) {
         whole = window < period ? 0 : window / period;
