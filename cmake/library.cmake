@@ -22,7 +22,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
     reduce/reduce.cu
     stage/memory.c stage/move.c stage/run.c stage/stage.c
-    study/reduce_ladder.cu study/reduce_ladder_smem.cu study/reduce_ladder_sum.c study/window_ladder.cu
+    study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu)
 else()
   set(device_sources none.c)

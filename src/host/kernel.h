@@ -69,8 +69,23 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
     return true;
 }
 
+#ifdef __cplusplus
+#define GP_C_LINKAGE extern "C"
+#else
+#define GP_C_LINKAGE
+#endif
+
+/* Also opens its definition. */
 #define GP_DECLARE_LAUNCHER(launcher) \
-    gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
+    GP_C_LINKAGE gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
+
+#define GP_DECLARE_FIT(fits) \
+    bool fits(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling)
+
+/* A row of the GPU whose fit() is in another file than the table. */
+#define GP_DECLARE_ROW(row)       \
+    GP_DECLARE_FIT(gp_fit_##row); \
+    GP_DECLARE_LAUNCHER(gp_launch_##row)
 
 #define GP_TABLE_ROWS_MAX 24                /* rows of a table at most */
 #define GP_ROWS_MAX (2 * GP_TABLE_ROWS_MAX) /* of one primitive: chosen freely, and for study */

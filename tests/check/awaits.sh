@@ -6,12 +6,12 @@
 set -euo pipefail
 cd "$1"
 
-# GP_GPU_ROW makes such rows, or a macro of a table that passes its first argument on to it.
-grep -q 'dependent_launch = true' src/device/launch.h
-rows=$(sed -nE 's/^    (GP_)?GPU_ROW\(([a-z_0-9]+),.*/\2/p' src/host/*/rows.c)
+# GP_GPU_ROW() makes all rows that overlap, by itself or as a table's GPU_ROW(); the study tables have a GPU_ROW() of their own.
+[ "$(grep -rl '\.dependent_launch = true' src)" = src/device/launch.h ] || { echo "rows overlap outside of GP_GPU_ROW()"; exit 1; }
+rows=$(sed -nE 's/^ +(GP_)?GPU_ROW\(([a-z_0-9]+),.*/\2/p' src/host/*/rows.c)
 [ "$(wc -w <<<"$rows")" -gt 4 ] || { echo "found too few rows that overlap: $rows"; exit 1; }
 for row in $rows; do
-    file=$(grep -lE "^extern \"C\" gp_status gp_launch_$row\(" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
+    file=$(grep -lE "^LAUNCHER\($row[,)]|gp_launch_$row[()]" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
     kernels=$(grep -cE '__global__' "$file" || true)
     waits=$(grep -cE '^    gp_grid_dependency_wait\(.*\);$' "$file" || true)
     if [ "$kernels" -eq 0 ] || [ "$kernels" -gt "$waits" ]; then

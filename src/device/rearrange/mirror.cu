@@ -4,7 +4,7 @@
  * 11585 x 11585 of 4 bytes, DRAM 69 %): a row of a tile that begins anywhere reaches into one more sector than it
  * fills. So large matrices take large tiles. Stores are shifted such that none reaches into two lines.
  */
-#include "mirror.cuh"
+#include "tile.cuh"
 
 /* Architectures 8.0, 9.0 and 10.0 have room for 2048 threads on an SM, others for 1024 or 1536. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
@@ -176,14 +176,10 @@ __global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror
     }
 }
 
-static const void *const kernels[] = {(const void *)transpose_mirror<4, 32, GP_TRANSPOSE_THREADS>,
-                                      (const void *)transpose_mirror<4, 64, GP_TRANSPOSE_THREADS>,
-                                      (const void *)transpose_mirror<8, 32, GP_TRANSPOSE_THREADS>,
-                                      (const void *)transpose_mirror<8, 64, GP_TRANSPOSE_THREADS>,
-                                      (const void *)transpose_mirror<16, 32, GP_TRANSPOSE_THREADS>,
-                                      (const void *)transpose_mirror<16, 64, GP_TRANSPOSE_MIRROR_WIDE_THREADS>,
-                                      (const void *)transpose_mirror<12, 32, GP_TRANSPOSE_THREADS>};
+static const transpose_kernel kernels[] = {
+    transpose_mirror<4, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<4, 64, GP_TRANSPOSE_THREADS>,
+    transpose_mirror<8, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<8, 64, GP_TRANSPOSE_THREADS>,
+    transpose_mirror<16, 32, GP_TRANSPOSE_THREADS>, transpose_mirror<16, 64, GP_TRANSPOSE_MIRROR_WIDE_THREADS>,
+    transpose_mirror<12, 32, GP_TRANSPOSE_THREADS>};
 
-extern "C" gp_status gp_launch_transpose_mirror(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_mirror, kernels)

@@ -60,16 +60,13 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(byt
     mine.store();
 }
 
-static const void *const kernels[] = {
-    (const void *)transpose_mirror_pick<1, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
-    (const void *)transpose_mirror_pick<2, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
-    (const void *)transpose_mirror_pick<1, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(1)>,
-    (const void *)transpose_mirror_pick<2, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(2)>,
-    (const void *)transpose_mirror_pick_wide<1>,
-    (const void *)transpose_mirror_pick_wide<2>,
-    (const void *)transpose_mirror_pick_wide<4>};
+static const transpose_kernel kernels[] = {
+    transpose_mirror_pick<1, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
+    transpose_mirror_pick<2, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
+    transpose_mirror_pick<1, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(1)>,
+    transpose_mirror_pick<2, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(2)>,
+    transpose_mirror_pick_wide<1>,
+    transpose_mirror_pick_wide<2>,
+    transpose_mirror_pick_wide<4>};
 
-extern "C" gp_status gp_launch_transpose_mirror_pick(gp_context *context, const gp_plan *plan,
-                                                     const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_mirror_pick, kernels)

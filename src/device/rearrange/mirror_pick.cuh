@@ -8,7 +8,7 @@
 #ifndef GP_REARRANGE_MIRROR_PICK_CUH
 #define GP_REARRANGE_MIRROR_PICK_CUH
 
-#include "mirror.cuh"
+#include "tile.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CLUSTER_OF_TWO __cluster_dims__(2, 1, 1)

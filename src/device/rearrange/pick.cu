@@ -124,7 +124,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
     return gp_gpu_launch(context, plan, kernels[plan->tiling.form], list);
 }
 
-extern "C" gp_status gp_launch_transpose_pick(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+GP_DECLARE_LAUNCHER(gp_launch_transpose_pick) {
     const bool far = plan->tiling.form % 5 == 2 || plan->tiling.form % 5 == 4;
     return far ? launch<uint64_t>(context, plan, problem) : launch<uint32_t>(context, plan, problem);
 }

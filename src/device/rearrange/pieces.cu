@@ -154,11 +154,8 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 5) transpose_pieces(tran
         store_rest<piece>(raw, per_elem);
 }
 
-static const void *const kernels[] = {
-    (const void *)transpose_pieces<1, false>, (const void *)transpose_pieces<2, false>,
-    (const void *)transpose_pieces<4, false>, (const void *)transpose_pieces<1, true>,
-    (const void *)transpose_pieces<2, true>,  (const void *)transpose_pieces<4, true>};
+static const transpose_kernel kernels[] = {transpose_pieces<1, false>, transpose_pieces<2, false>,
+                                           transpose_pieces<4, false>, transpose_pieces<1, true>,
+                                           transpose_pieces<2, true>,  transpose_pieces<4, true>};
 
-extern "C" gp_status gp_launch_transpose_pieces(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_pieces, kernels)

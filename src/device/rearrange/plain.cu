@@ -31,13 +31,10 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) tra
     }
 }
 
-static const void *const naive_kernels[] = {(const void *)transpose_naive<1>, (const void *)transpose_naive<2>,
-                                            (const void *)transpose_naive<4>, (const void *)transpose_naive<8>,
-                                            (const void *)transpose_naive<16>};
+static const transpose_kernel naive_kernels[] = {transpose_naive<1>, transpose_naive<2>, transpose_naive<4>,
+                                                 transpose_naive<8>, transpose_naive<16>};
 
-extern "C" gp_status gp_launch_transpose_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, naive_kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_naive, naive_kernels)
 
 /* Both directions of a tile of `rows` x `cols` elements at (row, col): in to shared memory, shared memory to out. */
 template <typename element> struct square_tile {
@@ -72,20 +69,10 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) tra
     const uint64_t row = (uint64_t)tile.row * side, col = (uint64_t)tile.col * side;
     const square_tile<element> upper = {(element *)transpose_shared, side, log2_side};
     const square_tile<element> lower = {upper.shared + side * (side + 1), side, log2_side};
-    const bool mirrored = in_place && row != col;
-    upper.load(a, row, col);
-    if (mirrored)
-        lower.load(a, col, row);
-    __syncthreads();
-    upper.store(a, row, col);
-    if (mirrored)
-        lower.store(a, col, row);
+    move_tiles(a, upper, lower, row, col, in_place && row != col);
 }
 
-static const void *const tile_kernels[] = {(const void *)transpose_tile<1>, (const void *)transpose_tile<2>,
-                                           (const void *)transpose_tile<4>, (const void *)transpose_tile<8>,
-                                           (const void *)transpose_tile<16>};
+static const transpose_kernel tile_kernels[] = {transpose_tile<1>, transpose_tile<2>, transpose_tile<4>,
+                                                transpose_tile<8>, transpose_tile<16>};
 
-extern "C" gp_status gp_launch_transpose_tile(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, tile_kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_tile, tile_kernels)

@@ -81,14 +81,13 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 3) transpose_skew(transp
     }
 }
 
-static const void *const kernels[][2] = {
-    {(const void *)transpose_skew<4, 32, false>, (const void *)transpose_skew<4, 32, true>},
-    {(const void *)transpose_skew<4, 64, false>, (const void *)transpose_skew<4, 64, true>},
-    {(const void *)transpose_skew<8, 32, false>, (const void *)transpose_skew<8, 32, true>},
-    {(const void *)transpose_skew<8, 64, false>, (const void *)transpose_skew<8, 64, true>},
-    {(const void *)transpose_skew<16, 32, false>, (const void *)transpose_skew<16, 32, true>}};
+static const transpose_kernel kernels[][2] = {{transpose_skew<4, 32, false>, transpose_skew<4, 32, true>},
+                                              {transpose_skew<4, 64, false>, transpose_skew<4, 64, true>},
+                                              {transpose_skew<8, 32, false>, transpose_skew<8, 32, true>},
+                                              {transpose_skew<8, 64, false>, transpose_skew<8, 64, true>},
+                                              {transpose_skew<16, 32, false>, transpose_skew<16, 32, true>}};
 
-extern "C" gp_status gp_launch_transpose_skew(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+GP_DECLARE_LAUNCHER(gp_launch_transpose_skew) {
     const gp_tiles tiles = gp_tiles_of(plan);
     const bool much = (tiles.keep_input || tiles.apart > 0) && context->gpu->streamed_span.bytes == 0;
     return launch_tiles(context, plan, problem, kernels[plan->tiling.form][much]);

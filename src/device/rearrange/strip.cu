@@ -106,14 +106,10 @@ __global__ void __launch_bounds__(threads, 1536 / threads) transpose_strip_rows(
         *(element *)(to + byte) = (element)pick<piece>(place(byte));
 }
 
-static const void *const kernels[] = {
-    (const void *)transpose_strip_columns<1>,   (const void *)transpose_strip_columns<2>,
-    (const void *)transpose_strip_columns<4>,   (const void *)transpose_strip_columns<8>,
-    (const void *)transpose_strip_columns<16>,  (const void *)transpose_strip_rows<1, 256>,
-    (const void *)transpose_strip_rows<2, 256>, (const void *)transpose_strip_rows<4, 256>,
-    (const void *)transpose_strip_rows<1, 512>, (const void *)transpose_strip_rows<2, 512>,
-    (const void *)transpose_strip_rows<4, 512>};
+static const transpose_kernel kernels[] = {
+    transpose_strip_columns<1>,   transpose_strip_columns<2>,   transpose_strip_columns<4>,
+    transpose_strip_columns<8>,   transpose_strip_columns<16>,  transpose_strip_rows<1, 256>,
+    transpose_strip_rows<2, 256>, transpose_strip_rows<4, 256>, transpose_strip_rows<1, 512>,
+    transpose_strip_rows<2, 512>, transpose_strip_rows<4, 512>};
 
-extern "C" gp_status gp_launch_transpose_strip(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_strip, kernels)

@@ -73,7 +73,6 @@ template <int bytes, int side> struct vector_tile {
     }
 };
 
-/* A tile above the diagonal and its mirror image, both in shared memory before either is written. */
 template <int bytes, int side>
 __global__ void __launch_bounds__(side *side, 512 / (side * side)) transpose_swap(transpose_arguments a) {
     gp_grid_dependency_wait();
@@ -81,18 +80,10 @@ __global__ void __launch_bounds__(side *side, 512 / (side * side)) transpose_swa
     const tile_index at = tile_of_triangle(a.tiles.down, blockIdx.x);
     const uint64_t row = (uint64_t)at.row * tile::across, col = (uint64_t)at.col * tile::across;
     const tile upper = {(uint4 *)transpose_shared}, lower = {upper.shared + side * tile::across};
-    upper.load(a, row, col);
-    if (row != col)
-        lower.load(a, col, row);
-    __syncthreads();
-    upper.store(a, row, col);
-    if (row != col)
-        lower.store(a, col, row);
+    move_tiles(a, upper, lower, row, col, row != col);
 }
 
-static const void *const kernels[] = {(const void *)transpose_swap<1, 16>, (const void *)transpose_swap<2, 16>,
-                                      (const void *)transpose_swap<1, 8>, (const void *)transpose_swap<2, 8>};
+static const transpose_kernel kernels[] = {transpose_swap<1, 16>, transpose_swap<2, 16>, transpose_swap<1, 8>,
+                                           transpose_swap<2, 8>};
 
-extern "C" gp_status gp_launch_transpose_swap(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_swap, kernels)

@@ -156,12 +156,8 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 6) transpose_vector_of_3
     }
 }
 
-static const void *const kernels[] = {
-    (const void *)transpose_vector<1, 2>,     (const void *)transpose_vector<1, 8>,
-    (const void *)transpose_vector<1, 16>,    (const void *)transpose_vector<2, 8>,
-    (const void *)transpose_vector<2, 16>,    (const void *)transpose_vector_of_3<false>,
-    (const void *)transpose_vector_of_3<true>};
+static const transpose_kernel kernels[] = {
+    transpose_vector<1, 2>,  transpose_vector<1, 8>,       transpose_vector<1, 16>,    transpose_vector<2, 8>,
+    transpose_vector<2, 16>, transpose_vector_of_3<false>, transpose_vector_of_3<true>};
 
-extern "C" gp_status gp_launch_transpose_vector(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return launch_tiles(context, plan, problem, kernels[plan->tiling.form]);
-}
+LAUNCHER(transpose_vector, kernels)

@@ -257,12 +257,12 @@ extern "C" const void *gp_sample_kernel(void) {
     return (const void *)reduce_block<GP_REDUCE_SUM>;
 }
 
-extern "C" gp_status gp_launch_reduce_block(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+GP_DECLARE_LAUNCHER(gp_launch_reduce_block) {
     static const void *const kernels[] = KERNELS(reduce_block);
     return launch(context, plan, problem, kernels[problem->reduce]);
 }
 
-extern "C" gp_status gp_launch_reduce_grid(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+GP_DECLARE_LAUNCHER(gp_launch_reduce_grid) {
     static const void *const kernels[] = KERNELS(reduce_grid);
     return launch(context, plan, problem, kernels[problem->reduce]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host part of the reduction ladder: scratch memory, the launch, the blocks' sums added up. */
 #include "../../host/kernel.h"
-#include "../../host/study/reduce_ladder.h"
+#include "../../host/study/ladder.h"
 #include "../gpu.h"
 
 #define CHUNK 4096 /* sums fetched at once: 16 KiB of stack */

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window_naive: one thread a pixel straight from global memory, right for every window. */
-#include "../../host/window/tiling.h"
-#include "../gpu.h"
 #include "../warp.cuh"
 #include "window.cuh"
 
-struct far_sums {
+/* Rounded once to float (nearest, ties to even). */
+__device__ inline float round_u128(unsigned __int128 value) {
+    const uint64_t top = (uint64_t)(value >> 64), bottom = (uint64_t)value;
+    if (top == 0)
+        return __ull2float_rn(bottom);
+    const int shift = __clzll((long long)top);
+    const uint64_t leading = shift == 0 ? top : top << shift | bottom >> (64 - shift);
+    const bool rest = (bottom << shift) != 0;
+    return ldexpf(__ull2float_rn(leading | rest), 64 - shift);
+}
+
+__device__ inline float round_i128(__int128 value) {
+    return value < 0 ? -round_u128((unsigned __int128)-value) : round_u128((unsigned __int128)value);
+}
+
+/* Exact for every window. */
+struct pixel_sums {
     __int128 sum;
     unsigned __int128 square;
     __device__ void add(int32_t pixel, unsigned __int128 times) {
@@ -13,9 +27,10 @@ struct far_sums {
         sum += (__int128)times * pixel;
         square += times * one;
     }
-    __device__ void add_range(const window_arguments &a, const int32_t *row, __int128 from, __int128 to,
+    template <typename INT>
+    __device__ void add_range(const window_arguments &a, const int32_t *row, INT from, INT to,
                               unsigned __int128 times) {
-        for (__int128 x = from; x < to; x++)
+        for (INT x = from; x < to; x++)
             add(border_pixel(a, row, (int64_t)x), times);
     }
 };
@@ -24,14 +39,14 @@ struct far_sums {
  * A window beyond its row: whole periods of the extended row count as often as they fit, a replicated edge as often
  * as it is seen, so that the work is bounded by two rows.
  */
-__device__ far_sums sum_far(const window_arguments &a, const int32_t *row, int64_t x) {
-    far_sums total = {0, 0};
+__device__ pixel_sums sum_far(const window_arguments &a, const int32_t *row, int64_t x) {
+    pixel_sums total = {0, 0};
     const __int128 start = (__int128)x - a.before, end = start + a.window;
     const int64_t period = border_period(a.border, a.cols);
     if (period > 0) {
         int64_t phase = (int64_t)(start % period);
-        total.add_range(a, row, 0, period, a.window / (uint64_t)period);
-        total.add_range(a, row, phase, (__int128)phase + (int64_t)(a.window % (uint64_t)period), 1);
+        total.add_range<int64_t>(a, row, 0, period, a.window / (uint64_t)period);
+        total.add_range<int64_t>(a, row, phase, phase + (int64_t)(a.window % (uint64_t)period), 1);
         return total;
     }
     const __int128 first = start > 0 ? start : 0, last = end < a.cols ? end : a.cols;
@@ -53,20 +68,18 @@ __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments 
         return;
     const int64_t y = index / computed, x = a.col_first + index % computed;
     const int32_t *row = a.image + y * a.in_pitch;
-    if (a.window > (uint64_t)a.cols || a.window >> 32 != 0) {
-        const far_sums total = sum_far(a, row, x);
-        store_outputs(a, y, x, round_i128(total.sum), round_u128(total.square));
-        return;
-    }
-    wide_sums total = {0, 0, 0};
-    const int64_t start = x - (int64_t)a.before;
-    for (int64_t i = start; i < start + (int64_t)a.window; i++)
-        total.add(border_pixel(a, row, i));
-    store_outputs(a, y, x, total.sum_float(), total.square_float());
+    const int64_t start = x - (int64_t)a.before, at = y * a.out_pitch + x;
+    pixel_sums total = {0, 0};
+    if (a.window > (uint64_t)a.cols)
+        total = sum_far(a, row, x);
+    else
+        total.add_range(a, row, start, start + (int64_t)a.window, 1);
+    if (a.sum != NULL)
+        a.sum[at] = round_i128(total.sum);
+    if (a.square != NULL)
+        a.square[at] = round_u128(total.square);
 }
 
-extern "C" gp_status gp_launch_window_naive(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    window_arguments arguments = window_arguments_of(problem);
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, (const void *)window_naive, list);
+GP_DECLARE_LAUNCHER(gp_launch_window_naive) {
+    return launch_windows(context, plan, problem, (const void *)window_naive);
 }

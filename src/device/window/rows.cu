@@ -237,7 +237,7 @@ static const void *const kernels[] = {
     (const void *)window_rows<ROWS_PERIODIC, false>,  (const void *)window_rows<ROWS_PERIODIC, true>,
     (const void *)window_rows<ROWS_REPLICATE, false>, (const void *)window_rows<ROWS_REPLICATE, true>};
 
-extern "C" gp_status gp_launch_window_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+GP_DECLARE_LAUNCHER(gp_launch_window_rows) {
     rows_arguments arguments = rows_arguments_of(problem, &plan->tiling);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernels[plan->tiling.form], list);

@@ -7,7 +7,6 @@
  * bytes of neighbours, and pixels are read from shared memory 16 bytes at a time, free of bank conflicts. Sums are as
  * wide as the block's data needs, which it finds out while it loads.
  */
-#include "../gpu.h"
 #include "scan.cuh"
 #include "steps.cuh"
 
@@ -105,10 +104,6 @@ __global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window
         scan_span<wide_both, wide_both>(a, f, tiles.wide_span, pixels);
 }
 
-extern "C" gp_status gp_launch_window_scan(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    window_arguments arguments = window_arguments_of(problem);
-    gp_window_tiles tiles;
-    memcpy(&tiles, plan->tiling.t, sizeof tiles);
-    void *list[] = {&arguments, &tiles};
-    return gp_gpu_launch(context, plan, (const void *)window_scan, list);
+GP_DECLARE_LAUNCHER(gp_launch_window_scan) {
+    return launch_windows(context, plan, problem, (const void *)window_scan);
 }

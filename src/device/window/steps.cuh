@@ -32,69 +32,9 @@ template <int WORDS> __device__ __forceinline__ void scan_words(uint32_t (&words
 }
 
 /* Of CLASS_32: modulo 2^32, as its windows. */
-struct steps_32 {
-    uint32_t sum, square;
-
-    static __device__ __forceinline__ steps_32 zero() {
-        return {0, 0};
-    }
-    __device__ __forceinline__ void slide(int32_t in, int32_t out) {
-        const uint32_t less = (uint32_t)in - (uint32_t)out;
-        sum += less;
-        square += less * ((uint32_t)in + (uint32_t)out);
-    }
-};
-
+typedef narrow_sums<uint32_t, uint32_t> steps_32;
 /* Of pixels of at most GP_STEPS_MIDDLE bits: differences of squares are below 2^46, four of them below 2^48. */
-struct steps_middle {
-    int32_t sum;
-    int64_t square;
-
-    static __device__ __forceinline__ steps_middle zero() {
-        return {0, 0};
-    }
-    __device__ __forceinline__ void slide(int32_t in, int32_t out) {
-        const int32_t less = in - out;
-        sum += less;
-        square += (int64_t)less * (in + out);
-    }
-};
-
-/* Of any pixels, and their windows. */
-struct wide_both {
-    static constexpr bool has_sum = true, has_square = true;
-    wide_sum sum;
-    wide_square square;
-
-    static __device__ __forceinline__ wide_both zero() {
-        return {wide_sum::zero(), wide_square::zero()};
-    }
-    __device__ __forceinline__ void add(int32_t pixel) {
-        sum.add(pixel);
-        square.add(pixel);
-    }
-    __device__ __forceinline__ void slide(int32_t in, int32_t out) {
-        sum.slide(in, out);
-        square.slide(in, out);
-    }
-    __device__ __forceinline__ void plus(const wide_both &other) {
-        sum.plus(other.sum);
-        square.plus(other.square);
-    }
-    __device__ __forceinline__ void minus(const wide_both &other) {
-        sum.minus(other.sum);
-        square.minus(other.square);
-    }
-    template <typename SHUFFLE> __device__ __forceinline__ wide_both shuffled(SHUFFLE shuffle) const {
-        return {sum.shuffled(shuffle), square.shuffled(shuffle)};
-    }
-    __device__ __forceinline__ float sum_float() const {
-        return sum.sum_float();
-    }
-    __device__ __forceinline__ float square_float() const {
-        return square.square_float();
-    }
-};
+typedef narrow_sums<int32_t, int64_t> steps_middle;
 
 /*
  * A lane's sum is at most 2^34 in magnitude, its squares 2^64. What is above one word of the sum, over 32 lanes at

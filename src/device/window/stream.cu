@@ -5,28 +5,17 @@
  * outputs a thread, reads what enters and what leaves from global memory, and scans these differences over its
  * threads. Sums are as wide as the data seen so far needs.
  */
-#include "../gpu.h"
 #include "scan.cuh"
 
 #define STREAM_LOADS 4 /* 16-byte loads a thread, under way at once */
 
 /* Sums of any pixels, and the bits of their magnitudes. */
-struct tile_sums {
-    wide_sum sum;
-    wide_square square;
+struct tile_sums : wide_both {
     uint32_t magnitude;
 
-    static __device__ __forceinline__ tile_sums zero() {
-        return {wide_sum::zero(), wide_square::zero(), 0};
-    }
     __device__ __forceinline__ void add(int32_t pixel) {
-        sum.add(pixel);
-        square.add(pixel);
+        wide_both::add(pixel);
         magnitude |= magnitude_of(pixel);
-    }
-    __device__ __forceinline__ void times(uint32_t count) {
-        sum.times(count);
-        square.times(count);
     }
 };
 
@@ -75,7 +64,7 @@ static __device__ __forceinline__ void add_columns(const int32_t *row, int64_t f
 static __device__ __forceinline__ tile_sums add_window(const window_arguments &a, const int32_t *row, int64_t x) {
     const int64_t window = (int64_t)a.window, period = border_period(a.border, a.cols);
     const int64_t before = max((int64_t)0, min(-x, window)), end = max(x + before, min(x + window, a.cols));
-    tile_sums sums = tile_sums::zero();
+    tile_sums sums = {wide_both::zero(), 0};
     int64_t whole = 0, start = x + before, rest = end - start;
     if (period > 0) {
         whole = window < period ? 0 : window / period;
@@ -202,7 +191,7 @@ __device__ __forceinline__ void stream_tile(const window_arguments &a, int64_t y
     }
 }
 
-__global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_stream_tiles tiles) {
+__global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_arguments a, gp_window_tiles tiles) {
     __shared__ stream_shared shared;
     gp_grid_dependency_wait();
     const uint32_t y = blockIdx.x / tiles.tiles_a_row, tile = blockIdx.x - y * tiles.tiles_a_row;
@@ -212,10 +201,6 @@ __global__ void __maxnreg__(GP_WINDOW_STREAM_REGS) window_stream(window_argument
         stream_tile(a, y, x, end, shared);
 }
 
-extern "C" gp_status gp_launch_window_stream(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    window_arguments arguments = window_arguments_of(problem);
-    gp_window_stream_tiles tiles;
-    memcpy(&tiles, plan->tiling.t, sizeof tiles);
-    void *list[] = {&arguments, &tiles};
-    return gp_gpu_launch(context, plan, (const void *)window_stream, list);
+GP_DECLARE_LAUNCHER(gp_launch_window_stream) {
+    return launch_windows(context, plan, problem, (const void *)window_stream);
 }

@@ -138,7 +138,51 @@ struct wide_square {
         return 0;
     }
     __device__ __forceinline__ float square_float() const {
-        return round_split(low, (uint64_t)high << 32 | mid);
+        const uint64_t top = (uint64_t)high << 32 | mid;
+        /* 33 bits or more above `low`: float keeps 24, so `low` matters only as "not zero", below the rounding bit */
+        const bool is_long = high != 0;
+        const uint64_t kept = is_long ? top | (low != 0) : top << 32 | low;
+        return __ull2float_rn(kept) * (is_long ? 4294967296.0f : 1.0f);
+    }
+};
+
+/* Both of any pixels. */
+struct wide_both {
+    static constexpr bool has_sum = true, has_square = true;
+    wide_sum sum;
+    wide_square square;
+
+    static __device__ __forceinline__ wide_both zero() {
+        return {wide_sum::zero(), wide_square::zero()};
+    }
+    __device__ __forceinline__ void add(int32_t pixel) {
+        sum.add(pixel);
+        square.add(pixel);
+    }
+    __device__ __forceinline__ void slide(int32_t in, int32_t out) {
+        sum.slide(in, out);
+        square.slide(in, out);
+    }
+    __device__ __forceinline__ void plus(const wide_both &other) {
+        sum.plus(other.sum);
+        square.plus(other.square);
+    }
+    __device__ __forceinline__ void minus(const wide_both &other) {
+        sum.minus(other.sum);
+        square.minus(other.square);
+    }
+    __device__ __forceinline__ void times(uint32_t count) {
+        sum.times(count);
+        square.times(count);
+    }
+    template <typename SHUFFLE> __device__ __forceinline__ wide_both shuffled(SHUFFLE shuffle) const {
+        return {sum.shuffled(shuffle), square.shuffled(shuffle)};
+    }
+    __device__ __forceinline__ float sum_float() const {
+        return sum.sum_float();
+    }
+    __device__ __forceinline__ float square_float() const {
+        return square.square_float();
     }
 };
 

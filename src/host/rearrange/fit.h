@@ -7,19 +7,16 @@
 #include "../arithmetic.h"
 #include "tiling.h"
 
-#define GP_FIT(row) \
-    bool gp_fit_##row(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling)
-
-GP_FIT(transpose_vector);
-GP_FIT(transpose_skew);
-GP_FIT(transpose_pick);
-GP_FIT(transpose_strip);
-GP_FIT(transpose_pieces);
-GP_FIT(transpose_mirror);
-GP_FIT(transpose_mirror_pick);
-GP_FIT(transpose_swap);
-GP_FIT(transpose_tile);
-GP_FIT(transpose_naive);
+GP_DECLARE_ROW(transpose_vector);
+GP_DECLARE_ROW(transpose_skew);
+GP_DECLARE_ROW(transpose_pick);
+GP_DECLARE_ROW(transpose_strip);
+GP_DECLARE_ROW(transpose_pieces);
+GP_DECLARE_ROW(transpose_mirror);
+GP_DECLARE_ROW(transpose_mirror_pick);
+GP_DECLARE_ROW(transpose_swap);
+GP_DECLARE_ROW(transpose_tile);
+GP_DECLARE_ROW(transpose_naive);
 
 /* Elements of 1, 2, 4, 8 or 16 bytes, aligned to their size. */
 static inline bool gp_transpose_is_plain(const gp_problem *problem) {

@@ -6,17 +6,6 @@
 
 #define GPU_ROW(row, ceiling, text) GP_GPU_ROW(row, ceiling, 0, gp_fit_##row, text)
 
-GP_DECLARE_LAUNCHER(gp_launch_transpose_strip);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_vector);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_pick);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_skew);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_pieces);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_swap);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror_pick);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
-GP_DECLARE_LAUNCHER(gp_launch_transpose_naive);
-
 #define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_transpose_cpu_parts(problem))
 #define FITS(set, isa)                                               \
     FIT(thin_##set, isa, gp_transpose_thin_supports(problem))        \
@@ -36,26 +25,16 @@ FIT(cpu, 0, true)
         CPU_ROW(tiles_##set, target, vectors ": squares of vectors in registers, through the caches, also in place")
 
 const gp_kernel gp_transpose_rows[] = {
-    GPU_ROW(transpose_strip, GP_TRANSPOSE_STRIP_REGS,
-            "a short side without gaps: the block's part of it is one run of memory"),
-    GPU_ROW(transpose_vector, GP_TRANSPOSE_VECTOR_REGS,
-            "1, 2 and 3 bytes in whole words: a thread turns a block in its registers"),
-    GPU_ROW(transpose_pick, GP_TRANSPOSE_PICK_REGS,
-            "1 and 2 bytes, any pitch: raw rows in shared memory, elements picked from them"),
-    GPU_ROW(transpose_skew, GP_TRANSPOSE_SKEW_REGS,
-            "4, 8, 16 bytes, any pitch: tiles are skewed so that stores fill whole sectors"),
-    GPU_ROW(transpose_pieces, GP_TRANSPOSE_PIECES_REGS,
-            "any element size and alignment: words are put together from pieces of raw rows"),
-    GPU_ROW(transpose_swap, GP_TRANSPOSE_SWAP_REGS,
-            "1 and 2 bytes in place, 16-byte aligned: a tile is swapped with its mirror image"),
-    GPU_ROW(transpose_mirror_pick, GP_TRANSPOSE_MIRROR_PICK_REGS,
-            "1, 2 and much of 4 bytes in place, any pitch: raw rows, elements picked"),
-    GPU_ROW(transpose_mirror, GP_TRANSPOSE_MIRROR_REGS,
-            "4, 8, 12, 16 bytes in place, any pitch: two tiles, all loads under way together"),
-    GPU_ROW(transpose_tile, GP_TRANSPOSE_TILE_REGS,
-            "small devices, also in place: a padded tile in shared memory, both sides coalesced"),
-    GPU_ROW(transpose_naive, GP_TRANSPOSE_NAIVE_REGS,
-            "every size and alignment, also in place: a thread a word, no shared memory"),
+    GPU_ROW(transpose_strip, 64, "a short side without gaps: the block's part of it is one run of memory"),
+    GPU_ROW(transpose_vector, 64, "1, 2 and 3 bytes in whole words: a thread turns a block in its registers"),
+    GPU_ROW(transpose_pick, 64, "1 and 2 bytes, any pitch: raw rows in shared memory, elements picked from them"),
+    GPU_ROW(transpose_skew, 80, "4, 8, 16 bytes, any pitch: tiles are skewed so that stores fill whole sectors"),
+    GPU_ROW(transpose_pieces, 64, "any element size and alignment: words are put together from pieces of raw rows"),
+    GPU_ROW(transpose_swap, 128, "1 and 2 bytes in place, 16-byte aligned: a tile is swapped with its mirror image"),
+    GPU_ROW(transpose_mirror_pick, 64, "1, 2 and much of 4 bytes in place, any pitch: raw rows, elements picked"),
+    GPU_ROW(transpose_mirror, 128, "4, 8, 12, 16 bytes in place, any pitch: two tiles, all loads under way together"),
+    GPU_ROW(transpose_tile, 48, "small devices, also in place: a padded tile in shared memory, both sides coalesced"),
+    GPU_ROW(transpose_naive, 48, "every size and alignment, also in place: a thread a word, no shared memory"),
     CPU_ROWS(avx512, GP_X86, "AVX-512"),
     CPU_ROWS(avx2, GP_X86, "AVX2"),
     CPU_ROWS(neon, GP_ARM64, "NEON"),

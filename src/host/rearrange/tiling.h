@@ -10,16 +10,6 @@
 #define GP_LINE 128u  /* bytes that one instruction stores best */
 
 #define GP_TRANSPOSE_THREADS 256u /* a block, unless named below */
-#define GP_TRANSPOSE_NAIVE_REGS 48
-#define GP_TRANSPOSE_TILE_REGS 48
-#define GP_TRANSPOSE_VECTOR_REGS 64
-#define GP_TRANSPOSE_SKEW_REGS 80
-#define GP_TRANSPOSE_PICK_REGS 64
-#define GP_TRANSPOSE_PIECES_REGS 64
-#define GP_TRANSPOSE_STRIP_REGS 64
-#define GP_TRANSPOSE_MIRROR_REGS 128
-#define GP_TRANSPOSE_MIRROR_PICK_REGS 64
-#define GP_TRANSPOSE_SWAP_REGS 128
 
 #define GP_TRANSPOSE_VECTOR_THREADS 128u
 #define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512u
@@ -41,9 +31,6 @@
 
 /* transpose_pieces: words below each other that a thread stores of a column, by the piece's bytes. */
 #define GP_TRANSPOSE_PIECES_TIMES(piece) ((piece) == 2 ? 2u : 3u)
-
-/* transpose_strip, many rows: words that a warp stores of a column at once, a sector. */
-#define GP_TRANSPOSE_STRIP_WORDS 8u
 
 /*
  * transpose_mirror_pick: words that a tile owns of a row, which touches `vectors` at most; bytes from row to row in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Step 0 of the reduction ladder: interleaved pairs by recursion on one processor, in place, modulo 2^32. */
-#include "reduce_ladder.h"
+#include "ladder.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,13 +2,14 @@
 /*
  * The rows of the study kernels, chosen only when pinned: the reduction ladder and the window ladder, step by step.
  * Those that sum allocate scratch memory and return when the result is there: the host adds up 32-bit sums of blocks.
- * What their result is stands in reduce_ladder.h, how far the windows' may be off in window_ladder.h. `about` opens
- * with the step's number, which docs/ladder.md tells of.
+ * What their result is, and how far the windows' may be off, stands in ladder.h. `about` opens with the step's
+ * number, which docs/ladder.md tells of.
  */
 #include "../cpu/rows.h"
 #include "../../device/launch.h"
-#include "reduce_ladder.h"
-#include "window_ladder.h"
+#include "../arithmetic.h"
+#include "../window/tiling.h"
+#include "ladder.h"
 
 /* ROW(name, fit, static shared bytes, about), in the ladder's order. */
 #define SUM_ROWS(ROW)                                                                                               \
@@ -50,7 +51,7 @@ WINDOW_ROWS(DECLARE)
      .fit = fits,                                       \
      .launch = GP_GPU(gp_launch_##row)},
 #define SUM_ROW(row, fits, fixed, text) GPU_ROW(row, GP_LADDER_REGS, fixed, fits, GP_KERNEL_MODULO_32, text)
-#define WINDOW_ROW(row, fits, fixed, text) GPU_ROW(row, GP_WINDOW_LADDER_REGS, fixed, fits, GP_KERNEL_FLOAT, text)
+#define WINDOW_ROW(row, fits, fixed, text) GPU_ROW(row, GP_LADDER_REGS, fixed, fits, GP_KERNEL_FLOAT, text)
 
 /* Blocks whose threads each take as many elements. */
 static bool fit_sum(const gp_problem *problem, unsigned attempt, unsigned elements, gp_tiling *tiling) {
@@ -58,7 +59,8 @@ static bool fit_sum(const gp_problem *problem, unsigned attempt, unsigned elemen
     if (problem->reduce != GP_REDUCE_SUM || tiling->threads == 0)
         return false;
     const uint64_t each = (uint64_t)tiling->threads * elements;
-    tiling->blocks = problem->n / each + (problem->n % each != 0);
+    tiling->form = gp_log2(tiling->threads / GP_LADDER_THREADS_MIN); /* of reduce_template_unroll8 */
+    tiling->blocks = gp_divide_up(problem->n, each);
     tiling->t[GP_TILE_COLS] = (uint32_t)each;
     return true;
 }
@@ -87,13 +89,13 @@ static bool fit_recursive(const gp_problem *problem, const gp_device *device, un
 
 static bool fit_window(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
-    tiling->threads = gp_threads_of_attempt(GP_WINDOW_LADDER_THREADS_MAX, GP_WINDOW_LADDER_THREADS_MIN, attempt);
+    tiling->threads = gp_threads_of_attempt(GP_LADDER_THREADS_MAX, GP_LADDER_THREADS_MIN, attempt);
     if (tiling->threads == 0 || problem->border != GP_BORDER_NONE || problem->window % 2 == 0)
         return false;
-    const size_t columns = problem->col_end - problem->col_first;
-    tiling->blocks = problem->rows * ((columns + tiling->threads - 1) / tiling->threads);
-    tiling->t[GP_TILE_ROWS] = 1;
-    tiling->t[GP_TILE_COLS] = tiling->threads;
+    const uint64_t tiles_a_row = gp_divide_up(problem->col_end - problem->col_first, tiling->threads);
+    const gp_window_tiles tiles = {.rows = 1, .cols = tiling->threads, .tiles_a_row = (uint32_t)tiles_a_row};
+    tiling->blocks = problem->rows * tiles_a_row;
+    GP_TILING_PUT(tiling, tiles);
     return true;
 }
 
@@ -101,7 +103,7 @@ static bool fit_window(const gp_problem *problem, const gp_device *device, unsig
 static bool fit_window_smem(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const bool fits = fit_window(problem, device, attempt, tiling);
     tiling->smem =
-        problem->window < UINT32_MAX ? GP_WINDOW_LADDER_SMEM((size_t)tiling->threads, problem->window) : SIZE_MAX / 2;
+        problem->window < UINT32_MAX ? GP_LADDER_WINDOW_SMEM((size_t)tiling->threads, problem->window) : SIZE_MAX / 2;
     return fits;
 }
 

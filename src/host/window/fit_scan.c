@@ -121,10 +121,10 @@ bool gp_fit_window_stream(const gp_problem *problem, const gp_device *device, un
     const size_t wish = gp_greatest(gp_least(problem->window, even), STREAM_TILE_MIN);
     const size_t some = gp_least(wish, STREAM_TILE_MAX), outputs = gp_round_up(gp_least(some, columns), step);
     const uint64_t tiles_a_row = gp_divide_up(columns, outputs);
-    const gp_window_stream_tiles tiles = {.rows = 1,
-                                          .cols = (uint32_t)outputs,
-                                          .tiles_a_row = (uint32_t)tiles_a_row,
-                                          .early_mask = early_mask(problem)};
+    const gp_window_tiles tiles = {.rows = 1,
+                                   .cols = (uint32_t)outputs,
+                                   .tiles_a_row = (uint32_t)tiles_a_row,
+                                   .early_mask = early_mask(problem)};
     tiling->blocks = problem->rows * tiles_a_row;
     GP_TILING_PUT(tiling, tiles);
     return true;

@@ -5,11 +5,6 @@
 #include "cpu.h"
 #include "tiling.h"
 
-GP_DECLARE_LAUNCHER(gp_launch_window_rows);
-GP_DECLARE_LAUNCHER(gp_launch_window_scan);
-GP_DECLARE_LAUNCHER(gp_launch_window_stream);
-GP_DECLARE_LAUNCHER(gp_launch_window_naive);
-
 #define GPU_ROW(row, ceiling, fixed, text) GP_GPU_ROW(row, ceiling, fixed, gp_fit_##row, text)
 #define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_window_cpu_parts(problem))
 

@@ -21,24 +21,17 @@
 #define GP_WINDOW_SCAN_LOADS 6      /* 16-byte loads a thread, under way at once */
 #define GP_WINDOW_SCAN_WARPS 32     /* words of shared memory before the pixels: one a warp, at most */
 
-/* Tiles of a row, a block each. */
+/* Tiles of a row, a block each. Other kernels than window_scan leave out what they do not need. */
 typedef struct gp_window_tiles {
     uint32_t rows, cols; /* of a tile: 1, and a multiple of GP_WINDOW_OUTPUT_STEP */
     uint32_t tiles_a_row;
     uint32_t tiles_scale, tiles_shift; /* block * scale >> shift: the block's row */
     uint32_t warps_scale;              /* n * scale >> 16: an n-th of a block's warps */
     uint32_t span;                     /* columns a warp; a multiple of 128 */
-    uint32_t wide_span;                /* the same where sums are widest */
+    uint32_t wide_span;                /* columns a warp where sums are widest */
     uint32_t early_mask;               /* of how many columns early a row's first tile starts */
     uint32_t gaps;                     /* between the columns of two rows: bytes that nobody writes */
 } gp_window_tiles;
-
-/* window_stream: tiles of a row, a block each. */
-typedef struct gp_window_stream_tiles {
-    uint32_t rows, cols;  /* of a tile: 1, and a multiple of GP_WINDOW_OUTPUT_STEP */
-    uint32_t tiles_a_row; /* tiles a row */
-    uint32_t early_mask;  /* of how many columns early a row's first tile starts */
-} gp_window_stream_tiles;
 
 /* window_rows: blocks of 64 threads with 17 pixels each; 128 threads, 13 or 21 pixels lose at most widths. */
 #define GP_WINDOW_ROWS_THREADS 64
@@ -78,12 +71,9 @@ typedef struct gp_window_rows_tiles {
 #define GP_WINDOW_ROWS_SMEM(threads, chunk, rows) \
     (GP_WINDOW_ROWS_HEAD(threads) + GP_WINDOW_ROWS_WORDS(threads, chunk, rows) * 12)
 
-#define GP_WINDOW_FIT(row) \
-    bool gp_fit_##row(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling)
-
-GP_WINDOW_FIT(window_rows);
-GP_WINDOW_FIT(window_scan);
-GP_WINDOW_FIT(window_stream);
-GP_WINDOW_FIT(window_naive);
+GP_DECLARE_ROW(window_rows);
+GP_DECLARE_ROW(window_scan);
+GP_DECLARE_ROW(window_stream);
+GP_DECLARE_ROW(window_naive);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reduction ladder: what its kernels, their host part and their rows in the catalogue must agree on. Plain C.
+ * The study ladders: what their kernels, the sums' host part and the rows in the catalogue must agree on. Plain C.
  *
- * The result of every row: each block (of reduce_recursive_cpu: the one thread) makes the sum of its elements modulo
- * 2^32, taken as an int32; the host adds these in 64 bits. It is congruent to the exact sum modulo 2^32, and equal to
- * it where no block's sum passes 32 bits.
+ * The result of every row that reduces: each block (of reduce_recursive_cpu: the one thread) makes the sum of its
+ * elements modulo 2^32, taken as an int32; the host adds these in 64 bits. It is congruent to the exact sum modulo
+ * 2^32, and equal to it where no block's sum passes 32 bits. Windows are added up in float: off by up to (window + 3)
+ * 2^-24 of the sum of the magnitudes.
  */
-#ifndef GP_REDUCE_LADDER_H
-#define GP_REDUCE_LADDER_H
+#ifndef GP_LADDER_H
+#define GP_LADDER_H
 
 #include "../../device/launch.h"
 
@@ -15,6 +16,8 @@
 #define GP_LADDER_THREADS_MAX 1024
 #define GP_LADDER_REGS 32                                                /* two blocks of 1024 on 65536 registers */
 #define GP_LADDER_STATIC_SMEM (GP_LADDER_THREADS_MAX * sizeof(uint32_t)) /* reduce_smem, reduce_smem_unroll4 */
+/* Shared bytes of window_smem: each thread has a copy of its window, and of the squares. */
+#define GP_LADDER_WINDOW_SMEM(threads, window) (2 * (window) * (threads) * sizeof(float))
 
 /* What a kernel of the ladder takes. Unsigned: sums wrap. */
 typedef struct gp_ladder_arguments {
