@@ -103,36 +103,26 @@ __device__ __forceinline__ border_line find_border_line(const window_arguments &
     }
 }
 
-/* Pixels that a thread has under way where they are taken from elsewhere in the row. */
-#define BORDER_LOADS 4
-
-/* The pixels outside the row, as the border has them, most from pixels that are loaded. Returns magnitudes likewise.
- */
+/* The pixels outside the row, as the border has them, most from pixels that are loaded. Returns magnitudes likewise. */
 __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const tile_frame &f, const int32_t *row,
                                                 int32_t *pixels) {
-    const int32_t threads = (int32_t)blockDim.x;
+    const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;
     uint32_t magnitude = 0;
     for (int side = 0; side < 2; side++) {
         const border_line line = find_border_line(a, f, side == 0);
-        const int32_t first = side == 0 ? 0 : f.row_end, end = side == 0 ? f.row_first : f.needed;
-        for (int32_t at = first + (int32_t)threadIdx.x; at < end; at += BORDER_LOADS * threads) {
-            int32_t shown[BORDER_LOADS];
-#pragma unroll
-            for (int k = 0; k < BORDER_LOADS; k++) {
-                const int32_t to = min(at + k * threads, end - 1);
-                const int64_t from = line.base + line.step * to, column = f.column + from;
-                const bool loaded = from >= f.row_first && from < f.row_end;
-                if (loaded || (column >= 0 && column < a.cols))
-                    shown[k] = *(loaded ? pixels + from : row + column);
-                else
-                    shown[k] = border_pixel(a, row, f.column + to);
-            }
-#pragma unroll
-            for (int k = 0; k < BORDER_LOADS; k++) {
-                magnitude |= magnitude_of(shown[k]);
-                if (at + k * threads < end)
-                    pixels[at + k * threads] = shown[k];
-            }
+        const int32_t end = side == 0 ? f.row_first : f.needed;
+#pragma unroll 4
+        for (int32_t at = (side == 0 ? 0 : f.row_end) + thread; at < end; at += threads) {
+            const int64_t from = line.base + line.step * at, column = f.column + from;
+            int32_t pixel;
+            if (from >= f.row_first && from < f.row_end)
+                pixel = pixels[from];
+            else if (column >= 0 && column < a.cols)
+                pixel = row[column];
+            else
+                pixel = border_pixel(a, row, f.column + at);
+            magnitude |= magnitude_of(pixel);
+            pixels[at] = pixel;
         }
     }
     return magnitude;
