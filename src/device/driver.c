@@ -19,7 +19,7 @@ static void find(const char *name, void *function) {
         memcpy(function, &entry, sizeof entry);
 }
 
-static CUcontext current_of(const gp_driver *driver) {
+CUcontext gp_driver_context(const gp_driver *driver) {
     CUcontext current = NULL;
     return driver->current_context && driver->current_context(&current) == CUDA_SUCCESS ? current : NULL;
 }
@@ -30,7 +30,7 @@ void gp_driver_find(gp_driver *driver) {
     find("cuStreamIsCapturing", &driver->stream_capture);
     find("cuCtxGetCurrent", &driver->current_context);
     find("cuThreadExchangeStreamCaptureMode", &driver->exchange_capture_mode);
-    driver->own = current_of(driver);
+    driver->own = gp_driver_context(driver);
 }
 
 /*
@@ -54,10 +54,6 @@ bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPoin
     return true;
 }
 
-bool gp_driver_has_context(const gp_driver *driver) {
-    return current_of(driver) != NULL;
-}
-
 bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *captured) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (!driver->stream_capture)
@@ -71,8 +67,8 @@ bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *c
 bool gp_driver_await(const gp_driver *driver, cudaStream_t stream) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     bool captured = true;
-    if (!driver->stream_wait || !driver->exchange_capture_mode || !driver->own || current_of(driver) != driver->own ||
-        driver->exchange_capture_mode(&mode) != CUDA_SUCCESS)
+    if (!driver->stream_wait || !driver->exchange_capture_mode || !driver->own ||
+        gp_driver_context(driver) != driver->own || driver->exchange_capture_mode(&mode) != CUDA_SUCCESS)
         return false;
     const bool done =
         gp_driver_ask_capture(driver, stream, &captured) && !captured && driver->stream_wait(stream) == CUDA_SUCCESS;

@@ -33,8 +33,8 @@ void gp_driver_find(gp_driver *driver);
  */
 bool gp_driver_ask(const gp_driver *driver, const void *pointer, struct cudaPointerAttributes *attributes);
 
-/* False: the calling thread has no context, or that is not known. */
-bool gp_driver_has_context(const gp_driver *driver);
+/* The calling thread's context; NULL: there is none, or that is not known. */
+CUcontext gp_driver_context(const gp_driver *driver);
 
 /* Whether the stream is being captured, or cannot be asked because another is. False: no answer. */
 bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *captured);

@@ -159,7 +159,7 @@ gp_status gp_gpu_alloc(gp_gpu *gpu, gp_memory memory, size_t bytes, void **out) 
 static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cudaPointerAttributes *attributes) {
     int found;
     GP_CUDA(cudaGetDevice(&found));
-    if (found != gpu->ordinal || !gp_driver_has_context(&gpu->driver))
+    if (found != gpu->ordinal || !gp_driver_context(&gpu->driver))
         GP_CUDA(cudaSetDevice(gpu->ordinal));
     const cudaError_t error = cudaPointerGetAttributes(attributes, pointer);
     gp_device_restore(gpu->ordinal, found);

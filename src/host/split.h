@@ -63,7 +63,6 @@ bool gp_split_next(const gp_split *split, gp_piece *piece);
 #define GP_DECLARE_SPLIT(name)                              \
     void gp_##name##_split(gp_split *split, size_t target); \
     void gp_##name##_part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part)
-GP_DECLARE_SPLIT(reduce);
 GP_DECLARE_SPLIT(window);
 GP_DECLARE_SPLIT(transpose);
 

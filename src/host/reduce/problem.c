@@ -33,6 +33,20 @@ static gp_total combine(const gp_problem *problem, gp_total a, gp_total b) {
     return gp_reduce_combine(problem->reduce, a, b);
 }
 
+/* Pieces are runs of elements, whose results are combined. */
+static void cut(gp_split *split, size_t target) {
+    const gp_problem *problem = split->problem;
+    split->rows = split->piece_rows = 1;
+    split->cols = problem->n;
+    split->piece_cols = gp_least(split->cols, gp_at_least_one(target / problem->elem_bytes));
+    split->in_bytes = split->slot_bytes = gp_slot_bytes(split->piece_cols * problem->elem_bytes);
+}
+
+static void set_part(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part) {
+    (void)split, (void)slot;
+    part->problem.n = piece->cols;
+}
+
 GP_DECLARE_ROWS(reduce);
 GP_DECLARE_ROWS(reduce_study);
 
@@ -47,8 +61,8 @@ const gp_primitive gp_primitive_reduce = {
     .is_empty = is_empty,
     .describe = describe,
     .name_operands = name_operands,
-    .split = gp_reduce_split,
-    .part = gp_reduce_part,
+    .split = cut,
+    .part = set_part,
     .combine = combine,
 };
 
