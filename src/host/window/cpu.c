@@ -111,80 +111,32 @@ uint64_t gp_window_cpu_parts(const gp_problem *problem) {
     return gp_parts_for_bytes(bytes_of(problem));
 }
 
-/* The element `distance` outside the row, `left` or right of it. */
-static int32_t outside(const gp_problem *problem, const int32_t *row, size_t distance, bool left) {
-    size_t cols = problem->cols, i;
-    switch (problem->border) {
-    case GP_BORDER_REPLICATE:
-        i = 0;
-        break;
-    case GP_BORDER_REFLECT:
-        i = distance % (2 * cols);
-        i = i < cols ? i : 2 * cols - 1 - i;
-        break;
-    case GP_BORDER_REFLECT_101:
-        i = cols == 1 ? 0 : (distance + 1) % (2 * cols - 2);
-        i = i < cols ? i : 2 * cols - 2 - i;
-        break;
-    case GP_BORDER_WRAP:
-        i = cols - 1 - distance % cols;
-        break;
-    default:
-        return 0;
-    }
-    return row[left ? i : cols - 1 - i]; /* every border sees the left side's mirror image on the right */
-}
-
-/* The element `before` columns left of x, or `after` right of it. */
-static int32_t left_of(const gp_problem *problem, const int32_t *row, size_t x, size_t before) {
-    return before <= x ? row[x - before] : outside(problem, row, before - x - 1, true);
-}
-
-static int32_t right_of(const gp_problem *problem, const int32_t *row, size_t x, size_t after) {
-    return after < problem->cols - x ? row[x + after] : outside(problem, row, after - (problem->cols - x), false);
-}
-
 typedef struct {
     gp_i128 sum;
     gp_u128 square;
 } totals;
 
-static void add(totals *to, int32_t value, size_t times) {
-    to->sum += (gp_i128)value * (gp_i128)times;
-    to->square += (gp_u128)((int64_t)value * value) * times;
-}
-
-/* The first `count` elements outwards from the row: whole periods once, times their number, then the rest. */
-static void add_outside(totals *to, const gp_problem *problem, const int32_t *row, size_t count, bool left) {
-    size_t period = gp_window_period(problem);
-    if (period == 0) {
-        add(to, outside(problem, row, 0, left), count);
-        return;
+static void add(void *argument, const gp_window_run *run, size_t times) {
+    totals *to = argument;
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)run->count; ++i) {
+        const int64_t value = run->first[i * run->step];
+        to->sum += (gp_i128)value * (gp_i128)times;
+        to->square += (gp_u128)(value * value) * times;
     }
-    for (size_t i = 0; i < period && i < count; ++i)
-        add(to, outside(problem, row, i, left), count / period + (i < count % period));
 }
 
-/* The window of column x. */
-static totals sum_window(const gp_problem *problem, const int32_t *row, size_t x) {
-    size_t cols = problem->cols, before = problem->window_before, after = problem->window - 1 - before;
-    totals t = {0, 0};
-    if (before > x)
-        add_outside(&t, problem, row, before - x, true);
-    size_t end = after < cols - x ? x + after + 1 : cols;
-    for (size_t i = before > x ? 0 : x - before; i < end; ++i)
-        add(&t, row[i], 1);
-    if (after > cols - 1 - x)
-        add_outside(&t, problem, row, after - (cols - 1 - x), false);
-    return t;
+/* Of the row as the window sees it, at column x. */
+static int32_t element(const gp_problem *problem, const int32_t *row, gp_i128 x) {
+    return x >= 0 && x < (gp_i128)problem->cols ? row[x] : *gp_window_run_at(problem, row, x).first;
 }
 
 void gp_window_line_plain(const gp_problem *problem, size_t y, size_t begin, size_t end) {
     const int32_t *row = (const int32_t *)problem->in + y * problem->in_pitch;
     float *sum = problem->sum ? problem->sum + y * problem->out_pitch : NULL;
     float *square = problem->square ? problem->square + y * problem->out_pitch : NULL;
-    size_t before = problem->window_before, after = problem->window - 1 - before;
-    totals t = sum_window(problem, row, begin);
+    const gp_i128 before = (gp_i128)problem->window_before, after = (gp_i128)problem->window - 1 - before;
+    totals t = {0, 0};
+    gp_window_visit_all(problem, row, (gp_i128)begin - before, add, &t);
     for (size_t x = begin;;) {
         if (sum)
             sum[x] = gp_window_round_signed(t.sum);
@@ -192,8 +144,8 @@ void gp_window_line_plain(const gp_problem *problem, size_t y, size_t begin, siz
             square[x] = gp_window_round(t.square);
         if (x + 1 == end)
             return;
-        int64_t leaves = left_of(problem, row, x, before);
-        int64_t enters = right_of(problem, row, ++x, after);
+        const int64_t leaves = element(problem, row, (gp_i128)x - before);
+        const int64_t enters = element(problem, row, (gp_i128)++x + after);
         t.sum += enters - leaves;
         t.square = t.square + (uint64_t)(enters * enters) - (uint64_t)(leaves * leaves);
     }

@@ -34,10 +34,17 @@ typedef struct gp_window_run {
 } gp_window_run;
 
 /* The run that begins at column x, which may lie outside the row on either side. cols > 0. */
-gp_window_run gp_window_run_at(const gp_problem *problem, const int32_t *row, int64_t x);
+gp_window_run gp_window_run_at(const gp_problem *problem, const int32_t *row, gp_i128 x);
 
-/* After how many columns the extended row repeats; 0: never (zero and replicate). */
-size_t gp_window_period(const gp_problem *problem);
+/* What a window holds: each of a run's elements `times` times, and at most once a run with step 0. */
+typedef void (*gp_window_visit)(void *argument, const gp_window_run *run, size_t times);
+
+/* Visits all of the window that begins at column x, in any order: of one that has whole periods, each column once. */
+void gp_window_visit_all(const gp_problem *problem, const int32_t *row, gp_i128 x, gp_window_visit visit,
+                         void *argument);
+
+/* Copies n elements of the extended row from column x on. */
+void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to);
 
 /* The integers rounded once, to nearest, ties to even. */
 float gp_window_round(gp_u128 value);

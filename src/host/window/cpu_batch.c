@@ -56,7 +56,7 @@ static bool compute(const batches *b, size_t y, int32_t *columns, float *sum, fl
     const gp_window_batch batch = {.map = b->map,
                                    .columns = columns,
                                    .window = p->window,
-                                   .bound = b->kernels->gather(in, p->in_pitch, p->cols, columns),
+                                   .bound = b->kernels->gather(in, p->in_pitch, p->cols, columns + b->kernels->lanes),
                                    .sum = sum,
                                    .square = square,
                                    .pitch = pitch,
@@ -187,8 +187,8 @@ static void rows(const void *argument, size_t first, size_t end) {
     const gp_problem *p = b->problem;
     const size_t lanes = b->kernels->lanes;
     assert(end - first >= lanes); /* all rows, or 256 KiB and more of them: 85 of 256 columns */
-    _Alignas(64) int32_t columns[(GP_BATCH_COLS_MAX + 1) * GP_BATCH_LANES];
-    memset(columns + p->cols * lanes, 0, lanes * sizeof *columns);
+    _Alignas(64) int32_t columns[(1 + GP_BATCH_COLS_MAX) * GP_BATCH_LANES];
+    memset(columns, 0, lanes * sizeof *columns);
     if (past_caches(p) && !has_gaps(p)) {
         stream_rows(b, first, end, columns);
         return;

@@ -38,8 +38,8 @@ typedef struct gp_window_map {
     size_t n;       /* columns computed */
     size_t n_first; /* columns of the row in the window one left of the first computed */
     uint32_t first[GP_BATCH_COLS_MAX];
-    int32_t times[GP_BATCH_COLS_MAX];                              /* how often each is in it */
-    uint32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column, at least of FOUR */
+    int32_t times[GP_BATCH_COLS_MAX];                             /* how often each is in it */
+    int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column */
 } gp_window_map;
 
 /* The map of a problem of up to GP_BATCH_COLS_MAX columns; in cpu_batch_map.c. */
@@ -55,7 +55,7 @@ typedef struct gp_batch_lines {
 /* A vector's lanes of rows. */
 typedef struct gp_window_batch {
     const gp_window_map *map;
-    const int32_t *columns; /* vectors of lanes; the last is what ZERO has outside the row */
+    const int32_t *columns; /* vectors of lanes; the first is what ZERO has outside the row */
     size_t window;
     uint32_t bound;         /* on absolute values */
     float *sum, *square;    /* the first row's first column; either may be NULL */

@@ -2,7 +2,6 @@
 /* A line of the window in blocks: where elements enter and leave, and how large they can be. */
 #include "cpu_slide.h"
 #include "../cpu/split.h"
-#include <string.h>
 
 /* Columns to compute and columns of the window together, up to which a line is done without vectors. */
 #define PLAIN_COLS_MAX 8
@@ -11,66 +10,32 @@
 #define EXTENDED_MAX 1024
 
 typedef struct {
-    const gp_window_kernels *kernels;
     const gp_problem *problem;
     const int32_t *row;
     const int32_t *part; /* columns first .. end - 1 of the extended row lie here: of the row, or a copy */
     int64_t first, end;
 } line;
 
-/* Copies n elements of the extended row from column x on. */
-static void extend(const line *l, int64_t x, size_t n, int32_t *to) {
-    for (size_t length; n > 0; x += (int64_t)length, n -= length, to += length) {
-        gp_window_run run = gp_window_run_at(l->problem, l->row, x);
-        length = run.count < n ? run.count : n;
-        if (run.step > 0)
-            memcpy(to, run.first, length * sizeof *to);
-        else if (run.step < 0)
-            l->kernels->reverse(run.first, length, to);
-        else
-            for (size_t i = 0; i < length; ++i)
-                to[i] = *run.first;
-    }
-}
-
 /* n elements of the extended row from column x on: where they lie, or copied to the buffer. */
 static const int32_t *fetch(const line *l, int64_t x, size_t n, int32_t *buffer) {
     if (x >= l->first && x + (int64_t)n <= l->end)
         return l->part + (x - l->first);
-    extend(l, x, n, buffer);
+    gp_window_extend(l->problem, l->row, x, n, buffer);
     return buffer;
 }
 
-/* One element as often as `times`. */
-static void add_value(int64_t value, size_t times, gp_window_totals *to) {
-    const uint32_t absolute = (uint32_t)(value < 0 ? -value : value);
-    to->sum += (gp_i128)value * (gp_i128)times;
-    to->square += (gp_u128)(value * value) * times;
-    to->magnitude = absolute > to->magnitude ? absolute : to->magnitude;
-}
+typedef struct {
+    const gp_window_kernels *kernels;
+    gp_window_totals totals;
+} adding;
 
-/* Adds n elements of the extended row from column x on, in any order. */
-static void add_run(const line *l, int64_t x, size_t n, gp_window_totals *to) {
-    for (size_t length; n > 0; x += (int64_t)length, n -= length) {
-        gp_window_run run = gp_window_run_at(l->problem, l->row, x);
-        length = run.count < n ? run.count : n;
-        if (run.step == 0)
-            add_value(*run.first, length, to);
-        else
-            l->kernels->accumulate(run.step > 0 ? run.first : run.first - (length - 1), length, to);
-    }
-}
-
-/* The window that begins at column x of the extended row: whole periods once, times their number, then the rest. */
-static void add_window(const line *l, int64_t x, gp_window_totals *to) {
-    size_t window = l->problem->window, period = gp_window_period(l->problem);
-    if (period > 0 && window >= period) {
-        add_run(l, x, period, to);
-        to->sum *= (gp_i128)(window / period);
-        to->square *= window / period;
-        window %= period;
-    }
-    add_run(l, x, window, to);
+static void add(void *argument, const gp_window_run *run, size_t times) {
+    adding *to = argument;
+    gp_window_totals of_run = {0, 0, to->totals.magnitude};
+    to->kernels->accumulate(run->step < 0 ? run->first - (run->count - 1) : run->first, run->count, &of_run);
+    to->totals.sum += of_run.sum * (gp_i128)times;
+    to->totals.square += of_run.square * times;
+    to->totals.magnitude = of_run.magnitude;
 }
 
 /*
@@ -129,16 +94,17 @@ static __attribute__((noinline)) void slide_blocks(const gp_window_kernels *kern
     const int32_t *row = (const int32_t *)problem->in + y * problem->in_pitch;
     const int64_t first = (int64_t)begin - 1 - (int64_t)problem->window_before;
     const size_t extended = end - begin + problem->window;
-    line l = {kernels, problem, row, row, 0, (int64_t)problem->cols};
-    gp_window_totals totals = {0, 0, 0};
+    line l = {problem, row, row, 0, (int64_t)problem->cols};
+    adding begun = {kernels, {0, 0, 0}};
     int32_t copy[EXTENDED_MAX];
     if (extended <= EXTENDED_MAX) {
-        extend(&l, first, extended, copy);
-        kernels->accumulate(copy, problem->window, &totals);
+        gp_window_extend(problem, row, first, extended, copy);
+        kernels->accumulate(copy, problem->window, &begun.totals);
         l.part = copy, l.first = first, l.end = first + (int64_t)extended;
     } else {
-        add_window(&l, first, &totals);
+        gp_window_visit_all(problem, row, first, add, &begun);
     }
+    gp_window_totals totals = begun.totals;
     bounds b = {problem->window, totals.magnitude, 0};
     edges e[2];
     gp_window_block block[2];

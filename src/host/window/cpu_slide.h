@@ -35,7 +35,6 @@ typedef struct gp_window_block {
 typedef struct gp_window_kernels {
     uint32_t (*magnitude)(const int32_t *in, size_t n); /* the largest absolute value, 2^31 for the lowest int32 */
     void (*accumulate)(const int32_t *in, size_t n, gp_window_totals *to);
-    void (*reverse)(const int32_t *in, size_t n, int32_t *out); /* out[i] = in[-i] */
     /* On entry, sum and square are those of the window one column left of the block; on return, of its last, where
      * they are asked for. */
     void (*slide)(const gp_window_block *block, gp_window_totals *totals);

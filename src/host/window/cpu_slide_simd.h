@@ -24,11 +24,17 @@ INLINE void scan_number(width w, number *n, total *before) {
         n->narrow = scan_32(n->narrow, &before->narrow);
     if (w == IN_64 || w == WIDE || w == IN_128)
         n->low = scan_64(n->low, &before->low);
-    if (w == IN_UNITS || w == IN_128)
+    if (w == IN_128)
         n->high = scan_64(n->high, &before->high);
 }
 
 INLINE void scan(width sum, width square, numbers *d, state *s) {
+#if defined(HAS_128)
+    if (square == IN_UNITS) {
+        scan_with_units(&d->sum.low, &d->square.high, &s->units);
+        return;
+    }
+#endif
     scan_number(sum, &d->sum, &s->sum);
     scan_number(square, &d->square, &s->square);
 }
@@ -154,15 +160,15 @@ INLINE bool slide_units(bool sum, const gp_window_block *b, gp_window_totals *t)
     const uint64_t begin = (uint64_t)(t->square >> shift) + UNITS_ERROR - 2;
     if (begin < 2 * (uint64_t)UNITS_MIN || (uint32_t)begin < 2 * UNITS_ERROR)
         return false;
-    state s = {.sum = total_from((uint64_t)t->sum, 0), .square = total_from(0, begin), .units = begin_units(shift)};
+    state s = {.units = begin_units(shift, (int64_t)t->sum, (int64_t)begin)};
     if (sum)
         slide_columns(WIDE, IN_UNITS, b, &s);
     else
         slide_columns(NONE, IN_UNITS, b, &s);
     if (!units_sure(&s.units))
         return false;
-    const gp_u128 least = ((gp_u128)(uint64_t)first_lane_64(s.square.high) - UNITS_ERROR) << shift;
-    t->sum = first_lane_64(s.sum.low);
+    const gp_u128 least = ((gp_u128)((lanes_64)s.units.totals)[1] - UNITS_ERROR) << shift;
+    t->sum = first_lane_64(s.units.totals);
     t->square = least + ((uint64_t)t->square + add_lanes_64(s.units.low) - (uint64_t)least);
     return true;
 }
@@ -237,13 +243,8 @@ SIMD static void accumulate(const int32_t *in, size_t n, gp_window_totals *to) {
     to->magnitude = largest > to->magnitude ? largest : to->magnitude;
 }
 
-SIMD static void reverse(const int32_t *in, size_t n, int32_t *out) {
-    for (size_t i = 0; i < n; ++i)
-        out[i] = in[-(ptrdiff_t)i];
-}
-
 static void line(const gp_problem *problem, size_t y, size_t begin, size_t end) {
-    static const gp_window_kernels kernels = {magnitude, accumulate, reverse, slide};
+    static const gp_window_kernels kernels = {magnitude, accumulate, slide};
     gp_window_slide_line(&kernels, problem, y, begin, end);
 }
 

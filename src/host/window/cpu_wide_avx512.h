@@ -47,12 +47,14 @@ _Static_assert(2 * (GP_WINDOW_BLOCK / 2 + LANES) <= UNITS_ERROR - 2, "a block's 
 
 typedef struct {
     wide shift, low; /* a unit is 2^shift; low adds up what is kept modulo 2^64, for the exact total at the end */
+    wide totals;     /* before the step: the sum and the units in turns */
     fvec scale;      /* of what is rounded */
     vec smallest;    /* of totals' lower halves, and of their upper ones */
 } units;
 
-INLINE units begin_units(unsigned shift) {
-    return (units){all_64(shift), all(0), _mm512_set1_ps(0x1p32f * (float)(UINT64_C(1) << shift)), all(-1)};
+INLINE units begin_units(unsigned shift, int64_t sum, int64_t begin) {
+    return (units){all_64(shift), all(0), _mm512_unpacklo_epi64(all_64(sum), all_64(begin)),
+                   _mm512_set1_ps(0x1p32f * (float)(UINT64_C(1) << shift)), all(-1)};
 }
 
 INLINE pairs in_units(units *u, pairs d) {
@@ -64,6 +66,24 @@ INLINE fvec round_units(units *u, pairs p) {
     u->smallest = _mm512_min_epu32(_mm512_min_epu32(u->smallest, p.even), p.odd);
     const vec upper = _mm512_mask_shuffle_epi32(p.odd, 0x5555, p.even, _MM_PERM_CDAB);
     return _mm512_mul_ps(_mm512_cvtepu32_ps(upper | all(1)), u->scale);
+}
+
+/*
+ * The sum and the units, as four fours of each; from the totals of the fours those of pairs and of single lanes
+ * follow by subtraction.
+ */
+INLINE void scan_with_units(pairs *a, pairs *b, units *u) {
+    const wide of_a = add_64(a->even, a->odd), of_b = add_64(b->even, b->odd);
+    const wide second = _mm512_unpackhi_epi64(of_a, of_b);
+    wide fours = add_64(_mm512_unpacklo_epi64(of_a, of_b), second);
+    fours = add_64(fours, _mm512_alignr_epi64(fours, all(0), 6));
+    fours = add_64(fours, _mm512_alignr_epi64(fours, all(0), 4));
+    fours = add_64(fours, u->totals);
+    u->totals = _mm512_shuffle_i64x2(fours, fours, 0xff);
+    const wide first = subtract_64(fours, second);
+    const wide to_a = _mm512_unpacklo_epi64(first, fours), to_b = _mm512_unpackhi_epi64(first, fours);
+    *a = (pairs){subtract_64(to_a, a->odd), to_a};
+    *b = (pairs){subtract_64(to_b, b->odd), to_b};
 }
 
 /* Whether all that was rounded may have been. */
