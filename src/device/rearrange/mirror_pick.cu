@@ -52,8 +52,8 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(byt
         return;
     tile mine = {a, 0, at.row, at.col, threadIdx.x};
     if constexpr (tile::keeps) {
-        mine.read = policy_last();
-        mine.written = policy_normal();
+        mine.read = policy_of(true);
+        mine.written = policy_of(false);
     }
     mine.load();
     await_cluster();
