@@ -23,22 +23,19 @@ struct l2_policy {
 /* For staging memory, whose launch has a policy (enqueue.c). */
 struct no_policy {};
 
-__device__ inline l2_policy policy_of(bool stays) {
-    uint64_t bits = 0;
-#if __CUDA_ARCH__ >= 800
-    if (stays)
-        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(bits));
-    else
-        asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(bits));
-#endif
-    return {bits};
-}
-
 template <bool hinted> __device__ inline auto read_policy(bool keep) {
-    if constexpr (hinted)
-        return policy_of(keep);
-    else
+    if constexpr (hinted) {
+        l2_policy policy = {0};
+#if __CUDA_ARCH__ >= 800
+        if (keep)
+            asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
+        else
+            asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy.bits));
+#endif
+        return policy;
+    } else {
         return no_policy{};
+    }
 }
 
 /* An element that the kernel reads once, if no halo is read twice. */
