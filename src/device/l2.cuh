@@ -23,27 +23,19 @@ struct l2_policy {
 /* For staging memory, whose launch has a policy (enqueue.c). */
 struct no_policy {};
 
-__device__ inline l2_policy policy_last() {
-    uint64_t bits = 0;
-#if __CUDA_ARCH__ >= 800
-    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(bits));
-#endif
-    return {bits};
-}
-
-__device__ inline l2_policy policy_normal() {
-    uint64_t bits = 0;
-#if __CUDA_ARCH__ >= 800
-    asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(bits));
-#endif
-    return {bits};
-}
-
 template <bool hinted> __device__ inline auto read_policy(bool keep) {
-    if constexpr (hinted)
-        return keep ? policy_last() : policy_normal();
-    else
+    if constexpr (hinted) {
+        l2_policy policy = {0};
+#if __CUDA_ARCH__ >= 800
+        if (keep)
+            asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
+        else
+            asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy.bits));
+#endif
+        return policy;
+    } else {
         return no_policy{};
+    }
 }
 
 /* An element that the kernel reads once, if no halo is read twice. */

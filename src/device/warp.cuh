@@ -9,18 +9,6 @@
 #define GP_FULL_WARP 0xffffffffu
 
 /*
- * First in every kernel whose row says that its launches overlap: the blocks of a launch may be placed while the last
- * blocks of the kernel before it in the stream still run, and wait here for all that it wrote. Costs nothing where
- * nothing overlaps; before architecture 90 there is no such launch.
- */
-__device__ __forceinline__ void gp_grid_dependency_wait() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-/*
  * Waits for earlier kernels, but leaves it to gp_admit_later_kernels() when the next kernel's blocks may take room on
  * an SM: not before every block has called it. An SM that is done early would else be given more of them than others.
  */
@@ -39,6 +27,16 @@ __device__ __forceinline__ void gp_admit_later_kernels() {
 }
 
 /*
+ * First in every kernel whose row says that its launches overlap: the blocks of a launch may be placed while the last
+ * blocks of the kernel before it in the stream still run, and wait here for all that it wrote. Costs nothing where
+ * nothing overlaps; before architecture 90 there is no such launch.
+ */
+__device__ __forceinline__ void gp_grid_dependency_wait() {
+    gp_grid_dependency_wait(gp_admission::later);
+    gp_admit_later_kernels();
+}
+
+/*
  * gp_grid_dependency_wait(), but after `value` has been computed, so that addresses are there when waiting ends: the
  * assembler would else wait first, and compute then. It does not know that both branches do one thing.
  */
@@ -47,10 +45,10 @@ __device__ __forceinline__ void gp_grid_dependency_wait(uint32_t value) {
     asm volatile(
         "{ .reg .pred p; setp.ne.u32 p, %0, 0; @p griddepcontrol.wait; @!p griddepcontrol.wait; }" ::"r"(value)
         : "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #else
     (void)value;
 #endif
+    gp_admit_later_kernels();
 }
 
 /*

@@ -79,12 +79,9 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
 #define GP_DECLARE_LAUNCHER(launcher) \
     GP_C_LINKAGE gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
 
-#define GP_DECLARE_FIT(fits) \
-    bool fits(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling)
-
 /* A row of the GPU whose fit() is in another file than the table. */
-#define GP_DECLARE_ROW(row)       \
-    GP_DECLARE_FIT(gp_fit_##row); \
+#define GP_DECLARE_ROW(row)                                                                                     \
+    bool gp_fit_##row(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling); \
     GP_DECLARE_LAUNCHER(gp_launch_##row)
 
 #define GP_TABLE_ROWS_MAX 24                /* rows of a table at most */

@@ -50,11 +50,7 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(byt
     tile_index at;
     if (!tile_of_cluster(a, &at))
         return;
-    tile mine = {a, 0, at.row, at.col, threadIdx.x};
-    if constexpr (tile::keeps) {
-        mine.read = policy_last();
-        mine.written = policy_normal();
-    }
+    const tile mine = {a, 0, at.row, at.col, threadIdx.x};
     mine.load();
     await_cluster();
     mine.store();

@@ -39,12 +39,9 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
     static constexpr uint32_t times = (words + 31) / 32, warps = threads / 32, full = (1u << elems) - 1;
     static_assert(threads % lanes == 0 && warps % elems == 0, "a thread's rows and columns are skewed alike");
 
-    static constexpr bool keeps = bytes == 2 && vectors == GP_MIRROR_PICK_WIDE_VECTORS(2);
-
     const transpose_arguments &a;
     uint32_t base; /* in shared memory */
     uint32_t row, col, thread;
-    l2_policy read = {}, written = {}; /* if it keeps */
 
     __device__ static int64_t first(uint32_t tile) {
         return (int64_t)tile * stretch - halo;
@@ -95,63 +92,14 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
             }
         }
     }
-    __device__ uint4 load_kept(uintptr_t from) const {
-#if __CUDA_ARCH__ >= 800
-        uint4 v;
-        asm volatile("ld.global.L1::no_allocate.L2::cache_hint.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                     : "l"(from), "l"(read.bits));
-        return v;
-#else
-        return *(const uint4 *)from;
-#endif
-    }
-    /*
-     * The same for a whole tile, by way of registers, all loads before the first store: so they can have a policy.
-     * (Copies to shared memory with one ended in an illegal instruction here, nvcc 13.0.) 11585 x 11585 of 2 bytes on
-     * an H200: 159 us by copies, 151 so.
-     */
-    __device__ void load_rows_kept() const {
-        constexpr uint32_t step = threads / lanes, times = (side + step - 1) / step;
-        const uint32_t y = thread / lanes, x = thread % lanes * GP_VECTOR;
-        const uintptr_t from =
-            (uintptr_t)(a.in + (first(row) + y) * (int64_t)a.in_pitch + (uint64_t)col * stretch * bytes);
-        uint4 kept[times];
-#pragma unroll
-        for (uint32_t i = 0; i < times; i++) {
-            const uintptr_t at = from + i * step * a.in_pitch;
-            if (x < (at & 12) + words * 4 && y + i * step < side)
-                kept[i] = load_kept((at + x) & ~(uintptr_t)15);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < times; i++) {
-            const uintptr_t at = from + i * step * a.in_pitch;
-            const uint32_t r = y + i * step;
-            if (x < (at & 12) + words * 4 && r < side)
-                *(uint4 *)(transpose_shared + base + row_at(r) + (at & 16) + x) = kept[i];
-        }
-    }
     __device__ void load() const {
         if (row == 0 || !is_inside())
             load_rows<false>();
-        else if constexpr (keeps)
-            load_rows_kept();
         else
             load_rows<true>();
         await_copies();
     }
 
-    /* What was kept is to leave L2 once it has been written over. */
-    __device__ void store_word(unsigned char *to, uint32_t word) const {
-#if __CUDA_ARCH__ >= 800
-        if constexpr (keeps) {
-            asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(to), "r"(word), "l"(written.bits)
-                         : "memory");
-            return;
-        }
-#endif
-        *(uint32_t *)to = word;
-    }
     __device__ static void store_part(unsigned char *to, const uint32_t *e, uint32_t part) {
 #pragma unroll
         for (uint32_t k = 0; k < elems; k++)
@@ -189,7 +137,7 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
                     e[k] = *(const element *)(transpose_shared + (int32_t)place(r) + c * bytes);
             }
             if (part == full)
-                store_word(to + w * 4, word_of_elements<bytes>(e));
+                *(uint32_t *)(to + w * 4) = word_of_elements<bytes>(e);
             else
                 store_part(to + w * 4, e, part);
         }
@@ -235,7 +183,7 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
 #pragma unroll
             for (uint32_t i = 0; i < times; i++)
                 if (part[i] == full)
-                    store_word(to + i * 128, word_of_elements<bytes>(e[i]));
+                    *(uint32_t *)(to + i * 128) = word_of_elements<bytes>(e[i]);
                 else if (!whole)
                     store_part(to + i * 128, e[i], part[i]);
         }

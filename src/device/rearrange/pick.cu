@@ -38,7 +38,7 @@ template <int bytes> __device__ inline uint4 vector_of(const uint32_t *e, uint32
     uint32_t w[4];
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++)
-        w[i] = turned_word<bytes>(e + i * elems, order);
+        w[i] = word_of_elements<bytes>(e + i * elems, order);
     const bool one = order / elems & 1, two = order / elems & 2;
     const uint4 v = one ? make_uint4(w[1], w[0], w[3], w[2]) : make_uint4(w[0], w[1], w[2], w[3]);
     return two ? make_uint4(v.z, v.w, v.x, v.y) : v;

@@ -218,16 +218,6 @@ __device__ inline uint32_t skew_at(const piece_arguments<offset> &a, offset at) 
     return ((uint32_t)(uintptr_t)a.out + (uint32_t)at) / bytes & a.skews;
 }
 
-/* A word of elements whose rows were taken in the order k ^ turn, from the low bits on. */
-template <int bytes> __device__ inline uint32_t turned_word(const uint32_t *e, uint32_t turn) {
-    if constexpr (bytes == 1) {
-        const uint32_t pair = turn & 1 ? 0x0004 : 0x0040;
-        return __byte_perm(__byte_perm(e[0], e[1], pair), __byte_perm(e[2], e[3], pair), turn & 2 ? 0x1054 : 0x5410);
-    } else {
-        return __byte_perm(e[0], e[1], turn & 1 ? 0x1054 : 0x5410);
-    }
-}
-
 /*
  * Columns c, c + stride, ... Lanes lie below each other, `elems` rows apart. Rows in shared memory an odd number of
  * elements apart: they are all in different banks. Else 2^turn_lanes are, and the next lanes take rows k ^ turn
@@ -263,7 +253,7 @@ __device__ inline void store_set(const piece_arguments<offset> &a, const piece_t
 #pragma unroll
         for (uint32_t i = 0; i < times; i++)
             if (full[i])
-                *(uint32_t *)(to + i * 128) = turned_word<bytes>(e[i], turn);
+                *(uint32_t *)(to + i * 128) = word_of_elements<bytes>(e[i], turn);
 #pragma unroll
         for (uint32_t k = 0; k < elems; k++)
             from[k] += stride * bytes;

@@ -94,17 +94,7 @@ template <int piece> __device__ inline uint32_t pick_if(bool wanted, uint32_t at
 }
 
 template <int piece> __device__ inline uint32_t pick(uint32_t at) {
-    uint32_t value;
-    if constexpr (piece == 1) {
-        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(at));
-    } else if constexpr (piece == 2) {
-        uint16_t half;
-        asm volatile("ld.shared.u16 %0, [%1];" : "=h"(half) : "r"(at));
-        value = half;
-    } else {
-        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(at));
-    }
-    return value;
+    return pick_if<piece>(true, at);
 }
 
 #endif

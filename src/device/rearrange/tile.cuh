@@ -116,12 +116,13 @@ __device__ inline uint32_t word_of(const uint4 &v, int i) {
     return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
-/* 4 / bytes elements, one behind the other in memory. */
-template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t *e) {
+/* 4 / bytes elements, one behind the other in memory; they were taken in the order k ^ turn. */
+template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t *e, uint32_t turn = 0) {
+    const uint32_t pair = turn & 1 ? 0x0004 : 0x0040;
     if constexpr (bytes == 1)
-        return __byte_perm(__byte_perm(e[0], e[1], 0x0040), __byte_perm(e[2], e[3], 0x0040), 0x5410);
+        return __byte_perm(__byte_perm(e[0], e[1], pair), __byte_perm(e[2], e[3], pair), turn & 2 ? 0x1054 : 0x5410);
     else if constexpr (bytes == 2)
-        return __byte_perm(e[0], e[1], 0x5410);
+        return __byte_perm(e[0], e[1], turn & 1 ? 0x1054 : 0x5410);
     else
         return e[0];
 }

@@ -85,7 +85,8 @@ __global__ void __maxnreg__(SCAN_REGS) window_scan(window_arguments a, gp_window
     extern __shared__ __align__(16) int32_t window_shared[];
     uint32_t *magnitudes = (uint32_t *)window_shared;
     int32_t *pixels = window_shared + GP_WINDOW_SCAN_WARPS;
-    const uint32_t y = find_row(tiles), tile = blockIdx.x - y * tiles.tiles_a_row;
+    const uint32_t y = (uint32_t)((uint64_t)blockIdx.x * tiles.tiles_scale >> tiles.tiles_shift);
+    const uint32_t tile = blockIdx.x - y * tiles.tiles_a_row;
     const tile_frame f = find_tile(a, tiles, y, tile);
     if (tiles.gaps && (tile == 0 || tile + 1 == tiles.tiles_a_row))
         fetch_edges(a, f);

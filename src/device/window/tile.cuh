@@ -30,11 +30,6 @@ __device__ __forceinline__ uint32_t columns_early(const window_arguments &a, int
     return ((uint32_t)((uintptr_t)out / 4 % GP_WINDOW_LINE) + (uint32_t)a.col_first) & mask;
 }
 
-/* The row that the block's tile lies in. */
-__device__ __forceinline__ uint32_t find_row(const gp_window_tiles &tiles) {
-    return (uint32_t)((uint64_t)blockIdx.x * tiles.tiles_scale >> tiles.tiles_shift);
-}
-
 __device__ __forceinline__ tile_frame find_tile(const window_arguments &a, const gp_window_tiles &tiles, int64_t y,
                                                 uint32_t tile) {
     const uint32_t early = columns_early(a, y, tiles.early_mask);

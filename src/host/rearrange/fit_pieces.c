@@ -2,13 +2,12 @@
 /* Tilings of transpose_strip, one side short, and of transpose_pieces, elements of any size. Pure. */
 #include "fit.h"
 
-#define BUDGET ((uint64_t)32 << 10) /* bytes of a tile, where there are enough of them */
-#define BUDGET_4 \
-    ((uint64_t)24 << 10) /* of pieces of 4 bytes; 11585 x 11585 of 12 on an H200: 0.93 and 0.95 of a copy */
+/* Bytes of a tile, where there are enough of them. Of pieces of 4 bytes: 11585 x 11585 of 12 on an H200 ran at 0.93
+ * of a copy's speed with BUDGET, at 0.95 with BUDGET_4. */
+#define BUDGET ((uint64_t)32 << 10)
+#define BUDGET_4 ((uint64_t)24 << 10)
 #define BUDGET_LEAST ((uint64_t)8 << 10)
-#define LONG_COLUMN                                                                                                 \
-    128u                  /* bytes of a short column from which on tiles have twice the size, and twice the threads \
-                           */
+#define LONG_COLUMN 128u  /* bytes of a short column from which on tiles and blocks are twice as large */
 #define RUN_ROW 256u      /* bytes of rows that transpose_pieces takes as one run */
 #define ASPECT 13         /* tenths: a tile's column in bytes over its row's */
 #define ROWS_FOR_COLS 16  /* a side is short if the other is so many times as long */
