@@ -80,8 +80,11 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
                 if (fed) {
                     const size_t below = i + rows_ahead;
                     const char *ahead = below < rows ? in + below * pitch : after + (below - rows) * pitch;
-                    __builtin_prefetch(ahead, 0, high == 1 ? 2 : 3);
-                    __builtin_prefetch(ahead + GP_CACHE_LINE, 0, high == 1 ? 2 : 3);
+                    for (size_t line = 0; line < 2; ++line)
+                        if (high == 1) /* into the second-level cache */
+                            __builtin_prefetch(ahead + line * GP_CACHE_LINE, 0, 2);
+                        else
+                            __builtin_prefetch(ahead + line * GP_CACHE_LINE, 0, 3);
                     for (size_t v = 0; v < SQUARE_BYTES / VECTOR; ++v)
                         row[v] = load(in + i * pitch + v * VECTOR);
                 }
