@@ -15,10 +15,11 @@ typedef void (*gp_window_line)(const gp_problem *problem, size_t row, size_t beg
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line);
 
-/* Runs the problem, rows first .. end-1 with `rows`, divided among the plan's threads. */
+/* Threads to use, as gp_threads_worth() says; runs items 0 .. items-1, one at least, divided among so many. */
 typedef void (*gp_window_range)(const void *argument, size_t first, size_t end);
-gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                            gp_window_range range, const void *argument);
+unsigned gp_window_threads(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_in_parts(gp_context *context, unsigned parts, const gp_problem *problem, size_t items,
+                             gp_window_range range, const void *argument);
 
 /* The reference row's. */
 void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);

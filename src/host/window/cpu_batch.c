@@ -205,5 +205,5 @@ gp_status gp_window_in_batches(gp_context *context, const gp_plan *plan, const g
     gp_window_map map;
     gp_window_map_columns(problem, kernels->lanes, &map);
     const batches b = {kernels, problem, &map, line};
-    return gp_window_in_rows(context, plan, problem, rows, &b);
+    return gp_window_in_parts(context, gp_window_threads(context, plan, problem), problem, problem->rows, rows, &b);
 }

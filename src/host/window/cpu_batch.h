@@ -39,7 +39,7 @@ typedef struct gp_window_map {
     size_t n_first; /* columns of the row in the window one left of the first computed */
     uint32_t first[GP_BATCH_COLS_MAX];
     int32_t times[GP_BATCH_COLS_MAX];                             /* how often each is in it */
-    int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column */
+    int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column; FOUR at least */
 } gp_window_map;
 
 /* The map of a problem of up to GP_BATCH_COLS_MAX columns; in cpu_batch_map.c. */

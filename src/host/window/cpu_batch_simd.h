@@ -46,7 +46,8 @@ SIMD static uint32_t gather(const int32_t *in, size_t pitch, size_t cols, int32_
     int32_t few[LANES][4] = {0};
     if (cols < 4) {
         for (size_t row = 0; row < LANES; ++row)
-            memcpy(few[row], in + row * pitch, cols * sizeof *in);
+            for (size_t c = 0; c < cols; ++c)
+                few[row][c] = in[row * pitch + c];
         in = few[0], pitch = cols = 4;
     }
     for (size_t c = 0; c < cols; c += 4) {
