@@ -10,7 +10,7 @@ static void count(void *argument, const gp_window_run *run, size_t times) {
 }
 
 /* Number 0 is what ZERO has outside the row. */
-void gp_window_map_columns(const gp_problem *problem, size_t lanes, gp_window_map *map) {
+void gp_window_map_columns(const gp_problem *problem, size_t lanes, gp_window_reverse reverse, gp_window_map *map) {
     const int64_t before = (int64_t)problem->window_before, after = (int64_t)problem->window - 1 - before;
     const int64_t first = (int64_t)problem->col_first;
     int32_t row[GP_BATCH_COLS_MAX];
@@ -22,8 +22,8 @@ void gp_window_map_columns(const gp_problem *problem, size_t lanes, gp_window_ma
     map->n_first = 0;
     memset(map->enters, 0, GP_BATCH_FOUR * sizeof *map->enters);
     memset(map->leaves, 0, GP_BATCH_FOUR * sizeof *map->leaves);
-    gp_window_extend(problem, row, first + after, map->n, map->enters);
-    gp_window_extend(problem, row, first - 1 - before, map->n, map->leaves);
+    gp_window_extend(problem, row, first + after, map->n, map->enters, reverse);
+    gp_window_extend(problem, row, first - 1 - before, map->n, map->leaves, reverse);
     for (size_t x = 0; x < map->n; ++x) {
         map->enters[x] *= (int32_t)lanes;
         map->leaves[x] *= (int32_t)lanes;
