@@ -202,7 +202,8 @@ static gp_threads *usable_pool(gp_context *context) {
     return context->threads;
 }
 
-unsigned gp_threads_worth(gp_context *context, unsigned parts, uint64_t ns) {
+unsigned gp_threads_worth(gp_context *context, uint64_t most, uint64_t ns) {
+    const unsigned parts = most < GP_PARTS_MAX ? (unsigned)most : GP_PARTS_MAX;
     gp_threads *pool = parts > 1 ? usable_pool(context) : NULL;
     if (!pool)
         return parts;

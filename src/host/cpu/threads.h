@@ -12,10 +12,11 @@
 typedef void (*gp_part_function)(void *work, unsigned part, unsigned parts);
 
 /*
- * How many of `parts` threads to use for a call that takes one thread about `ns`: all of them if the call is worth
- * waking threads, or if the call before began so short a while ago that they are still awake; otherwise one.
+ * How many of up to `most` threads, or GP_PARTS_MAX, to use for a call that takes one thread about `ns`: all of them
+ * if the call is worth waking threads, or if the call before began so short a while ago that they are still awake;
+ * otherwise one.
  */
-unsigned gp_threads_worth(gp_context *context, unsigned parts, uint64_t ns);
+unsigned gp_threads_worth(gp_context *context, uint64_t most, uint64_t ns);
 
 /*
  * Runs all parts and returns when all are done. Fewer threads than parts, down to the caller alone, if threads cannot

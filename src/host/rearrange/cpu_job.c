@@ -69,8 +69,8 @@ bool gp_transpose_next(const gp_transpose_job *job, unsigned part, unsigned *sha
 }
 
 unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const uint64_t parts = plan->tiling.blocks < GP_PARTS_MAX ? plan->tiling.blocks : GP_PARTS_MAX;
-    return gp_threads_worth(context, (unsigned)parts, (problem->bytes_read + problem->bytes_written) / BYTES_A_NS);
+    return gp_threads_worth(context, plan->tiling.blocks,
+                            (problem->bytes_read + problem->bytes_written) / BYTES_A_NS);
 }
 
 void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_part_function part) {

@@ -90,11 +90,8 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
         *problem->result = problem->reduce == GP_REDUCE_AND ? -1 : 0;
         return GP_OK;
     }
-    unsigned parts = plan->tiling.blocks > GP_PARTS_MAX ? GP_PARTS_MAX : (unsigned)plan->tiling.blocks;
-    if (parts > problem->n)
-        parts = (unsigned)problem->n;
-    if (parts > 1)
-        parts = gp_threads_worth(context, parts, problem->bytes_read / BYTES_A_NS);
+    const uint64_t most = plan->tiling.blocks < problem->n ? plan->tiling.blocks : problem->n;
+    const unsigned parts = gp_threads_worth(context, most, problem->bytes_read / BYTES_A_NS);
     reduce_work work = {.problem = problem, .chunk = chunk, .streamed = problem->n > IN_CACHE_MAX * parts};
     gp_total total =
         parts > 1 ? reduce_in_parts(context, parts, &work) : reduce_range(&work, problem->in, problem->n);
@@ -111,35 +108,29 @@ uint64_t gp_reduce_cpu_parts(const gp_problem *problem) {
     return problem->bytes_read < BYTES_FOR_TWO ? 1 : gp_parts_for_bytes(problem->bytes_read);
 }
 
+/* `op` is a constant. */
+static inline __attribute__((always_inline)) int64_t reduce_as(gp_reduce_op op, const int32_t *in, size_t n) {
+    int64_t total = in[0];
+    for (size_t i = 1; i < n; ++i)
+        total = (int64_t)gp_reduce_combine(op, total, in[i]);
+    return total;
+}
+
 static int64_t reduce(gp_reduce_op op, const int32_t *in, size_t n, bool streamed) {
-    int64_t sum = 0;
-    int32_t total = in[0];
     (void)streamed;
     switch (op) {
     case GP_REDUCE_SUM:
-        for (size_t i = 0; i < n; ++i)
-            sum += in[i];
-        return sum;
+        return reduce_as(GP_REDUCE_SUM, in, n);
     case GP_REDUCE_MIN:
-        for (size_t i = 1; i < n; ++i)
-            total = in[i] < total ? in[i] : total;
-        return total;
+        return reduce_as(GP_REDUCE_MIN, in, n);
     case GP_REDUCE_MAX:
-        for (size_t i = 1; i < n; ++i)
-            total = in[i] > total ? in[i] : total;
-        return total;
+        return reduce_as(GP_REDUCE_MAX, in, n);
     case GP_REDUCE_AND:
-        for (size_t i = 1; i < n; ++i)
-            total &= in[i];
-        return total;
+        return reduce_as(GP_REDUCE_AND, in, n);
     case GP_REDUCE_OR:
-        for (size_t i = 1; i < n; ++i)
-            total |= in[i];
-        return total;
+        return reduce_as(GP_REDUCE_OR, in, n);
     default:
-        for (size_t i = 1; i < n; ++i)
-            total ^= in[i];
-        return total;
+        return reduce_as(GP_REDUCE_XOR, in, n);
     }
 }
 

@@ -11,10 +11,9 @@
 
 typedef struct {
     const gp_problem *problem;
-    gp_window_line line;
-    gp_window_range range; /* NULL: line by line */
+    gp_window_range range;
     const void *argument;
-    size_t pieces; /* of each row */
+    size_t items;
     gp_shares *shares;
 } window_work;
 
@@ -27,33 +26,14 @@ typedef struct {
 /* Of one thread, past its core's own cache. */
 #define BYTES_A_NS 10
 
-static void window_share(const window_work *work, unsigned share, unsigned shares) {
-    const gp_problem *problem = work->problem;
-    size_t cols = problem->col_end - problem->col_first, items = problem->rows * work->pieces;
-    size_t begin = gp_part_begin(items, share, shares), end = gp_part_begin(items, share + 1, shares);
-    if (work->range) {
-        work->range(work->argument, begin, end);
-        return;
-    }
-    for (size_t i = begin; i < end; ++i) {
-        if (work->pieces == 1) {
-            work->line(problem, i, problem->col_first, problem->col_end);
-            continue;
-        }
-        size_t piece = i % work->pieces;
-        size_t from = cols / work->pieces * piece;
-        size_t to = piece + 1 == work->pieces ? cols : from + cols / work->pieces;
-        work->line(problem, i / work->pieces, problem->col_first + from, problem->col_first + to);
-    }
-}
-
 static void window_part(void *argument, unsigned part, unsigned parts) {
     const window_work *work = argument;
     unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
     const gp_rounding before = gp_round_to_nearest();
     (void)parts;
     for (; share < shares; share = gp_shares_take(work->shares, part))
-        window_share(work, share, shares);
+        work->range(work->argument, gp_part_begin(work->items, share, shares),
+                    gp_part_begin(work->items, share + 1, shares));
     gp_round_as(before);
     if (work->problem->bytes_written >= GP_STREAMED_BYTES_MIN)
         gp_streams_done();
@@ -63,43 +43,49 @@ static uint64_t bytes_of(const gp_problem *problem) {
     return problem->bytes_read + problem->bytes_written;
 }
 
-static gp_status run(gp_context *context, unsigned parts, window_work *work) {
-    const gp_problem *problem = work->problem;
-    size_t items = problem->rows * work->pieces;
-    parts = parts > items ? (unsigned)items : parts;
-    parts = parts > 1 ? parts : 1;
+unsigned gp_window_threads(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_threads_worth(context, plan->tiling.blocks, bytes_of(problem) / BYTES_A_NS);
+}
+
+gp_status gp_window_in_parts(gp_context *context, unsigned parts, const gp_problem *problem, size_t items,
+                             gp_window_range range, const void *argument) {
     gp_shares shares;
-    work->shares = &shares;
+    window_work work = {problem, range, argument, items, &shares};
+    parts = parts > items ? (unsigned)items : parts;
     gp_shares_begin(&shares, bytes_of(problem), parts);
-    gp_threads_run(context, parts, window_part, work);
+    gp_threads_run(context, parts, window_part, &work);
     return GP_OK;
 }
 
-static unsigned parts_of(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    const uint64_t parts = plan->tiling.blocks < GP_PARTS_MAX ? plan->tiling.blocks : GP_PARTS_MAX;
-    return gp_threads_worth(context, (unsigned)parts, bytes_of(problem) / BYTES_A_NS);
+typedef struct {
+    const gp_problem *problem;
+    gp_window_line line;
+    size_t pieces; /* of each row */
+} lines;
+
+static void pieces_of_lines(const void *argument, size_t first, size_t end) {
+    const lines *l = argument;
+    const size_t begin = l->problem->col_first, cols = l->problem->col_end - begin, length = cols / l->pieces;
+    for (size_t i = first; i < end; ++i) {
+        const size_t from = i % l->pieces * length, to = (i + 1) % l->pieces == 0 ? cols : from + length;
+        l->line(l->problem, i / l->pieces, begin + from, begin + to);
+    }
 }
 
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line) {
     if (problem->rows == 0 || problem->col_first >= problem->col_end)
         return GP_OK;
-    unsigned parts = parts_of(context, plan, problem);
-    size_t cols = problem->col_end - problem->col_first, pieces = 1;
+    const unsigned parts = gp_window_threads(context, plan, problem);
+    lines l = {problem, line, 1};
     if (parts > 1 && problem->rows / ROWS_PER_PART < parts) {
-        size_t worth = problem->window < PIECE_COLS_MIN ? PIECE_COLS_MIN : problem->window;
-        pieces = (size_t)parts * ROWS_PER_PART / problem->rows;
-        pieces = pieces > cols / worth ? cols / worth : pieces;
-        pieces = pieces > 1 ? pieces : 1;
+        const size_t worth = problem->window < PIECE_COLS_MIN ? PIECE_COLS_MIN : problem->window;
+        const size_t most = (problem->col_end - problem->col_first) / worth;
+        l.pieces = (size_t)parts * ROWS_PER_PART / problem->rows;
+        l.pieces = l.pieces > most ? most : l.pieces;
+        l.pieces = l.pieces > 1 ? l.pieces : 1;
     }
-    window_work work = {.problem = problem, .line = line, .pieces = pieces};
-    return run(context, parts, &work);
-}
-
-gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                            gp_window_range range, const void *argument) {
-    window_work work = {.problem = problem, .range = range, .argument = argument, .pieces = 1};
-    return run(context, parts_of(context, plan, problem), &work);
+    return gp_window_in_parts(context, parts, problem, problem->rows * l.pieces, pieces_of_lines, &l);
 }
 
 /* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room. */

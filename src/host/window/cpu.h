@@ -15,10 +15,11 @@ typedef void (*gp_window_line)(const gp_problem *problem, size_t row, size_t beg
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line);
 
-/* Runs the problem, rows first .. end-1 with `rows`, divided among the plan's threads. */
+/* Threads to use, as gp_threads_worth() says; runs items 0 .. items-1, one at least, divided among so many. */
 typedef void (*gp_window_range)(const void *argument, size_t first, size_t end);
-gp_status gp_window_in_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                            gp_window_range range, const void *argument);
+unsigned gp_window_threads(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_in_parts(gp_context *context, unsigned parts, const gp_problem *problem, size_t items,
+                             gp_window_range range, const void *argument);
 
 /* The reference row's. */
 void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);
@@ -43,8 +44,10 @@ typedef void (*gp_window_visit)(void *argument, const gp_window_run *run, size_t
 void gp_window_visit_all(const gp_problem *problem, const int32_t *row, gp_i128 x, gp_window_visit visit,
                          void *argument);
 
-/* Copies n elements of the extended row from column x on. */
-void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to);
+/* Copies n elements of the extended row from column x on; `reverse`: out[i] = in[-i] for i < n, in vectors. */
+typedef void (*gp_window_reverse)(const int32_t *in, size_t n, int32_t *out);
+void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to,
+                      gp_window_reverse reverse);
 
 /* The integers rounded once, to nearest, ties to even. */
 float gp_window_round(gp_u128 value);

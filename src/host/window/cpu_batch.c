@@ -203,7 +203,7 @@ static void rows(const void *argument, size_t first, size_t end) {
 gp_status gp_window_in_batches(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                const gp_batch_kernels *kernels, gp_window_line line) {
     gp_window_map map;
-    gp_window_map_columns(problem, kernels->lanes, &map);
+    gp_window_map_columns(problem, kernels->lanes, kernels->reverse, &map);
     const batches b = {kernels, problem, &map, line};
-    return gp_window_in_rows(context, plan, problem, rows, &b);
+    return gp_window_in_parts(context, gp_window_threads(context, plan, problem), problem, problem->rows, rows, &b);
 }

@@ -39,11 +39,11 @@ typedef struct gp_window_map {
     size_t n_first; /* columns of the row in the window one left of the first computed */
     uint32_t first[GP_BATCH_COLS_MAX];
     int32_t times[GP_BATCH_COLS_MAX];                             /* how often each is in it */
-    int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column */
+    int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column; FOUR at least */
 } gp_window_map;
 
 /* The map of a problem of up to GP_BATCH_COLS_MAX columns; in cpu_batch_map.c. */
-void gp_window_map_columns(const gp_problem *problem, size_t lanes, gp_window_map *map);
+void gp_window_map_columns(const gp_problem *problem, size_t lanes, gp_window_reverse reverse, gp_window_map *map);
 
 /* Whole lines of results that are to go past the caches. */
 typedef struct gp_batch_lines {
@@ -67,6 +67,7 @@ typedef struct gp_window_batch {
 
 typedef struct gp_batch_kernels {
     size_t lanes;
+    gp_window_reverse reverse;
     /* The rows' columns as vectors. Returns the largest absolute value. */
     uint32_t (*gather)(const int32_t *in, size_t pitch, size_t cols, int32_t *columns);
     /*

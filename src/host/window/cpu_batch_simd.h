@@ -46,7 +46,8 @@ SIMD static uint32_t gather(const int32_t *in, size_t pitch, size_t cols, int32_
     int32_t few[LANES][4] = {0};
     if (cols < 4) {
         for (size_t row = 0; row < LANES; ++row)
-            memcpy(few[row], in + row * pitch, cols * sizeof *in);
+            for (size_t c = 0; c < cols; ++c)
+                few[row][c] = in[row * pitch + c];
         in = few[0], pitch = cols = 4;
     }
     for (size_t c = 0; c < cols; c += 4) {
@@ -187,7 +188,7 @@ SIMD static void write_past(const float *from, float *to, size_t n) {
 }
 
 gp_status NAMED(gp_launch_window_batch)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    static const gp_batch_kernels kernels = {LANES, gather, slide_batch, write_past};
+    static const gp_batch_kernels kernels = {LANES, reverse, gather, slide_batch, write_past};
     return gp_window_in_batches(context, plan, problem, &kernels, line);
 }
 

@@ -68,14 +68,14 @@ void gp_window_visit_all(const gp_problem *problem, const int32_t *row, gp_i128 
     }
 }
 
-void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to) {
+void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to,
+                      gp_window_reverse reverse) {
     for (gp_window_run run; n > 0; x += (int64_t)run.count, n -= run.count, to += run.count) {
         run = run_up_to(problem, row, x, n);
         if (run.step > 0)
             memcpy(to, run.first, run.count * sizeof *to);
         else if (run.step < 0)
-            for (ptrdiff_t i = 0; i < (ptrdiff_t)run.count; ++i)
-                to[i] = run.first[-i];
+            reverse(run.first, run.count, to);
         else
             for (size_t i = 0; i < run.count; ++i)
                 to[i] = *run.first;
