@@ -7,16 +7,9 @@
  */
 #include "mirror_pick.cuh"
 
-/* Blocks an SM that registers leave room for, and threads. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define BLOCKS(threads) (1536 / (threads))
-#else
-#define BLOCKS(threads) (1024 / (threads))
-#endif
-
 /* Half of the threads each swap one of the two tiles; both are read before either is written. */
 template <int bytes, int vectors, int threads>
-__global__ void __launch_bounds__(threads, BLOCKS(threads)) transpose_mirror_pick(transpose_arguments a) {
+__global__ void __launch_bounds__(threads, SM_THREADS / threads) transpose_mirror_pick(transpose_arguments a) {
     typedef picked_tile<bytes, vectors, threads / 2> tile;
     gp_grid_dependency_wait();
     tile_index at;
@@ -43,7 +36,8 @@ __device__ inline bool tile_of_cluster(const transpose_arguments &a, tile_index 
 }
 
 template <int bytes>
-__global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(bytes), 3)
+__global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(bytes),
+                                                 BLOCKS_OF(GP_MIRROR_PICK_WIDE_THREADS(bytes), 3))
     transpose_mirror_pick_wide(transpose_arguments a) {
     typedef picked_tile<bytes, GP_MIRROR_PICK_WIDE_VECTORS(bytes), GP_MIRROR_PICK_WIDE_THREADS(bytes)> tile;
     gp_grid_dependency_wait();

@@ -131,7 +131,8 @@ template <int piece> __device__ inline void store_rest(const raw_tile &raw, uint
 }
 
 template <int piece, bool long_columns>
-__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 5) transpose_pieces(transpose_arguments a) {
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, BLOCKS_OF(GP_TRANSPOSE_THREADS, 5))
+    transpose_pieces(transpose_arguments a) {
     gp_grid_dependency_wait();
     const skewed_tile tile = skewed_tile_at(a, tile_of_block<false>(a.tiles));
     const unsigned char *base = a.in + tile.row * (int64_t)a.in_pitch + tile.col * a.elem_bytes;

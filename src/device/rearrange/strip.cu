@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 4) transpose_strip_colum
  * from the same places of other columns. A single column without gaps is taken as a single row.
  */
 template <int piece, int threads>
-__global__ void __launch_bounds__(threads, 1536 / threads) transpose_strip_rows(transpose_arguments a) {
+__global__ void __launch_bounds__(threads, SM_THREADS / threads) transpose_strip_rows(transpose_arguments a) {
     gp_grid_dependency_wait();
     typedef typename element_of<piece>::type element;
     constexpr uint32_t pieces = 4 / piece;

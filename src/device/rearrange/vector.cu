@@ -133,7 +133,8 @@ __device__ inline void load_threes(const transpose_arguments &a, const skewed_ti
 }
 
 template <bool aligned>
-__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, 6) transpose_vector_of_3(transpose_arguments a) {
+__global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, BLOCKS_OF(GP_TRANSPOSE_THREADS, 6))
+    transpose_vector_of_3(transpose_arguments a) {
     gp_grid_dependency_wait();
     const skewed_tile tile = skewed_tile_at(a, tile_of_block<false>(a.tiles));
     if (tile.row > 0 && tile.row + tile.end < (int64_t)a.rows)
