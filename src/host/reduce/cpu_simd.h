@@ -56,9 +56,17 @@ INLINE int64_t over_lanes(gp_reduce_op op, vec x) {
     return first_lane(x);
 }
 
+/* A chunk of 2^18 elements is up to 2^15 a lane, which one of `sums` takes, where there are 8 lanes or more. */
+INLINE wide widen_totals(const totals *t) {
+    if (LANES >= 8)
+        return widen_sums(join(join(t->a.sum, t->b.sum), join(t->c.sum, t->d.sum)));
+    return add_64(add_64(widen_sums(t->a.sum), widen_sums(t->b.sum)),
+                  add_64(widen_sums(t->c.sum), widen_sums(t->d.sum)));
+}
+
 INLINE int64_t result_of(gp_reduce_op op, const totals *t) {
     if (op == GP_REDUCE_SUM)
-        return (int64_t)add_lanes_64(widen_sums(join(join(t->a.sum, t->b.sum), join(t->c.sum, t->d.sum))));
+        return (int64_t)add_lanes_64(widen_totals(t));
     const vec ab = combine(op, t->a.combined, t->b.combined), cd = combine(op, t->c.combined, t->d.combined);
     return over_lanes(op, combine(op, ab, cd));
 }
