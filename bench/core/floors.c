@@ -15,6 +15,7 @@
 
 #define LINE ((size_t)64)
 #define PAGE ((size_t)4096)
+#define STREAMS_MAX 8
 
 /* One thread's part, of whole lines. What it returns depends on all that was read. */
 typedef uint64_t loop(const char *in, char *out, char *out2, size_t bytes);
@@ -77,10 +78,10 @@ static uint64_t copy_pages(const char *in, char *out, char *out2, size_t bytes) 
 
 #endif
 
-#define READS(isa, name)                                                           \
-    {"plain loop" name, read_loop_##isa}, {"4 streams" name, read_quarters_##isa}, \
-        {"4 pages" name, read_pages_##isa}, {                                      \
-        "4 streams, ahead" name, read_ahead_##isa                                  \
+#define READS(isa, name)                                                               \
+    {"plain loop" name, read_loop_##isa}, {"4 streams" name, read_quarters_##isa},     \
+        {"4 pages" name, read_pages_##isa}, {"8 pages" name, read_more_pages_##isa}, { \
+        "4 streams, ahead" name, read_ahead_##isa                                      \
     }
 
 typedef struct way {

@@ -23,43 +23,49 @@ TARGET static uint64_t NAMED(read_loop)(const char *in, char *out, char *out2, s
 }
 
 /*
- * In parts of at most `most` bytes, each read as four streams side by side, so that more lines are on their way at
+ * In parts of at most `most` bytes, each read as so many streams side by side, so that more lines are on their way at
  * once; what lies `ahead` of each line is fetched meanwhile.
  */
-TARGET static inline __attribute__((always_inline)) uint64_t NAMED(read_streams)(const char *in, size_t bytes,
-                                                                                 size_t most, size_t ahead) {
-    VECTOR seen[4] = {{0}};
-    for (size_t part = 0, q; part < bytes; part += 4 * q) {
-        q = (bytes - part < most ? bytes - part : most) / 4 / LINE * LINE;
+TARGET static inline __attribute__((always_inline)) uint64_t
+NAMED(read_streams)(const char *in, size_t bytes, unsigned streams, size_t most, size_t ahead) {
+    VECTOR seen[STREAMS_MAX] = {{0}};
+    for (size_t part = 0, q; part < bytes; part += streams * q) {
+        q = (bytes - part < most ? bytes - part : most) / streams / LINE * LINE;
         if (q == 0)
             break; /* fewer lines than streams are left */
         for (size_t at = part; at < part + q; at += LINE)
-            for (unsigned k = 0; k < 4; k++) {
+            for (unsigned k = 0; k < streams; k++) {
                 for (size_t i = 0; i < LINE; i += V)
                     seen[k] ^= *(const VECTOR *)(const void *)(in + k * q + at + i);
                 if (ahead > 0)
                     __builtin_prefetch(in + k * q + at + ahead, 0, 3);
             }
     }
-    seen[0] ^= seen[1] ^ seen[2] ^ seen[3];
+    for (unsigned k = 1; k < streams; k++)
+        seen[0] ^= seen[k];
     return NAMED(fold)(&seen[0]);
 }
 
 TARGET static uint64_t NAMED(read_quarters)(const char *in, char *out, char *out2, size_t bytes) {
     (void)out, (void)out2;
-    return NAMED(read_streams)(in, bytes, bytes, 0);
+    return NAMED(read_streams)(in, bytes, 4, bytes, 0);
 }
 
 /* The same line of the next four pages fetched meanwhile. */
 TARGET static uint64_t NAMED(read_pages)(const char *in, char *out, char *out2, size_t bytes) {
     (void)out, (void)out2;
-    return NAMED(read_streams)(in, bytes, 4 * PAGE, 4 * PAGE);
+    return NAMED(read_streams)(in, bytes, 4, 4 * PAGE, 4 * PAGE);
+}
+
+TARGET static uint64_t NAMED(read_more_pages)(const char *in, char *out, char *out2, size_t bytes) {
+    (void)out, (void)out2;
+    return NAMED(read_streams)(in, bytes, 8, 8 * PAGE, 8 * PAGE);
 }
 
 /* By MiB, in each stream what comes half a page later. */
 TARGET static uint64_t NAMED(read_ahead)(const char *in, char *out, char *out2, size_t bytes) {
     (void)out, (void)out2;
-    return NAMED(read_streams)(in, bytes, (size_t)1 << 20, PAGE / 2);
+    return NAMED(read_streams)(in, bytes, 4, (size_t)1 << 20, PAGE / 2);
 }
 
 #undef V

@@ -44,9 +44,8 @@ typedef struct gp_kernel {
     gp_space space;
     unsigned regs_per_thread; /* ceiling that the kernel is compiled with; a GPU test checks measured <= this */
     size_t smem_static;
-    unsigned flags; /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
-    bool
-        dependent_launch; /* begins with gp_grid_dependency_wait(): may be launched while the kernel before it ends */
+    unsigned flags;        /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
+    bool dependent_launch; /* begins with gp_grid_dependency_wait(), so it may be launched before its turn */
     /*
      * Can it, and how? False: it cannot, or has no further tiling. Attempt 0 is the best tiling, later ones need
      * fewer threads or less memory, for devices that have not as much. Pure.
