@@ -28,24 +28,6 @@ static gp_status raise_smem_limit(const gp_context *context, const gp_plan *plan
     return GP_OK;
 }
 
-static gp_status observe(const gp_gpu *gpu, const gp_plan *plan, const void *function) {
-    struct cudaFuncAttributes attributes;
-    int blocks_per_sm = 0;
-    GP_CUDA(cudaFuncGetAttributes(&attributes, function));
-    GP_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, function, (int)plan->tiling.threads,
-                                                          plan->tiling.smem));
-    gp_observed observed = {
-        .threads = plan->tiling.threads,
-        .regs = (unsigned)attributes.numRegs,
-        .blocks_per_sm = (unsigned)blocks_per_sm,
-        .smem_static = attributes.sharedSizeBytes,
-        .smem_dynamic = plan->tiling.smem,
-        .grid = plan->tiling.blocks,
-    };
-    gpu->observer(gpu->observer_user, &observed);
-    return GP_OK;
-}
-
 /*
  * Staging memory is to leave the cache first: kernels that fill it slow the copies of pinned tiles, whose every row
  * is a page of host memory that the copy engines look up, presumably there. One H200, 1 GiB of 16 bytes: 64.8 GB/s
@@ -64,8 +46,6 @@ static cudaLaunchAttribute streaming(const gp_gpu *gpu) {
 gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args) {
     const gp_gpu *gpu = context->gpu;
     GP_TRY(raise_smem_limit(context, plan, function));
-    if (gpu->observer)
-        return observe(gpu, plan, function);
     cudaLaunchAttribute attributes[2];
     unsigned count = 0;
     if (gpu->dependent_launch && plan->row->dependent_launch)
@@ -91,9 +71,4 @@ gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_prob
     gp_status status = plan->row->launch(context, plan, problem);
     gp_device_restore(ordinal, found);
     return status;
-}
-
-void gp_gpu_observe(gp_gpu *gpu, gp_observer observer, void *user) {
-    gpu->observer = observer;
-    gpu->observer_user = user;
 }

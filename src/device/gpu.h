@@ -42,8 +42,6 @@ struct gp_gpu {
     size_t window_most;    /* bytes that an access policy can be told of at once; 0: none */
     gp_span streamed_span; /* staging memory of the piece that is launched: read and written once */
     bool dependent_launch; /* kernels are compiled for launches that overlap (gp_grid_dependency_wait) */
-    gp_observer observer;
-    void *observer_user;
     unsigned raised_count;
     const void *raised[GP_RAISED_MAX];
     gp_stage *stage; /* NULL until host data is first staged */

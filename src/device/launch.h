@@ -31,18 +31,6 @@ gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_prob
 /* Runs a problem with host memory among its arrays, in pieces that are copied and computed at the same time. */
 gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
-/*
- * For tests: called instead of each launch while set, with what would have been launched; `attributes` are the
- * kernel's measured registers a thread, static shared bytes and the CUDA occupancy call's blocks an SM.
- */
-typedef struct gp_observed {
-    unsigned threads, regs, blocks_per_sm;
-    size_t smem_static, smem_dynamic;
-    uint64_t grid;
-} gp_observed;
-typedef void (*gp_observer)(void *user, const gp_observed *observed);
-void gp_gpu_observe(gp_gpu *gpu, gp_observer observer, void *user);
-
 /* A catalogue row names its launcher with GP_GPU(launcher), which is NULL in a build without CUDA. */
 #ifdef GPUPRIM_WITH_CUDA
 #define GP_GPU(launcher) launcher

@@ -57,5 +57,3 @@ gp_status gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_prob
 gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]) {
     return built_without();
 }
-
-void gp_gpu_observe(gp_gpu *gpu, gp_observer observer, void *user) {}

@@ -6,6 +6,7 @@
 #include "../../src/device/launch.h"
 #include "../cases.h"
 #include "../gpu.h"
+#include "../observe.h"
 
 #define WORDS ((size_t)1 << 22) /* of input; outputs have twice as many */
 
@@ -55,18 +56,12 @@ static size_t written(const request *r) {
                                                  : r->rows * r->cols * r->elem_bytes;
 }
 
-static void note(void *user, const gp_observed *observed) {
-    *(gp_observed *)user = *observed;
-}
-
 /* The plan, and the kernel as it is compiled, keep to the limit; what it is to run with is the plan's. */
 static void check_plan(const request *r, size_t smem, unsigned regs, gp_plan_info *plan) {
-    gp_observed launch = {0};
     gp_occupancy_info block = {.struct_size = sizeof block};
     gp_device_info device = {.struct_size = sizeof device};
-    gp_gpu_observe(gpu->gpu, note, &launch);
     assert_int_equal(ask(gpu, r, in, out), GP_OK);
-    gp_gpu_observe(gpu->gpu, NULL, NULL);
+    const observed launch = observed_last;
     assert_int_equal(gp_context_plan(gpu, plan), GP_OK);
     assert_int_equal(gp_context_device(gpu, &device), GP_OK);
     assert_int_equal(gp_occupancy(&device, launch.threads, plan->regs_per_thread, plan->smem_dynamic, &block), GP_OK);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every GPU row at every block size it allows: gp_occupancy() agrees with CUDA's occupancy call, the measured
- * registers keep to the row's ceiling, the plan's numbers are what is launched. Launches are observed instead of
- * done.
+ * registers keep to the row's ceiling, the plan's numbers are what is launched.
  */
 #include "../../src/device/launch.h"
 #include "../../src/host/primitive.h"
 #include "../gpu.h"
+#include "../observe.h"
 
 #define IMAGE_ROWS 300
 #define IMAGE_COLS 5000
@@ -15,17 +15,6 @@
 static gp_context *context;
 static int32_t *in;
 static float *out;
-
-typedef struct seen {
-    unsigned launches;
-    gp_observed last;
-} seen;
-
-static void note(void *user, const gp_observed *observed) {
-    seen *s = user;
-    s->launches++;
-    s->last = *observed;
-}
 
 typedef struct request {
     size_t rows, cols, window, elem_bytes;
@@ -66,10 +55,10 @@ static gp_operation operation_of(const request *r) {
     return r->window ? GP_OPERATION_WINDOW : r->elem_bytes ? GP_OPERATION_TRANSPOSE : GP_OPERATION_REDUCE;
 }
 
-static void compare(const gp_kernel *row, unsigned threads, const seen *s, const gp_device_info *device) {
+static void compare(const gp_kernel *row, unsigned threads, const gp_device_info *device) {
     gp_plan_info plan = {.struct_size = sizeof plan};
     gp_occupancy_info ours = {.struct_size = sizeof ours};
-    const gp_observed *o = &s->last;
+    const observed *o = &observed_last;
     assert_int_equal(gp_context_plan(context, &plan), GP_OK);
     assert_string_equal(plan.kernel, row->name);
     assert_int_equal(gp_occupancy(device, o->threads, o->regs, o->smem_static + o->smem_dynamic, &ours), GP_OK);
@@ -85,10 +74,8 @@ static void compare(const gp_kernel *row, unsigned threads, const seen *s, const
 static void every_row_at_every_block_size(void **state) {
     (void)state;
     gp_device_info device = {.struct_size = sizeof device};
-    seen s = {0};
     size_t compared = 0;
     assert_int_equal(gp_context_device(context, &device), GP_OK);
-    gp_gpu_observe(context->gpu, note, &s);
     for (size_t i = 0; i < gp_kernel_count(); i++) {
         const gp_primitive *of;
         const gp_kernel *row = gp_catalogue_at(i, &of);
@@ -98,14 +85,14 @@ static void every_row_at_every_block_size(void **state) {
         for (unsigned threads = 32; threads <= 1024; threads += threads < 512 ? 32 : 512) {
             assert_int_equal(gp_context_pin_kernel(context, row->name, threads), GP_OK);
             for (size_t k = 0; k < COUNT(requests); k++) {
-                unsigned before = s.launches;
+                size_t before = observed_last.launches;
                 if (operation_of(&requests[k]) != of->operation)
                     continue;
                 gp_status status = ask(&requests[k], of->operation);
                 assert_true(status == GP_OK || status == GP_ERR_NO_KERNEL);
-                if (status != GP_OK || s.launches == before)
+                if (status != GP_OK || observed_last.launches == before)
                     continue;
-                compare(row, threads, &s, &device);
+                compare(row, threads, &device);
                 ran++;
             }
         }
@@ -113,7 +100,6 @@ static void every_row_at_every_block_size(void **state) {
         compared += ran;
         assert_true(ran > 0);
     }
-    gp_gpu_observe(context->gpu, NULL, NULL);
     printf("cases: %zu launches compared with CUDA's occupancy call\n", compared);
 }
 

@@ -41,13 +41,13 @@ static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) 
     if (++gpu->sequence == 0)
         gpu->sequence = 1; /* 0 tells a kernel that nobody polls */
     gp_status status = gp_gpu_enqueue(context, &context->plan, &local);
-    if (status == GP_OK && !gpu->observer)
+    if (status == GP_OK)
         status = wait_for_slot(gpu);
     if (may_overflow && gpu->slot->overflow && status == GP_OK)
         status = gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
     if (may_overflow)
         gpu->slot->overflow = earlier_overflow;
-    if (status == GP_OK && !gpu->observer)
+    if (status == GP_OK)
         *problem->result = gpu->slot->value;
     return status;
 }
@@ -102,12 +102,8 @@ gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_
         staged.pinned = staged.pinned || (moved && pinned);
     }
     const bool scalar = problem->primitive->combine != NULL;
-    if (scalar && (!staged.in || gpu->observer))
+    if (scalar && !staged.in)
         return reduce_to_host(context, problem);
-    if (gpu->observer) {
-        GP_TRY(gp_context_replan(context, problem));
-        return gp_gpu_enqueue(context, &context->plan, problem);
-    }
     gp_split_make(&j.split, problem, staged, gp_split_target(problem->bytes_read, GP_PIECE_BYTES));
     GP_TRY(gp_stage_create(gpu));
     GP_TRY(gp_stage_reserve(gpu, j.split.slot_bytes, &j.slots));

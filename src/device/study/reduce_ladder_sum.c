@@ -66,8 +66,6 @@ gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_probl
                         unsigned data_blocks) {
     gp_gpu *gpu = context->gpu;
     gp_found found GP_LEAVES = {0};
-    if (gpu->observer)
-        return gp_gpu_launch(context, plan, kernel, NULL);
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot add up the sums of blocks"));
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     return run_in_scratch(context, plan, problem, kernel, data_blocks);

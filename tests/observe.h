@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program's last launch was, and what CUDA says of its kernel. Link with WRAP cudaLaunchKernelExC. */
+#ifndef TESTS_OBSERVE_H
+#define TESTS_OBSERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct observed {
+    size_t launches; /* since the program began */
+    unsigned threads, grid;
+    unsigned regs, blocks_per_sm; /* registers a thread as compiled; CUDA's occupancy call */
+    size_t smem_static, smem_dynamic;
+} observed;
+
+extern observed observed_last;
+
+#endif
