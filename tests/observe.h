@@ -3,6 +3,7 @@
 #ifndef TESTS_OBSERVE_H
 #define TESTS_OBSERVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,5 +15,6 @@ typedef struct observed {
 } observed;
 
 extern observed observed_last;
+extern bool observe_only; /* launches are noted, and not made */
 
 #endif

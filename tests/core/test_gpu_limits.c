@@ -60,7 +60,9 @@ static size_t written(const request *r) {
 static void check_plan(const request *r, size_t smem, unsigned regs, gp_plan_info *plan) {
     gp_occupancy_info block = {.struct_size = sizeof block};
     gp_device_info device = {.struct_size = sizeof device};
+    observe_only = true;
     assert_int_equal(ask(gpu, r, in, out), GP_OK);
+    observe_only = false;
     const observed launch = observed_last;
     assert_int_equal(gp_context_plan(gpu, plan), GP_OK);
     assert_int_equal(gp_context_device(gpu, &device), GP_OK);

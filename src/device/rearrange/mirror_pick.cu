@@ -11,13 +11,14 @@
 template <int bytes, int vectors, int threads>
 __global__ void __launch_bounds__(threads, SM_THREADS / threads) transpose_mirror_pick(transpose_arguments a) {
     typedef picked_tile<bytes, vectors, threads / 2> tile;
-    gp_grid_dependency_wait();
     tile_index at;
-    if (!pair_of_block(a, blockIdx.x, &at))
-        return;
-    const bool second = threadIdx.x >= tile::threads, works = !second || at.row != at.col;
+    const bool pair = pair_of_block(a, blockIdx.x, &at), second = threadIdx.x >= tile::threads;
+    const bool works = pair && (!second || at.row != at.col);
     const tile mine = {a, second ? (uint32_t)tile::smem : 0, second ? at.col : at.row, second ? at.row : at.col,
                        threadIdx.x % tile::threads};
+    if (works)
+        mine.prefetch();
+    gp_grid_dependency_wait();
     if (works)
         mine.load();
     __syncthreads();

@@ -92,6 +92,13 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
             }
         }
     }
+    /* May stand before earlier kernels are waited for: the lines in which its rows' pieces begin, a thread a row. */
+    __device__ void prefetch() const {
+        const int64_t at = first(row) + thread;
+        const uint64_t past = (uint64_t)col * stretch;
+        if (thread < side && at >= 0 && at < (int64_t)a.rows && past < a.cols)
+            gp_prefetch(a.in + at * (int64_t)a.in_pitch + past * bytes);
+    }
     __device__ void load() const {
         if (row == 0 || !is_inside())
             load_rows<false>();

@@ -19,7 +19,6 @@ typedef piece_shape<GP_TRANSPOSE_PICK_EVEN_THREADS, GP_TRANSPOSE_PICK_EVEN_HIGH>
 template <int bytes, bool turned, typename offset>
 __global__ void __launch_bounds__(GP_TRANSPOSE_PICK_THREADS, BLOCKS) transpose_pick_words(piece_arguments<offset> a) {
     const piece_tile<offset> tile = piece_tile_of_block<bytes, word_shape>(a);
-    prefetch_rows(a, tile);
     const piece_copy<offset> copy = piece_copy_of_thread<bytes, word_shape>(a, tile);
     gp_grid_dependency_wait((uint32_t)copy.at + copy.to);
     if (!tile.inside)

@@ -148,14 +148,6 @@ __device__ inline void copy_edges(const piece_arguments<offset> &a, const piece_
     }
 }
 
-/* One of every third row: more, or fewer, gain less. 2897 x 2897 of 1 byte on an H200: 6.7 us without, 6.3 with. */
-template <typename offset>
-__device__ inline void prefetch_rows(const piece_arguments<offset> &a, const piece_tile<offset> &tile) {
-    const uint32_t r = threadIdx.x * 3;
-    if (tile.inside && r >= tile.lowest && r < tile.end)
-        gp_prefetch(a.in + (tile.begin + r * a.in_pitch));
-}
-
 /* Where a thread copies from and to: as far as possible computed before earlier kernels are waited for. */
 template <typename offset> struct piece_copy {
     const unsigned char *in; /* rounded down to a sector, and the thread's vectors on */
