@@ -3,9 +3,9 @@
  * libgpuprim: reduce ints, sum and sum of squares in a sliding window, transpose, at the speed of memory,
  * on an NVIDIA GPU where there is one and on the processor where there is none, with the same bits.
  *
- * This header is the manual of the calls that compute; gpuprim/explain.h is that of those which tell what was chosen
- * and why, and choose themselves. Both belong to the one library, need no CUDA header and compile as C99 and as
- * C++11.
+ * This header is the manual of the calls that compute; gpuprim/array.h, which it includes, that of views of arrays
+ * and of what can be reduced; gpuprim/explain.h that of the calls which tell what was chosen and why, and choose
+ * themselves. All belong to the one library, need no CUDA header and compile as C99 and as C++11.
  *
  * Conventions that hold for every function:
  *  - Sizes, pitches and window widths are size_t and count elements unless the name says bytes. A pitch is the
@@ -25,6 +25,7 @@
 #ifndef GPUPRIM_H
 #define GPUPRIM_H
 
+#include "array.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,15 +78,6 @@ typedef enum gp_memory {
     GP_MEMORY_DEVICE = 0, /* of the context's GPU, which a program cannot touch itself; without a GPU, host memory */
     GP_MEMORY_HOST = 1    /* which a program can touch; pinned where there is a GPU */
 } gp_memory;
-
-typedef enum gp_reduce_op {
-    GP_REDUCE_SUM = 0,
-    GP_REDUCE_MIN = 1,
-    GP_REDUCE_MAX = 2,
-    GP_REDUCE_AND = 3,
-    GP_REDUCE_OR = 4,
-    GP_REDUCE_XOR = 5
-} gp_reduce_op;
 
 /* What a window sees where it leaves its row, for a row a b c d. */
 typedef enum gp_border {
