@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c create.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
-  problem.c run.c split.c status.c tiling.c
+  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c fork.c occupancy.c plan.c
+  primitives.c problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
   rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c

@@ -19,9 +19,11 @@
 
 #ifdef __CUDACC__
 #define GP_EXACT_INLINE static __host__ __device__ __forceinline__
-#define GP_EXACT static inline __host__ __device__
+#define GP_EXACT_STATIC static inline __host__ __device__
+#define GP_EXACT GP_EXACT_STATIC
 #else
 #define GP_EXACT_INLINE static inline
+#define GP_EXACT_STATIC static
 #define GP_EXACT
 #endif
 
@@ -35,7 +37,9 @@ typedef struct gp_exact_form {
 #define GP_EXACT_SCRATCH_MORE 4 /* what gp_exact_variance() needs beyond the limbs of the squares */
 
 /* What no limb can hold, or'ed together. */
-enum { GP_EXACT_NAN = 1, GP_EXACT_PLUS_INFINITY = 2, GP_EXACT_MINUS_INFINITY = 4 };
+#define GP_EXACT_NAN 1u
+#define GP_EXACT_PLUS_INFINITY 2u
+#define GP_EXACT_MINUS_INFINITY 4u
 
 /* Room for 2^64 elements of a type, or for as many squares or products of two:
  * ints {0, 4} and {0, 6}; f16, bf16, f32 {-149, 11} and {-298, 20}; f64 {-1074, 68} and {-2148, 134}. */
@@ -126,7 +130,7 @@ GP_EXACT_INLINE gp_exact_parts gp_exact_take_apart(uint64_t fraction, unsigned e
     gp_exact_parts parts = {fraction, 0, negative, 0};
     if (exponent == exponent_max) {
         const uint32_t infinity = negative ? GP_EXACT_MINUS_INFINITY : GP_EXACT_PLUS_INFINITY;
-        parts.special = fraction ? (uint32_t)GP_EXACT_NAN : infinity;
+        parts.special = fraction ? GP_EXACT_NAN : infinity;
         parts.mantissa = 0;
     } else if (exponent > 0) {
         parts.mantissa |= (uint64_t)1 << fraction_bits;
