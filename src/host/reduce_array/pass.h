@@ -117,7 +117,4 @@ static inline gp_pass_layout gp_pass_layout_of(const gp_pass *pass) {
 /* Equal shapes have equal plans. */
 bool gp_pass_same_shape(const gp_pass *a, const gp_pass *b);
 
-/* Copies what is in use. */
-void gp_pass_copy(gp_pass *to, const gp_pass *from);
-
 #endif
