@@ -3,9 +3,11 @@
 #include "../run.h"
 #include "array.h"
 
+/* An integer that its type cannot hold does not keep the other results from being written. */
 static gp_status reduce(gp_context *context, const gp_reduce_call *call) {
     GP_TRY(gp_reduce_check(call));
     const unsigned passes = gp_pass_count(call);
+    gp_status status = GP_OK;
     uint64_t done = 0;
     gp_pass pass;
     for (unsigned number = 1; gp_pass_next(call, &done, &pass); number++) {
@@ -15,9 +17,12 @@ static gp_status reduce(gp_context *context, const gp_reduce_call *call) {
         gp_problem_clear(&problem, &gp_primitive_reduce_array);
         problem.pass = &pass;
         problem.primitive->derive(&problem);
-        GP_TRY(gp_run(context, &problem));
+        const gp_status of_pass = gp_run(context, &problem);
+        if (of_pass != GP_OK && of_pass != GP_ERR_OVERFLOW)
+            return of_pass;
+        status = of_pass != GP_OK ? of_pass : status;
     }
-    return GP_OK;
+    return status;
 }
 
 gp_status gp_reduce(gp_context *context, const gp_array *in, const gp_result *results, size_t count) {
