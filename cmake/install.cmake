@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gpuprim)
-install(FILES include/gpuprim/gpuprim.h include/gpuprim/explain.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpuprim)
+install(FILES include/gpuprim/array.h include/gpuprim/explain.h include/gpuprim/gpuprim.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpuprim)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Two sets: a program that links the shared library needs no CUDA toolkit, one that links the archive does.
 install(TARGETS gpuprim EXPORT gpuprim-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

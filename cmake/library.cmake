@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c create.c device.c explain.c extent.c fork.c occupancy.c plan.c primitives.c
-  problem.c run.c split.c status.c tiling.c
+  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c fork.c occupancy.c plan.c
+  primitives.c problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
   rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c
   rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
   reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
+  reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c reduce_array/cpu.c
+  reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c

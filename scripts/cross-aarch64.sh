@@ -19,7 +19,7 @@ if [ ! -e "$cmocka" ] && command -v dpkg >/dev/null; then
     as_root dpkg --add-architecture arm64
 fi
 install_build_tools aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross \
-    qemu-aarch64:qemu-user "$cmocka:libcmocka-dev:arm64"
+    qemu-aarch64:qemu-user "$cmocka:libcmocka-dev:arm64" /usr/lib/aarch64-linux-gnu/libgmp.so:libgmp-dev:arm64
 
 say "configuring in $build"
 mkdir -p "$build"

@@ -65,7 +65,8 @@ typedef enum gp_operation {
     GP_OPERATION_NONE = 0,
     GP_OPERATION_REDUCE = 1,
     GP_OPERATION_WINDOW = 2,
-    GP_OPERATION_TRANSPOSE = 3
+    GP_OPERATION_TRANSPOSE = 3,
+    GP_OPERATION_REDUCE_ARRAY = 4 /* gp_reduce(), gp_reduce_pair() */
 } gp_operation;
 
 /* Which resource of a multiprocessor decides how many blocks it holds at once. */

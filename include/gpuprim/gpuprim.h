@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libgpuprim: reduce ints, sum and sum of squares in a sliding window, transpose, at the speed of memory,
+ * libgpuprim: reduce arrays, sum and sum of squares in a sliding window, transpose, at the speed of memory,
  * on an NVIDIA GPU where there is one and on the processor where there is none, with the same bits.
  *
- * This header is the manual of the calls that compute; gpuprim/explain.h is that of those which tell what was chosen
- * and why, and choose themselves. Both belong to the one library, need no CUDA header and compile as C99 and as
- * C++11.
+ * This header is the manual of the calls that compute; gpuprim/array.h, which it includes, that of views of arrays
+ * and of what can be reduced; gpuprim/explain.h that of the calls which tell what was chosen and why, and choose
+ * themselves. All belong to the one library, need no CUDA header and compile as C99 and as C++11.
  *
  * Conventions that hold for every function:
  *  - Sizes, pitches and window widths are size_t and count elements unless the name says bytes. A pitch is the
@@ -25,6 +25,7 @@
 #ifndef GPUPRIM_H
 #define GPUPRIM_H
 
+#include "array.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,7 +61,7 @@ typedef enum gp_status {
     GP_ERR_DRIVER = 7,       /* the driver is missing, too old, or could not be started */
     GP_ERR_DEVICE = 8,       /* a CUDA call or kernel failed; the context may be past use */
     GP_ERR_NO_KERNEL = 9,    /* no kernel, or not the pinned one, can do this on this device */
-    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered; no call returns it yet */
+    GP_ERR_UNSUPPORTED = 10, /* meaningful, but not offered */
     GP_ERR_FORKED = 11       /* a GPU context used in a child forked after it was made */
 } gp_status;
 
@@ -77,15 +78,6 @@ typedef enum gp_memory {
     GP_MEMORY_DEVICE = 0, /* of the context's GPU, which a program cannot touch itself; without a GPU, host memory */
     GP_MEMORY_HOST = 1    /* which a program can touch; pinned where there is a GPU */
 } gp_memory;
-
-typedef enum gp_reduce_op {
-    GP_REDUCE_SUM = 0,
-    GP_REDUCE_MIN = 1,
-    GP_REDUCE_MAX = 2,
-    GP_REDUCE_AND = 3,
-    GP_REDUCE_OR = 4,
-    GP_REDUCE_XOR = 5
-} gp_reduce_op;
 
 /* What a window sees where it leaves its row, for a row a b c d. */
 typedef enum gp_border {
@@ -222,6 +214,65 @@ GP_API gp_status gp_copy(gp_context *context, void *to, const void *from, size_t
  * "Optimizing parallel reduction in CUDA").
  */
 GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out);
+
+/*
+ * Reduces an array along any of its axes, with any number of results from 1 to 64.
+ *
+ * in       any view: of any gp_type, rank 0 to 8, strides of any sign and 0, extents 0 and 1.
+ * results  each says what is computed and where to. A result has the rank of `in` and on each axis the extent of
+ * `in`, which keeps the axis, or 1, which reduces it; or it has rank 0, which reduces all axes. All results of a call
+ * keep the same axes. Results may have strides of any sign, but no two elements may share memory.
+ *
+ * Every result is the exact mathematical value of its operation, rounded once to the type it is written in (nearest,
+ * ties to even), whatever the order, the device, the number of threads and the thread's rounding mode. That holds for
+ * sums of floats too: they are computed exactly. `in` is read once for each of bits (AND, OR, XOR), extremes (MIN to
+ * ARGMAX, MAX_ABS) and moments (all others) among the results, with GP_SKIP_NAN and without.
+ *
+ *                                result types                            NaN in the input   of no elements
+ *   SUM, SUM_ABS, SUM_SQUARES    of ints S64 U64 F64 F32,                NaN                0
+ *                                of floats F64 F32 F16 BF16
+ *   MEAN                         F64 F32 F16 BF16                        NaN                NaN
+ *   VARIANCE .. STDDEV_SAMPLE    F64 F32                                 NaN                NaN; SAMPLE of one: NaN
+ *   NORM                         F64 F32                                 NaN                0
+ *   COUNT                        S64 U64                                 is not zero        0
+ *   MIN, MAX                     the input's; of S32 also S64            NaN                GP_ERR_EMPTY
+ *   ARGMIN, ARGMAX               S64 U64                                 the first NaN      GP_ERR_EMPTY
+ *   MAX_ABS                      the input's, of ints unsigned           NaN                0
+ *   AND, OR, XOR (of ints only)  the input's; of S32 also S64            -                  -1, 0, 0
+ *
+ * Special values. A NaN result is the quiet one without sign and payload. Infinities of one sign add up to that
+ * infinity, of both to NaN; variances of an infinity are NaN. A sum that is zero is +0, of -0s alone too; what rounds
+ * to zero keeps its sign. Sums past a float's range are infinite, without an error; there is no overflow on the way.
+ * Subnormal numbers count, also where the program has them flushed. -0 is less than +0 to MIN, MAX, ARGMIN and
+ * ARGMAX. A variance is never negative, and 0 of equal elements. With GP_SKIP_NAN results are as if the NaNs were not
+ * there; of NaNs alone MIN and MAX give NaN, ARGMIN and ARGMAX 0. Places (ARGMIN, ARGMAX) count the elements of the
+ * reduced axes, the last one fastest, from 0.
+ *
+ * Extents of 0: a kept one leaves nothing to be done; a reduced one makes results "of no elements". data may be NULL
+ * where there are no elements.
+ *
+ * GP_ERR_ARGUMENT: context, in, results or data is NULL; count; a type, rank, extent, operation, flag or reserved
+ * member out of its domain; a result of a type or for elements that its operation does not have; data not aligned to
+ * its elements. GP_ERR_EMPTY: see above. GP_ERR_OVERFLOW: a view passes the address space; or the result is an
+ * integer that its type cannot hold: all results are then written, that one modulo 2^64. GP_ERR_OVERLAP: a result
+ * overlaps the input, another result or itself (strides that interleave its own axes are taken for that).
+ * GP_ERR_NO_KERNEL: no kernel, or not the pinned one, can. GP_ERR_UNSUPPORTED: host memory on a context that computes
+ * on the GPU. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED.
+ */
+GP_API gp_status gp_reduce(gp_context *context, const gp_array *in, const gp_result *results, size_t count);
+
+/*
+ * Reduces pairs of elements x of `in` and y of `with`, which has the extents of `in`; all else as gp_reduce() has it.
+ *
+ * Operations: DOT, SUM_ABS_DIFF, SUM_SQUARE_DIFF (result types of SUM), MAX_ABS_DIFF (those of MAX_ABS), COUNT_DIFF
+ * (those of COUNT), of two arrays of one type. A difference is exact; MAX_ABS_DIFF's is rounded to its type. NaN
+ * differs from everything. Of no elements all are 0.
+ * Or those of gp_reduce(), each with GP_WHERE: on the elements x whose y is not zero; y may be of any type, and a NaN
+ * is not zero. Where no element is left, MIN and MAX of floats give NaN, of ints the greatest and the least of their
+ * type, ARGMIN and ARGMAX 0, all others what they give of no elements.
+ */
+GP_API gp_status gp_reduce_pair(gp_context *context, const gp_array *in, const gp_array *with,
+                                const gp_result *results, size_t count);
 
 /*
  * Sum and sum of squares of an image in a window sliding along each row:

@@ -16,6 +16,11 @@ gp_status gp_context_check(const gp_context *context) {
 gp_status gp_context_replan(gp_context *context, const gp_problem *problem) {
     const bool known = context->has_plan && gp_problem_same_shape(&context->problem, problem);
     context->problem = *problem;
+    if (problem->pass != NULL) {
+        if (!known && problem->pass != &context->pass)
+            context->pass = *problem->pass;
+        context->problem.pass = &context->pass;
+    }
     if (known)
         return GP_OK;
     context->has_problem = true;

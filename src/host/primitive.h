@@ -8,9 +8,10 @@
 #define GP_PRIMITIVE_H
 
 #include "kernel.h"
+#include "reduce_array/pass.h"
 #include "split.h"
 
-#define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange)
+#define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange) ENTRY(reduce_array)
 #define GP_PRIMITIVES_MAX 8
 
 /* Where memory lives, as its pointer tells. */
@@ -29,7 +30,8 @@ typedef struct gp_operand {
     gp_place place; /* once it has been looked for */
 } gp_operand;
 
-#define GP_OPERANDS 3 /* the input, then outputs */
+#define GP_OPERANDS (2 + GP_PASS_RESULTS) /* inputs, then outputs */
+#define GP_OPERANDS_SPLIT 3               /* at most of those that are cut into pieces: the input, then outputs */
 
 __extension__ typedef __int128 gp_total; /* sums past 2^32 elements */
 
@@ -44,7 +46,7 @@ typedef struct gp_primitive {
     bool (*is_empty)(const gp_problem *problem);
     int (*describe)(const gp_problem *problem, char *text, size_t size); /* one line in words, as snprintf */
     void (*name_operands)(const gp_problem *problem, gp_operand operand[GP_OPERANDS]);
-    void (*split)(gp_split *split, size_t target); /* sizes of pieces: see gp_split_make() */
+    void (*split)(gp_split *split, size_t target); /* sizes of pieces: see gp_split_make(); NULL: never cut */
     void (*part)(const gp_split *split, const gp_piece *piece, unsigned char *slot, gp_part *part);
     gp_total (*combine)(const gp_problem *problem, gp_total a, gp_total b); /* of scalar results of pieces; or NULL */
 } gp_primitive;

@@ -79,7 +79,16 @@ static void members_stay_where_they_are(void **state) {
                    AT(gp_occupancy_info, smem_used_per_sm, 48),
                    AT(gp_occupancy_info, full_regs_per_thread, 56),
                    AT(gp_occupancy_info, reserved, 60),
-                   AT(gp_occupancy_info, full_smem_per_block, 64)};
+                   AT(gp_occupancy_info, full_smem_per_block, 64),
+                   AT(gp_array, data, 0),
+                   AT(gp_array, type, 8),
+                   AT(gp_array, rank, 12),
+                   AT(gp_array, elem_bytes, 16),
+                   AT(gp_array, extent, 24),
+                   AT(gp_array, stride, 88),
+                   AT(gp_result, op, 0),
+                   AT(gp_result, reserved, 4),
+                   AT(gp_result, to, 8)};
     for (size_t i = 0; i < COUNT(members); i++)
         if (members[i].is != members[i].was)
             fail_msg("%s is at %zu, not at %zu", members[i].name, members[i].is, members[i].was);
@@ -92,6 +101,8 @@ static void structs_do_not_shrink(void **state) {
     assert_true(sizeof(gp_plan_info) >= 80);
     assert_true(sizeof(gp_kernel_info) >= 48);
     assert_true(sizeof(gp_occupancy_info) >= 72);
+    assert_int_equal(sizeof(gp_array), 152); /* these two stand in arrays and never grow */
+    assert_int_equal(sizeof(gp_result), 160);
 }
 
 /* Of each enumeration the names in order, from 0. */
@@ -101,12 +112,32 @@ static void names_keep_their_numbers(void **state) {
                                    GP_ERR_OVERLAP, GP_ERR_MEMORY,    GP_ERR_NO_DEVICE,   GP_ERR_DRIVER,
                                    GP_ERR_DEVICE,  GP_ERR_NO_KERNEL, GP_ERR_UNSUPPORTED, GP_ERR_FORKED};
     static const int backends[] = {GP_BACKEND_AUTO, GP_BACKEND_CPU, GP_BACKEND_CUDA, GP_BACKEND_MODEL};
-    static const int ops[] = {GP_REDUCE_SUM, GP_REDUCE_MIN, GP_REDUCE_MAX,
-                              GP_REDUCE_AND, GP_REDUCE_OR,  GP_REDUCE_XOR};
+    static const int ops[] = {GP_REDUCE_SUM,
+                              GP_REDUCE_MIN,
+                              GP_REDUCE_MAX,
+                              GP_REDUCE_AND,
+                              GP_REDUCE_OR,
+                              GP_REDUCE_XOR,
+                              GP_REDUCE_ARGMIN,
+                              GP_REDUCE_ARGMAX,
+                              GP_REDUCE_COUNT,
+                              GP_REDUCE_SUM_ABS,
+                              GP_REDUCE_SUM_SQUARES,
+                              GP_REDUCE_MAX_ABS,
+                              GP_REDUCE_NORM,
+                              GP_REDUCE_MEAN,
+                              GP_REDUCE_VARIANCE,
+                              GP_REDUCE_STDDEV,
+                              GP_REDUCE_VARIANCE_SAMPLE,
+                              GP_REDUCE_STDDEV_SAMPLE};
+    static const int pair_ops[] = {GP_REDUCE_DOT, GP_REDUCE_SUM_ABS_DIFF, GP_REDUCE_SUM_SQUARE_DIFF,
+                                   GP_REDUCE_MAX_ABS_DIFF, GP_REDUCE_COUNT_DIFF};
+    static const int types[] = {GP_U8,  GP_S8,  GP_U16, GP_S16,  GP_U32, GP_S32,
+                                GP_U64, GP_S64, GP_F16, GP_BF16, GP_F32, GP_F64};
     static const int borders[] = {GP_BORDER_NONE,    GP_BORDER_ZERO,        GP_BORDER_REPLICATE,
                                   GP_BORDER_REFLECT, GP_BORDER_REFLECT_101, GP_BORDER_WRAP};
     static const int operations[] = {GP_OPERATION_NONE, GP_OPERATION_REDUCE, GP_OPERATION_WINDOW,
-                                     GP_OPERATION_TRANSPOSE};
+                                     GP_OPERATION_TRANSPOSE, GP_OPERATION_REDUCE_ARRAY};
     static const int limits[] = {GP_LIMIT_NONE, GP_LIMIT_THREADS, GP_LIMIT_REGISTERS, GP_LIMIT_SHARED_MEMORY,
                                  GP_LIMIT_BLOCKS};
     static const unsigned flags[] = {GP_KERNEL_GPU, GP_KERNEL_STUDY, GP_KERNEL_MODULO_32, GP_KERNEL_FLOAT};
@@ -119,6 +150,12 @@ static void names_keep_their_numbers(void **state) {
     for (size_t e = 0; e < COUNT(enums); e++)
         for (size_t i = 0; i < enums[e].count; i++)
             assert_int_equal(enums[e].values[i], i);
+    for (size_t i = 0; i < COUNT(pair_ops); i++)
+        assert_int_equal(pair_ops[i], 32 + i);
+    for (size_t i = 0; i < COUNT(types); i++)
+        assert_int_equal(types[i], 1 + i);
+    assert_int_equal(GP_SKIP_NAN, 0x100);
+    assert_int_equal(GP_WHERE, 0x200);
     for (size_t i = 0; i < COUNT(flags); i++)
         assert_int_equal(flags[i], 1u << i);
     for (size_t i = 0; i < COUNT(isas); i++)

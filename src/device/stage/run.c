@@ -285,8 +285,8 @@ gp_status gp_stage_run(gp_stage_job *job) {
     const gp_problem *problem = job->split.problem;
     run r = {.job = job, .gpu = context->gpu, .stage = stage, .receiving.outward = true};
     const gp_staged *staged = &job->split.staged;
-    const bool moved[GP_OPERANDS] = {staged->in, staged->out[0], staged->out[1]};
-    for (unsigned i = 0; i < GP_OPERANDS; i++)
+    const bool moved[GP_OPERANDS_SPLIT] = {staged->in, staged->out[0], staged->out[1]};
+    for (unsigned i = 0; i < GP_OPERANDS_SPLIT; i++)
         if (moved[i] && job->operand[i].place == GP_PLACE_PAGEABLE)
             r.ring[i > 0] = gp_stage_fill_ring(&stage->ring[i > 0]);
     const uint64_t bytes = r.ring[0] || r.ring[1] ? problem->bytes_read + problem->bytes_written : 0;

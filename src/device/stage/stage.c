@@ -92,9 +92,11 @@ gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_
     gp_stage_job j = {.context = context, .operand = operand};
     gp_staged staged = {0};
     gp_found found GP_LEAVES = {0};
+    if (problem->primitive->split == NULL)
+        return gp_fail(GP_ERR_UNSUPPORTED, "%s: host memory is not staged for this call", problem->primitive->name);
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
-    for (int i = 0; i < GP_OPERANDS; i++) {
+    for (int i = 0; i < GP_OPERANDS_SPLIT; i++) {
         const bool pinned = operand[i].place == GP_PLACE_PINNED,
                    host = pinned || operand[i].place == GP_PLACE_PAGEABLE;
         const bool moved = operand[i].data && !operand[i].scalar && host;

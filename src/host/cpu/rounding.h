@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rounding to nearest, whatever a program has set for the calling thread, or had when a thread of the context's was
- * started. Elsewhere than on these two processors a program must not change it.
+ * Rounding to nearest, and subnormal numbers as they are, whatever a program has set for the calling thread, or had
+ * when a thread of the context's was started. Elsewhere than on these two processors a program must not change it.
  */
 #ifndef GP_CPU_ROUNDING_H
 #define GP_CPU_ROUNDING_H
 
 #include <stdint.h>
 
-typedef uint64_t gp_rounding; /* the bits of the control register that tell the direction; 0: to nearest */
+typedef uint64_t gp_rounding; /* bits of the control register: direction, subnormals flushed; 0: to nearest, none */
 
 #if defined(__x86_64__)
-#define GP_ROUNDING_BITS UINT32_C(0x6000) /* of MXCSR */
+#define GP_ROUNDING_BITS UINT32_C(0xe040) /* of MXCSR: FTZ, direction, DAZ */
 
 static inline void gp_round_as(gp_rounding direction) {
     const uint32_t now = __builtin_ia32_stmxcsr();
@@ -26,7 +26,7 @@ static inline gp_rounding gp_round_to_nearest(void) {
 }
 
 #elif defined(__aarch64__)
-#define GP_ROUNDING_BITS (UINT64_C(3) << 22) /* of FPCR */
+#define GP_ROUNDING_BITS (UINT64_C(0x1c8) << 16) /* of FPCR: FZ, direction, FZ16 */
 
 static inline uint64_t gp_rounding_register(void) {
     uint64_t now;

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The accumulator of one output: taking elements one by one, and merging. The obviously right way, for all types. */
+#include "accumulator.h"
+#include <math.h>
+
+void gp_accumulator_clear(gp_accumulator *a) {
+    memset(a, 0, offsetof(gp_accumulator, limb));
+    a->bits_and = UINT64_MAX;
+    a->min.key = UINT64_MAX;
+    a->nan_place = UINT64_MAX;
+}
+
+gp_number gp_number_load(unsigned type, const unsigned char *at) {
+    gp_number e = {0, 0};
+    union {
+        uint8_t u8;
+        int8_t s8;
+        uint16_t u16;
+        int16_t s16;
+        uint32_t u32;
+        int32_t s32;
+        float f32;
+    } x;
+    memcpy(&x, at, type == GP_U64 || type == GP_S64 || type == GP_F64 ? 0 : gp_type_bytes(type));
+    switch (type) {
+    case GP_U8:
+        e.whole = x.u8;
+        break;
+    case GP_S8:
+        e.whole = (uint64_t)x.s8;
+        break;
+    case GP_U16:
+        e.whole = x.u16;
+        break;
+    case GP_S16:
+        e.whole = (uint64_t)x.s16;
+        break;
+    case GP_U32:
+        e.whole = x.u32;
+        break;
+    case GP_S32:
+        e.whole = (uint64_t)x.s32;
+        break;
+    case GP_F16:
+        e.real = (double)gp_exact_widen_f16(x.u16);
+        break;
+    case GP_BF16:
+        e.real = (double)gp_exact_widen_bf16(x.u16);
+        break;
+    case GP_F32:
+        e.real = (double)x.f32;
+        break;
+    case GP_F64:
+        memcpy(&e.real, at, sizeof e.real);
+        break;
+    default:
+        memcpy(&e.whole, at, sizeof e.whole);
+    }
+    return e;
+}
+
+static uint64_t bits_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+#define SIGN ((uint64_t)1 << 63)
+
+static uint64_t key_of(unsigned type, gp_number e) {
+    if (!gp_type_is_float(type))
+        return gp_type_is_signed(type) ? e.whole ^ SIGN : e.whole;
+    const uint64_t bits = bits_of(e.real);
+    return bits & SIGN ? ~bits : bits | SIGN;
+}
+
+static uint64_t magnitude_of(unsigned type, gp_number e) {
+    if (gp_type_is_float(type))
+        return bits_of(fabs(e.real));
+    return gp_type_is_signed(type) && (e.whole & SIGN) ? 0 - e.whole : e.whole;
+}
+
+static void take_extreme(gp_extreme *to, uint64_t key, uint64_t place, bool better) {
+    if (better || (key == to->key && place < to->place))
+        *to = (gp_extreme){key, place};
+}
+
+static void take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
+    take_extreme(&a->min, min->key, min->place, !a->some || min->key < a->min.key);
+    take_extreme(&a->max, max->key, max->place, !a->some || max->key > a->max.key);
+    a->some = true;
+}
+
+static void take_max_abs(gp_accumulator *a, uint64_t magnitude) {
+    if (magnitude > a->max_abs)
+        a->max_abs = magnitude;
+}
+
+static void take_bits(gp_accumulator *a, uint64_t bits) {
+    a->bits_and &= bits;
+    a->bits_or |= bits;
+    a->bits_xor ^= bits;
+}
+
+static void add_value(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
+    int64_t *limb = gp_accumulator_limbs(a, pass, sum);
+    if (gp_type_is_float(pass->type))
+        gp_exact_add_f64(limb, gp_accumulator_form(pass, sum), e.real, &a->flags[sum]);
+    else if (gp_type_is_signed(pass->type))
+        gp_exact_add_s64(limb, (int64_t)e.whole);
+    else
+        gp_exact_add_u64(limb, e.whole, false);
+}
+
+static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number x, gp_number y) {
+    int64_t *limb = gp_accumulator_limbs(a, pass, sum);
+    const unsigned type = pass->type;
+    if (type == GP_F64)
+        gp_exact_add_product_f64(limb, x.real, y.real, &a->flags[sum]);
+    else if (gp_type_is_float(type))
+        gp_exact_add_product_f32(limb, (float)x.real, (float)y.real, &a->flags[sum]);
+    else
+        gp_exact_add_product_u64(limb, magnitude_of(type, x), magnitude_of(type, y),
+                                 gp_type_is_signed(type) && ((x.whole ^ y.whole) & SIGN));
+}
+
+static gp_number magnitude_element(unsigned type, gp_number e) {
+    return (gp_number){magnitude_of(type, e), fabs(e.real)};
+}
+
+/* A magnitude of ints may need all 64 bits without a sign. */
+static void add_magnitude(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
+    if (gp_type_is_float(pass->type))
+        add_value(a, pass, sum, magnitude_element(pass->type, e));
+    else
+        gp_exact_add_u64(gp_accumulator_limbs(a, pass, sum), magnitude_of(pass->type, e), false);
+}
+
+static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_number e) {
+    a->nonzero += e.whole != 0 || !(e.real == 0);
+    if (pass->wants & GP_WANT_SUM)
+        add_value(a, pass, GP_SUM, e);
+    if (pass->wants & GP_WANT_ABS)
+        add_magnitude(a, pass, GP_ABS, e);
+    if (pass->wants & GP_WANT_SQUARES)
+        add_product(a, pass, GP_SQUARES, e, e);
+}
+
+/* |x - y| of ints. */
+static uint64_t difference(unsigned type, gp_number x, gp_number y) {
+    return key_of(type, x) > key_of(type, y) ? x.whole - y.whole : y.whole - x.whole;
+}
+
+static void take_pair_of_ints(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
+    const uint64_t apart = difference(pass->type, x, y);
+    if (pass->wants & GP_WANT_ABS)
+        gp_exact_add_u64(gp_accumulator_limbs(a, pass, GP_ABS), apart, false);
+    if (pass->wants & GP_WANT_SQUARES)
+        gp_exact_add_product_u64(gp_accumulator_limbs(a, pass, GP_SQUARES), apart, apart, false);
+}
+
+/* (x - y)^2 = x^2 + y^2 - x y - x y, and of numbers that are not finite, the difference alone tells. */
+static void take_pair_of_floats(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
+    const bool finite = isfinite(x.real) && isfinite(y.real);
+    const gp_number minus_x = {0, -x.real}, minus_y = {0, -y.real};
+    const gp_number special = {0, fabs(x.real - y.real)};
+    if (pass->wants & GP_WANT_ABS) {
+        add_value(a, pass, GP_ABS, !finite ? special : x.real > y.real ? x : minus_x);
+        if (finite)
+            add_value(a, pass, GP_ABS, x.real > y.real ? minus_y : y);
+    }
+    if (!(pass->wants & GP_WANT_SQUARES))
+        return;
+    add_product(a, pass, GP_SQUARES, finite ? x : special, finite ? x : special);
+    if (finite) {
+        add_product(a, pass, GP_SQUARES, y, y);
+        add_product(a, pass, GP_SQUARES, minus_x, y);
+        add_product(a, pass, GP_SQUARES, minus_x, y);
+    }
+}
+
+static void take_pair(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
+    const bool is_float = gp_type_is_float(pass->type);
+    a->nonzero += is_float ? x.real != y.real : x.whole != y.whole;
+    if (pass->wants & GP_WANT_DOT)
+        add_product(a, pass, GP_DOT, x, y);
+    if (is_float)
+        take_pair_of_floats(a, pass, x, y);
+    else
+        take_pair_of_ints(a, pass, x, y);
+}
+
+/*
+ * Of floats narrower than a float the difference is rounded to float, and once more where it is written. That is as
+ * if rounded once, as a float has more than twice their digits and two more.
+ */
+static gp_number rounded_difference(unsigned type, gp_number x, gp_number y) {
+    if (type == GP_F64)
+        return (gp_number){0, x.real - y.real};
+    if (gp_type_is_float(type))
+        return (gp_number){0, (double)((float)x.real - (float)y.real)};
+    return (gp_number){difference(type, x, y), 0};
+}
+
+static void take_nan(gp_accumulator *a, uint64_t place) {
+    if (!a->nan || place < a->nan_place)
+        a->nan_place = place;
+    a->nan = true;
+}
+
+static void take_extreme_kinds(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y, uint64_t place) {
+    const bool pair = pass->kind == GP_PASS_PAIR_EXTREME;
+    const gp_number e = pair ? rounded_difference(pass->type, x, y) : x;
+    if (isnan(e.real)) {
+        take_nan(a, place);
+        return;
+    }
+    take_max_abs(a, pair && !gp_type_is_float(pass->type) ? e.whole : magnitude_of(pass->type, e));
+    const gp_extreme here = {key_of(pass->type, e), place};
+    take_extremes(a, &here, &here);
+}
+
+void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                         int64_t place) {
+    const gp_number x = gp_number_load(pass->type, in);
+    const gp_number y = with != NULL ? gp_number_load(pass->with_type, with) : (gp_number){0, 0};
+    if (pass->where && y.whole == 0 && y.real == 0)
+        return;
+    if (pass->skip_nan && (isnan(x.real) || (!pass->where && isnan(y.real))))
+        return;
+    a->counted++;
+    switch (pass->kind) {
+    case GP_PASS_BITS:
+        take_bits(a, x.whole);
+        return;
+    case GP_PASS_MOMENTS:
+        take_moments(a, pass, x);
+        return;
+    case GP_PASS_PAIR:
+        take_pair(a, pass, x, y);
+        return;
+    default:
+        take_extreme_kinds(a, pass, x, y, (uint64_t)place);
+    }
+}
+
+void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass) {
+    for (unsigned sum = 0; sum < GP_SUMS; sum++)
+        if (a->in_limbs[sum])
+            gp_exact_carry(a->limb[sum], gp_accumulator_form(pass, sum).limbs);
+}
+
+void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass) {
+    to->counted += from->counted;
+    to->nonzero += from->nonzero;
+    to->bits_and &= from->bits_and;
+    to->bits_or |= from->bits_or;
+    to->bits_xor ^= from->bits_xor;
+    if (from->some)
+        take_extremes(to, &from->min, &from->max);
+    take_max_abs(to, from->max_abs);
+    if (from->nan)
+        take_nan(to, from->nan_place);
+    gp_accumulator_carry(from, pass);
+    for (unsigned sum = 0; sum < GP_SUMS; sum++) {
+        to->flags[sum] |= from->flags[sum];
+        for (unsigned l = 0; from->in_limbs[sum] && l < gp_accumulator_form(pass, sum).limbs; l++)
+            gp_accumulator_limbs(to, pass, sum)[l] += from->limb[sum][l];
+    }
+    gp_accumulator_carry(to, pass);
+}

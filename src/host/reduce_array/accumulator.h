@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What processor rows gather of the elements of one output, and how results are made of it. Adding elements in any
+ * order, and merging the accumulators of parts in any order, gives the same results.
+ */
+#ifndef GP_ACCUMULATOR_H
+#define GP_ACCUMULATOR_H
+
+#include "../exact.h"
+#include "pass.h"
+
+/* The least or the greatest so far: keys of elements compare as the elements do, as unsigned numbers. */
+typedef struct gp_extreme {
+    uint64_t key, place;
+} gp_extreme;
+
+/* Which exact sum. */
+enum { GP_SUM, GP_ABS, GP_SQUARES, GP_DOT, GP_SUMS };
+
+typedef struct gp_accumulator {
+    uint64_t counted; /* elements that count */
+    uint64_t nonzero; /* of these, or pairs that differ */
+    uint64_t bits_and, bits_or, bits_xor;
+    gp_extreme min, max; /* of elements that are no NaN; places are the first's */
+    uint64_t max_abs;    /* the greatest magnitude, or difference: a number, or the bits of a double */
+    uint64_t nan_place;
+    bool nan;                /* one counts, the first at nan_place */
+    bool some;               /* one that is no NaN counts */
+    bool in_limbs[GP_SUMS];  /* the sum has limbs, which are not cleared before */
+    uint32_t flags[GP_SUMS]; /* GP_EXACT_NAN .. */
+    int64_t limb[GP_SUMS][GP_EXACT_LIMBS];
+} gp_accumulator;
+
+static inline gp_exact_form gp_accumulator_form(const gp_pass *pass, unsigned sum) {
+    return gp_exact_form_of((gp_type)pass->type, sum >= GP_SQUARES);
+}
+
+/* The limbs of a sum, cleared before their first use. */
+static inline int64_t *gp_accumulator_limbs(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
+    if (!a->in_limbs[sum])
+        memset(a->limb[sum], 0, gp_accumulator_form(pass, sum).limbs * sizeof *a->limb[sum]);
+    a->in_limbs[sum] = true;
+    return a->limb[sum];
+}
+
+/* One element, or pair, as all types have it. */
+typedef struct gp_number {
+    uint64_t whole; /* an int, extended with its sign */
+    double real;    /* a float, exactly */
+} gp_number;
+
+gp_number gp_number_load(unsigned type, const unsigned char *at);
+
+/* Of no elements. */
+void gp_accumulator_clear(gp_accumulator *a);
+
+/* One element of a pass, and its partner, or NULL. */
+void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                         int64_t place);
+
+/* Spreads carries, due once in 2^27 elements. */
+void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
+
+void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
+
+/* Writes result r. False: an integer that its type does not hold, written modulo 2^64. */
+bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the arguments of gp_reduce() and gp_reduce_pair() to passes: facts of operations, checks, canonical views.
+ * Pure. */
+#ifndef GP_REDUCE_ARRAY_H
+#define GP_REDUCE_ARRAY_H
+
+#include "../status.h"
+#include "pass.h"
+
+/* The arguments of a call. */
+typedef struct gp_reduce_call {
+    const gp_array *in, *with; /* with NULL: gp_reduce() */
+    const gp_result *results;
+    size_t count;
+} gp_reduce_call;
+
+#define GP_RESULTS_MAX 64u /* of a call */
+
+/* What an operation is, whatever the data. */
+typedef struct gp_operation_facts {
+    const char *name; /* of the constant behind GP_REDUCE_; NULL: there is no such operation */
+    uint8_t kind;     /* gp_pass_kind */
+    uint8_t results;  /* gp_result_class */
+    uint16_t wants;
+    bool of_something; /* has no value of no elements */
+} gp_operation_facts;
+
+#define GP_OPERATION_MASK 0xffu
+
+/* op without flags. */
+const gp_operation_facts *gp_operation_facts_of(uint32_t op);
+
+/* Bit t: a result of the operation, of elements of `type`, may have the gp_type t. 0: the type has no such operation.
+ */
+unsigned gp_result_types(const gp_operation_facts *facts, unsigned type);
+
+const char *gp_type_name(unsigned type);
+
+/* Checks all arguments; fails and names argument and axis. */
+gp_status gp_reduce_check(const gp_reduce_call *call);
+
+/* The next pass of a checked call with outputs; *done: results that have had theirs, bit by bit. False: no more. */
+bool gp_pass_next(const gp_reduce_call *call, uint64_t *done, gp_pass *pass);
+
+/* How many passes a checked call takes. */
+unsigned gp_pass_count(const gp_reduce_call *call);
+
+/* A result's axis is reduced if the result has one element along it, or no axes at all. */
+static inline bool gp_axis_is_reduced(const gp_array *to, unsigned axis) {
+    return to->rank == 0 || to->extent[axis] == 1;
+}
+
+#endif

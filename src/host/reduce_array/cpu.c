@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduction of views on the processor: the reference row, and the walk that all rows share. */
+#include "cpu.h"
+#include "../cpu/rounding.h"
+#include "../cpu/split.h"
+#include "../cpu/threads.h"
+#include <pthread.h>
+
+typedef struct {
+    const gp_pass *pass;
+    gp_pass_run run;
+    atomic_bool overflow; /* an integer result was not held by its type */
+
+    /* Of one output that all threads share. */
+    pthread_mutex_t lock;
+    gp_accumulator *whole;
+    uint64_t output;
+} pass_work;
+
+/* Elements of a thread between two spreads of carries. */
+#define CARRY_LENGTH ((uint64_t)1 << 27)
+
+/* An output: where its elements begin, and its results are. */
+typedef struct {
+    uint64_t at[GP_AXES];
+    const unsigned char *in, *with;
+    unsigned char *to[GP_PASS_RESULTS];
+} output;
+
+static void move_output(const gp_pass *pass, output *o, unsigned axis, uint64_t steps, bool back) {
+    const int64_t by = back ? -(int64_t)steps : (int64_t)steps;
+    o->at[axis] += (uint64_t)by;
+    o->in += by * pass->axis[axis].in;
+    if (o->with != NULL)
+        o->with += by * pass->axis[axis].with;
+    for (unsigned r = 0; r < pass->results; r++)
+        o->to[r] += by * pass->result[r].stride[axis];
+}
+
+static void go_to_output(const gp_pass *pass, output *o, uint64_t index) {
+    *o = (output){.in = pass->in, .with = pass->with};
+    for (unsigned r = 0; r < pass->results; r++)
+        o->to[r] = pass->to[r];
+    for (unsigned axis = pass->kept; axis-- > 0; index /= pass->axis[axis].n)
+        move_output(pass, o, axis, index % pass->axis[axis].n, false);
+}
+
+static void next_output(const gp_pass *pass, output *o) {
+    for (unsigned axis = pass->kept; axis-- > 0;) {
+        if (o->at[axis] + 1 < pass->axis[axis].n) {
+            move_output(pass, o, axis, 1, false);
+            return;
+        }
+        move_output(pass, o, axis, o->at[axis], true);
+    }
+}
+
+/* Elements [begin, end) of an output, in runs along the last reduced axis. */
+static void take_elements(const pass_work *work, gp_accumulator *a, const output *o, uint64_t begin, uint64_t end) {
+    const gp_pass *pass = work->pass;
+    const unsigned first = pass->kept, axes = pass->reduced;
+    if (axes == 0) {
+        work->run(a, pass, o->in, o->with, pass->place_first, 1);
+        return;
+    }
+    const uint64_t inner = pass->axis[first + axes - 1].n;
+    for (uint64_t at = begin, taken = 0; at < end;) {
+        int64_t place = pass->place_first, in = 0, with = 0;
+        uint64_t index = at, n = gp_least(end - at, inner - at % inner);
+        for (unsigned axis = first + axes; axis-- > first; index /= pass->axis[axis].n) {
+            const int64_t i = (int64_t)(index % pass->axis[axis].n);
+            in += i * pass->axis[axis].in;
+            with += i * pass->axis[axis].with;
+            place += i * pass->axis[axis].place;
+        }
+        n = gp_least(n, CARRY_LENGTH);
+        work->run(a, pass, o->in + in, o->with != NULL ? o->with + with : NULL, place, n);
+        at += n;
+        taken += n;
+        if (taken >= CARRY_LENGTH) {
+            gp_accumulator_carry(a, pass);
+            taken = 0;
+        }
+    }
+}
+
+static void write_results(pass_work *work, gp_accumulator *a, const output *o) {
+    for (unsigned r = 0; r < work->pass->results; r++)
+        if (!gp_accumulator_write(a, work->pass, r, o->to[r]))
+            atomic_store_explicit(&work->overflow, true, memory_order_relaxed);
+}
+
+/* A thread's outputs. */
+static void take_outputs(void *argument, unsigned part, unsigned parts) {
+    pass_work *work = argument;
+    const gp_pass *pass = work->pass;
+    const gp_rounding caller = gp_round_to_nearest();
+    const uint64_t begin = gp_part_begin(pass->outputs, part, parts),
+                   end = gp_part_begin(pass->outputs, part + 1, parts);
+    output o;
+    go_to_output(pass, &o, begin);
+    for (uint64_t i = begin; i < end; i++) {
+        gp_accumulator a;
+        gp_accumulator_clear(&a);
+        take_elements(work, &a, &o, 0, pass->length);
+        write_results(work, &a, &o);
+        next_output(pass, &o);
+    }
+    gp_round_as(caller);
+}
+
+/* A thread's elements of the one output. */
+static void take_part(void *argument, unsigned part, unsigned parts) {
+    pass_work *work = argument;
+    const gp_pass *pass = work->pass;
+    const gp_rounding caller = gp_round_to_nearest();
+    gp_accumulator a;
+    output o;
+    go_to_output(pass, &o, work->output);
+    gp_accumulator_clear(&a);
+    take_elements(work, &a, &o, gp_part_begin(pass->length, part, parts),
+                  gp_part_begin(pass->length, part + 1, parts));
+    pthread_mutex_lock(&work->lock);
+    gp_accumulator_merge(work->whole, &a, pass);
+    pthread_mutex_unlock(&work->lock);
+    gp_round_as(caller);
+}
+
+/* Few outputs: all threads work on one after the other. */
+static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
+    gp_accumulator whole;
+    output o;
+    work->whole = &whole;
+    pthread_mutex_init(&work->lock, NULL);
+    for (work->output = 0; work->output < work->pass->outputs; work->output++) {
+        gp_accumulator_clear(&whole);
+        gp_threads_run(context, parts, take_part, work);
+        const gp_rounding caller = gp_round_to_nearest();
+        go_to_output(work->pass, &o, work->output);
+        write_results(work, &whole, &o);
+        gp_round_as(caller);
+    }
+    pthread_mutex_destroy(&work->lock);
+}
+
+/* Of one thread of the slowest row and type. */
+#define BYTES_A_NS 1
+
+gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run) {
+    const gp_pass *pass = problem->pass;
+    pass_work work = {.pass = pass, .run = run};
+    const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
+    const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
+    if (parts > pass->outputs)
+        share_outputs(context, &work, parts);
+    else if (parts > 1)
+        gp_threads_run(context, parts, take_outputs, &work);
+    else
+        take_outputs(&work, 0, 1);
+    if (work.overflow)
+        return gp_fail(GP_ERR_OVERFLOW, "an integer result of %llu elements passes its 64 bits",
+                       (unsigned long long)pass->length);
+    return GP_OK;
+}
+
+uint64_t gp_reduce_array_parts(const gp_problem *problem) {
+    return gp_parts_for_bytes(problem->bytes_read);
+}
+
+static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                int64_t place, uint64_t n) {
+    const gp_pass_axis none = {0}, *axis = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &none;
+    for (uint64_t i = 0; i < n; i++, in += axis->in, place += axis->place) {
+        gp_accumulator_take(a, pass, in, with, place);
+        if (with != NULL)
+            with += axis->with;
+    }
+}
+
+gp_status gp_launch_reduce_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_reduce_in_runs(context, plan, problem, run);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processor rows that reduce views share: the walk over outputs, elements and threads. */
+#ifndef GP_CPU_REDUCE_ARRAY_H
+#define GP_CPU_REDUCE_ARRAY_H
+
+#include "../cpu/rows.h"
+#include "../primitive.h"
+#include "accumulator.h"
+
+/* n elements along the pass's last reduced axis, from `in` and `with` on; `place` is the first's. */
+typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                            const unsigned char *with, int64_t place, uint64_t n);
+
+/* Runs the problem with a row's run function, which takes one thread about `ns` for an element. */
+gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run);
+
+/* Most threads worth using: blocks of the rows' tilings. */
+uint64_t gp_reduce_array_parts(const gp_problem *problem);
+
+GP_DECLARE_LAUNCHER(gp_launch_reduce_array_cpu);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions of views: what follows from a pass, and the entry in the table of primitives. */
+#include "../primitive.h"
+#include "array.h"
+#include <stdio.h>
+
+/* Bytes for planning; a broadcast may have more elements than 64 bits count bytes. */
+static uint64_t bytes_of(uint64_t elements, unsigned bytes) {
+    return elements > UINT64_MAX / 64 ? UINT64_MAX : elements * bytes;
+}
+
+static void derive(gp_problem *problem) {
+    const gp_pass *pass = problem->pass;
+    const unsigned bytes = gp_type_bytes(pass->type);
+    uintptr_t bits = (uintptr_t)pass->in;
+    for (unsigned axis = 0; axis < pass->kept + pass->reduced; axis++)
+        if (pass->axis[axis].in != (int64_t)bytes)
+            bits |= (uintptr_t)pass->axis[axis].in;
+    problem->in_align = gp_alignment(bits);
+    problem->out_align = GP_ALIGN_MAX;
+    problem->rows = pass->outputs;
+    problem->cols = pass->length;
+    problem->n = pass->outputs * pass->length;
+    problem->elem_bytes = bytes;
+    problem->bytes_read = bytes_of(problem->n, bytes + gp_type_bytes(pass->with_type));
+    problem->bytes_written = 0;
+    for (unsigned r = 0; r < pass->results; r++)
+        problem->bytes_written += bytes_of(pass->outputs, gp_type_bytes(pass->result[r].type));
+}
+
+static bool is_empty(const gp_problem *problem) {
+    return problem->pass->outputs == 0;
+}
+
+static int describe(const gp_problem *problem, char *text, size_t size) {
+    static const char *const layouts[] = {"contiguous", "rows", "columns", "strided"};
+    const gp_pass *pass = problem->pass;
+    char ops[160], passes[128] = "";
+    size_t length = 0;
+    for (unsigned r = 0; r < pass->results; r++)
+        length += (size_t)snprintf(ops + length, sizeof ops - length, "%s%s", r > 0 ? ", " : "",
+                                   gp_operation_facts_of(pass->result[r].op)->name);
+    if (pass->of > 1)
+        (void)snprintf(passes, sizeof passes,
+                       "; pass %u of %u: one for each of bits, extremes and moments, with and without NaNs",
+                       pass->number, pass->of);
+    return snprintf(text, size, "reduce %s%s of %s%s: %llu output%s of %llu element%s, %s, %u-byte aligned%s", ops,
+                    pass->skip_nan ? " (NaNs skipped)" : "", gp_type_name(pass->type), pass->where ? ", masked" : "",
+                    (unsigned long long)pass->outputs, pass->outputs == 1 ? "" : "s",
+                    (unsigned long long)pass->length, pass->length == 1 ? "" : "s", layouts[gp_pass_layout_of(pass)],
+                    problem->in_align, passes);
+}
+
+static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
+    const gp_pass *pass = problem->pass;
+    operand[0] = (gp_operand){.name = "in", .data = pass->length > 0 ? pass->in : NULL};
+    operand[1] = (gp_operand){.name = "with", .data = pass->length > 0 ? pass->with : NULL};
+    for (unsigned r = 0; r < pass->results; r++)
+        operand[2 + r] = (gp_operand){.name = "results[].to", .data = pass->to[r], .scalar = pass->outputs == 1};
+}
+
+GP_DECLARE_ROWS(reduce_array);
+
+const gp_primitive gp_primitive_reduce_array = {
+    .name = "reduce_array",
+    .operation = GP_OPERATION_REDUCE_ARRAY,
+    .row = gp_reduce_array_rows,
+    .row_count = &gp_reduce_array_row_count,
+    .derive = derive,
+    .is_empty = is_empty,
+    .describe = describe,
+    .name_operands = name_operands,
+};
