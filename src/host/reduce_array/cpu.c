@@ -167,8 +167,8 @@ uint64_t gp_reduce_array_parts(const gp_problem *problem) {
     return gp_parts_for_bytes(problem->bytes_read);
 }
 
-static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
-                int64_t place, uint64_t n) {
+void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                     int64_t place, uint64_t n) {
     const gp_pass_axis none = {0}, *axis = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &none;
     for (uint64_t i = 0; i < n; i++, in += axis->in, place += axis->place) {
         gp_accumulator_take(a, pass, in, with, place);
@@ -178,5 +178,5 @@ static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
 }
 
 gp_status gp_launch_reduce_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, run);
+    return gp_reduce_in_runs(context, plan, problem, gp_pass_run_any);
 }
