@@ -5,8 +5,12 @@
 
 #if defined(LANES)
 
-#include "cpu_floats_simd.h"
+/* Each needs the one before. */
 #include "cpu_types_simd.h"
+
+#include "cpu_floats_simd.h"
+
+#include "cpu_columns_simd.h"
 
 #define BLOCK_BYTES 4096
 
@@ -58,7 +62,7 @@ static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
 }
 
 gp_status NAMED(gp_launch_reduce_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, run);
+    return gp_reduce_in_runs(context, plan, problem, run, columns);
 }
 
 #endif
