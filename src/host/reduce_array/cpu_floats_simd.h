@@ -7,7 +7,6 @@
  */
 typedef double reals __attribute__((vector_size(sizeof(vec))));
 typedef int64_t bits_64 __attribute__((vector_size(sizeof(vec))));
-typedef float floats __attribute__((vector_size(sizeof(vec) / 2)));
 
 #define REALS (sizeof(vec) / sizeof(double))
 #define SIDES 4 /* vectors side by side, so that additions do not wait for each other */
@@ -49,9 +48,7 @@ __attribute__((noinline)) SIMD static bool add_down(summation *s, const float *x
         if (GROUP * sizeof(float) > 64)
             __builtin_prefetch((const char *)(x + i) + AHEAD + 64);
         for (size_t k = 0; k < SIDES; k++) {
-            floats narrow;
-            memcpy(&narrow, x + i + k * REALS, sizeof narrow);
-            const reals y = __builtin_convertvector(narrow, reals);
+            const reals y = (reals)load_floats(x + i + k * REALS);
             t[k].down += y;
             t[k].up -= y;
         }
