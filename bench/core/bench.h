@@ -120,7 +120,8 @@ struct primitive {
     const char *name;
     gp_operation operation;
     size_t case_bytes;        /* of its struct in tests/cases.h */
-    const char *reference[2]; /* rows that all others are proved against, here and on a GPU; NULL: the choice here */
+    const char *reference[2]; /* rows that all others are proved against, of processor and GPU; NULL: the processor's
+                                 choice */
     const char *last_resort[4][2]; /* rows that need not earn their place, and why */
     const char *ladder[4];         /* rows that are no study rows and stand in its ladder */
     const char *ladder_anew;       /* the study row with which a second ladder begins; NULL: none */
