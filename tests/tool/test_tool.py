@@ -263,6 +263,8 @@ def test_bench(path):
         assert 0 < low <= us <= high, row
         if row["operation"] == "reduce":
             moved = int(row["n"]) * 4 + 8
+        elif row["operation"] == "reduce_array":
+            moved = int(row["n"]) * 4 + 4
         else:
             cells = int(row["rows"]) * int(row["cols"])
             moved = cells * 2 * int(row["elem_bytes"] or 0)
