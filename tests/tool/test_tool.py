@@ -284,10 +284,10 @@ def test_bench(path):
         else:
             assert row["step"] == "", row
         first, before = first or us, us
-    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again
-    assert len(seen) == 20, len(seen)
-    for group in ("reduce", "window", "transpose"):
-        assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == (2 if group == "reduce" else 4)
+    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again; reduce_array 2
+    assert len(seen) == 22, len(seen)
+    for group, lines in ("reduce", 2), ("reduce_array", 2), ("window", 4), ("transpose", 4):
+        assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == lines
 
 
 def test_same_plot(live, saved):
