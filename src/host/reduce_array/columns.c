@@ -2,7 +2,7 @@
 /* The walk over blocks of neighbouring columns, and each column's accumulator. */
 #include "columns.h"
 #include "../arithmetic.h"
-#include "cpu.h"
+#include "../primitive.h"
 
 #define SIGN ((uint64_t)1 << 63)
 #define INFINITY_KEY INT64_C(0x7ff0000000000000)
