@@ -268,7 +268,7 @@ def test_statistics():
             ("one or two axes", "<f4", (1, 1, 1), bytes(4), False), ("one or two axes", "<f4", (), bytes(4), False),
             ("address space", "<f4", (2**32, 2**32), b"", False), ("one or two axes", "<f4", (2**64, 1), b"", False),
             ("8 bytes of elements", "<f4", (1, 2), bytes(7), False), ("8 bytes of elements", "<f4", (2,), bytes(9), False),
-            ("no memory", "<f4", (2**60,), bytes(4), False), ("no elements", "<f4", (0, 3), b"", False),
+            ("no elements", "<f4", (0, 3), b"", False),
             ("16-bit floats", "<f2", (1,), bytes(2), False)):
         npy("bad.npy", descr, shape, data, None, fortran)
         refused(text, "statistics", "bad.npy")
