@@ -53,9 +53,10 @@ static const struct argp_option explain_options[] = {
     {"border", KEY_BORDER, "BORDER", 0, "Of window: none, zero, replicate, reflect, reflect_101, wrap (none)", 2},
     {0}};
 
+/* Of those that words can tell; a reduction of an array is asked for as `reduce --shape'. */
 static const primitive *primitive_by_name(const char *name) {
     for (size_t i = 0; primitives[i] != NULL; i++)
-        if (strcmp(primitives[i]->name, name) == 0)
+        if (primitives[i]->problem != NULL && strcmp(primitives[i]->name, name) == 0)
             return primitives[i];
     return NULL;
 }

@@ -298,8 +298,10 @@ def test_explain():
             (1, "f32 has no or", "--shape", "3", "--op", "or"), (1, "reduce_cpu is no kernel", "--shape", "3", "--kernel", "reduce_cpu"),
             (1, "no elements have no MIN", "--shape", "3x0", "--op", "min")):
         assert said in explain(status, *words), (said, words)
-    done = subprocess.run([tool, "explain", "window", "--shape", "3", "4x4", "3"], capture_output=True, text=True)
-    assert done.returncode == 2 and "window takes no --shape" in done.stderr
+    for said, *words in (("window takes no --shape", "window", "--shape", "3", "4x4", "3"),
+                         ("OP is reduce, window, transpose or block, not 'reduce_array'", "reduce_array", "9")):
+        done = subprocess.run([tool, "explain", *words], capture_output=True, text=True)
+        assert done.returncode == 2 and said in done.stderr, (words, done)
 
 
 for name in TYPES:

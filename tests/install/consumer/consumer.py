@@ -19,5 +19,34 @@ if total.value != sum(range(100000)):
     sys.exit(f"sum is {total.value}")
 if gp.gp_reduce_int(context, 99, values, len(values), ctypes.byref(total)) != 1 or not gp.gp_last_error():
     sys.exit("an unknown operation was accepted")
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32), ("rank", ctypes.c_uint32), ("elem_bytes", ctypes.c_size_t),
+                ("extent", ctypes.c_size_t * 8), ("stride", ctypes.c_ssize_t * 8)]
+
+
+class Result(ctypes.Structure):
+    _fields_ = [("op", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("to", Array)]
+
+
+F32, F64, S64, MEAN, ARGMAX = 11, 12, 8, 13, 7
+
+
+def view(kind, data, *extent):
+    """Elements one behind the other."""
+    stride = [1] * len(extent)
+    for axis in range(len(extent) - 2, -1, -1):
+        stride[axis] = stride[axis + 1] * extent[axis + 1]
+    return Array(ctypes.addressof(data), kind, len(extent), 0, (ctypes.c_size_t * 8)(*extent), (ctypes.c_ssize_t * 8)(*stride))
+
+
+gp.gp_reduce.argtypes = [ctypes.c_void_p, ctypes.POINTER(Array), ctypes.POINTER(Result), ctypes.c_size_t]
+table, means, places = (ctypes.c_float * 6)(1e8, 1, -1e8, 2.5, 3, 2.75), (ctypes.c_double * 2)(), (ctypes.c_int64 * 2)()
+wanted = (Result * 2)(Result(MEAN, 0, view(F64, means, 2, 1)), Result(ARGMAX, 0, view(S64, places, 2, 1)))
+if gp.gp_reduce(context, ctypes.byref(view(F32, table, 2, 3)), wanted, 2) != 0:
+    sys.exit(gp.gp_last_error().decode())
+if list(means) != [1 / 3, 2.75] or list(places) != [0, 1]:
+    sys.exit(f"means are {list(means)}, places {list(places)}")
 gp.gp_context_destroy(context)
 print("ctypes: all right")
