@@ -283,6 +283,8 @@ def test_explain():
     text = explain(0, "--shape", "30x40x3", "--type", "u8", "--axis", "0,1", "--op", "mean,max,std,argmin")
     assert "reduce MEAN, STDDEV of u8: 3 outputs of 1200 elements, columns, " in text and "pass 1 of 2: one for each" in text
     assert "reduce MAX, ARGMIN of u8: 3 outputs of 1200" in text and text.count("\n* ") == 2, text
+    moments = "sum,count,sum_abs,sum_squares,norm,mean,var,std,var_sample"
+    assert "; pass 2 of 2: " in explain(0, "--shape", "9", "--op", moments)
     got = json.loads(explain(0, "--shape", "2^10x64", "--type", "f64", "--axis", "-2", "--op", "sum,min", "--format", "json"))
     assert [(p["bytes_read"], p["bytes_written"]) for p in got["passes"]] == [(2**19, 512)] * 2 and "kernel" not in got, got
     rows = list(csv.DictReader(io.StringIO(explain(0, "--shape", "9", "--op", "sum,min,max_abs", "--format", "csv"))))

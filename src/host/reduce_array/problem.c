@@ -42,8 +42,9 @@ static int describe(const gp_problem *problem, char *text, size_t size) {
                                    gp_operation_facts_of(pass->result[r].op)->name);
     if (pass->of > 1)
         (void)snprintf(passes, sizeof passes,
-                       "; pass %u of %u: one for each of bits, extremes and moments, with and without NaNs",
-                       pass->number, pass->of);
+                       "; pass %u of %u: one for each of bits, extremes and moments, with and without NaNs, up to %u "
+                       "results each",
+                       pass->number, pass->of, GP_PASS_RESULTS);
     return snprintf(text, size, "reduce %s%s of %s%s: %llu output%s of %llu element%s, %s, %u-byte aligned%s", ops,
                     pass->skip_nan ? " (NaNs skipped)" : "", gp_type_name(pass->type), pass->where ? ", masked" : "",
                     (unsigned long long)pass->outputs, pass->outputs == 1 ? "" : "s",
