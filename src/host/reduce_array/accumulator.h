@@ -29,14 +29,16 @@ typedef struct gp_accumulator {
     bool in_limbs[GP_SUMS];  /* the sum has limbs, which are not cleared before */
     uint32_t flags[GP_SUMS]; /* GP_EXACT_NAN .. */
     int64_t limb[GP_SUMS][GP_EXACT_LIMBS];
+    int64_t scratch[GP_EXACT_LIMBS +
+                    GP_EXACT_SCRATCH_MORE]; /* of one rounding; local arrays of a GPU cost memory for all threads */
 } gp_accumulator;
 
-static inline gp_exact_form gp_accumulator_form(const gp_pass *pass, unsigned sum) {
+GP_BOTH static inline gp_exact_form gp_accumulator_form(const gp_pass *pass, unsigned sum) {
     return gp_exact_form_of((gp_type)pass->type, sum >= GP_SQUARES);
 }
 
 /* The limbs of a sum, cleared before their first use. */
-static inline int64_t *gp_accumulator_limbs(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
+GP_BOTH static inline int64_t *gp_accumulator_limbs(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
     if (!a->in_limbs[sum])
         memset(a->limb[sum], 0, gp_accumulator_form(pass, sum).limbs * sizeof *a->limb[sum]);
     a->in_limbs[sum] = true;
@@ -49,21 +51,21 @@ typedef struct gp_number {
     double real;    /* a float, exactly */
 } gp_number;
 
-gp_number gp_number_load(unsigned type, const unsigned char *at);
+GP_BOTH gp_number gp_number_load(unsigned type, const unsigned char *at);
 
 /* Of no elements. */
-void gp_accumulator_clear(gp_accumulator *a);
+GP_BOTH void gp_accumulator_clear(gp_accumulator *a);
 
 /* One element of a pass, and its partner, or NULL. */
-void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
-                         int64_t place);
+GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                 const unsigned char *with, int64_t place);
 
 /* Spreads carries, due once in 2^27 elements. */
-void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
+GP_BOTH void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
 
-void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
+GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
 
 /* Writes result r. False: an integer that its type does not hold, written modulo 2^64. */
-bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
+GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
 
 #endif

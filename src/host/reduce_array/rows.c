@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that reduce views, best first. */
+#include "../../device/launch.h"
 #include "cpu.h"
+#include "fit.h"
+#include "tiling.h"
 
 GP_CPU_FIT(fit_cpu, 0, true, gp_reduce_array_parts(problem))
 
 const gp_kernel gp_reduce_array_rows[] = {
+    GP_GPU_ROW(reduce_all, GP_REDUCE_ALL_REGS, GP_REDUCE_ALL_STATIC_SMEM, gp_fit_reduce_all,
+               "contiguous elements to one output: sums of floats by proof, exactly where that fails"),
+    GP_GPU_ROW(reduce_any, GP_REDUCE_ANY_REGS, GP_REDUCE_ANY_STATIC_SMEM, gp_fit_reduce_any,
+               "any view, an element a thread at a time, by the source of the processor's reference"),
     GP_CPU_ROW(reduce_array_cpu, fit_cpu, gp_launch_reduce_array_cpu,
                "portable C, any view: the reference that every other kernel is proved against"),
 };
