@@ -48,11 +48,26 @@ static bool opencv_transposes(session *s, const line *l) {
            (size <= 4 || size == 6 || size == 8 || size == 12 || size == 16);
 }
 
-extern const primitive primitive_reduce, primitive_window, primitive_rearrange;
+/* Its float sums are rounded on the way; a thousandth of the largest is left to them. */
+static bool numpy_reduces(session *s, const line *l) {
+    const array_case *c = CASE_OF(array_case, l);
+    (void)s;
+    return is_worth(l) && python_has("numpy") && c->type != GP_BF16 && c->what != ARRAY_MOMENTS &&
+           c->what != ARRAY_PLACES && c->what != ARRAY_COUNT && c->what != ARRAY_BITS && c->data != DATA_FINITE;
+}
+
+static double numpy_tolerates(const line *l) {
+    const array_case *c = CASE_OF(array_case, l);
+    return c->what == ARRAY_MAX || c->what == ARRAY_TOTAL ? 0 : 1e-3;
+}
+
+extern const primitive primitive_reduce, primitive_reduce_array, primitive_window, primitive_rearrange;
 
 const peer all_peers[] = {
     {"numpy sum (1 thread)", &primitive_reduce, false, 1, numpy_sums, python_call, python_time, "sum", NULL},
     {"numpy min (1 thread)", &primitive_reduce, false, 1, numpy_finds, python_call, python_time, "min", NULL},
+    {"numpy (1 thread)", &primitive_reduce_array, false, 1, numpy_reduces, python_call, python_time, NULL,
+     numpy_tolerates},
     {"OpenCV box of int + sqrBox", &primitive_window, false, 0, box_of_ints_does, python_call, python_time, "box_int",
      NULL},
     {"OpenCV box of float + sqrBox", &primitive_window, false, 0, box_of_floats_does, python_call, python_time,

@@ -24,6 +24,8 @@ except ImportError:
     cv2 = None
 
 HUGE_PAGE = 2 << 20
+TYPES = {"u8": "u1", "s8": "i1", "u16": "u2", "s16": "i2", "u32": "u4", "s32": "i4", "u64": "u8", "s64": "i8", "f16": "f2",
+         "f32": "f4", "f64": "f8"}
 ELEMENTS = {1: ("u1", 1), 2: ("u2", 1), 3: ("u1", 3), 4: ("i4", 1), 6: ("u2", 3), 8: ("i4", 2), 12: ("i4", 3), 16: ("i4", 4)}
 
 
@@ -101,11 +103,27 @@ class Peers:
                 one.view(numpy.float32)[:] = image.view(numpy.int32)
         return [one.view(numpy.float32).reshape(rows, cols) for one in self.floats]
 
+    @staticmethod
+    def reduction(word, matrix):
+        """Of all, or along an axis: sum_f32_all, mean_u8_axis_0."""
+        what, kind = word.split("_")[:2]
+        axis = None if word.endswith("all") else int(word[-1])
+        if what == "max":
+            return lambda: matrix.max(axis=axis)
+        if what == "mean":
+            return lambda: matrix.mean(axis=axis, dtype=numpy.float32)
+        if what == "squares":
+            return lambda: numpy.square(matrix).sum(axis=axis)
+        to = numpy.int64 if what == "total" else numpy.float32 if kind == "f16" else None
+        return lambda: matrix.sum(axis=axis, dtype=to)
+
     def calls(self, word, n, rows, cols, elem_bytes, window):
         """A function of no arguments a set."""
         if word in ("sum", "min"):
             ints = [one.view(numpy.int32)[:n] for one in self.ins]
             return [(lambda a=a: a.sum(dtype=numpy.int64)) if word == "sum" else (lambda a=a: a.min()) for a in ints]
+        if "_" in word and word.split("_")[1] in TYPES:
+            return [self.reduction(word, one.view(TYPES[word.split("_")[1]]).reshape(rows, cols)) for one in self.ins]
         if word == "transpose":
             kind, channels = ELEMENTS[elem_bytes]
             shapes = [(rows, cols), (cols, rows)] if channels == 1 else [(rows, cols, channels), (cols, rows, channels)]
@@ -128,6 +146,9 @@ class Peers:
         result = self.calls(word, *numbers[:-1])[0]()
         if word in ("sum", "min"):
             self.outs[0][0].view(numpy.int64)[0] = result
+        elif word.split("_")[-1] in ("all", "0", "1") and word.split("_")[0] != "box":
+            kind = result.dtype if word.startswith(("max", "total")) else numpy.float32
+            self.outs[0][0].view(kind)[:] = result
         for answer, out in zip(self.answers, self.outs[0]):
             answer[:] = out
         return "ok"

@@ -99,8 +99,13 @@ static void load(session *s) {
 
 static const char *ask(const char *verb, const contender *c, unsigned calls) {
     const result r = result_of(c);
-    fprintf(to_python, "%s %s %zu %zu %zu %zu %zu %u\n", verb, ((const peer *)c->user)->word, r.n, r.rows, r.cols,
-            r.elem_bytes, r.window, calls);
+    const char *peer_word = ((const peer *)c->user)->word;
+    char word[64];
+    snprintf(word, sizeof word, "%s", peer_word != NULL ? peer_word : r.op);
+    for (char *space = word; (space = strchr(space, ' ')) != NULL;)
+        *space = '_';
+    fprintf(to_python, "%s %s %zu %zu %zu %zu %zu %u\n", verb, word, r.n, r.rows, r.cols, r.elem_bytes, r.window,
+            calls);
     return answer();
 }
 

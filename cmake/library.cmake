@@ -8,7 +8,8 @@ set(host_sources
   rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c
   rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
   reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
-  reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c reduce_array/cpu.c
+  reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
+  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_avx2.c reduce_array/cpu_avx512.c reduce_array/cpu_neon.c
   reduce_array/fit.c reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c

@@ -33,9 +33,9 @@ uint64_t cases_random(uint64_t *state) {
 }
 
 const char *cases_data_name(data_kind kind) {
-    static const char *const names[DATA_KINDS] = {"random",  "8-bit",   "16-bit",   "24-bit",
-                                                  "minimum", "maximum", "extremes", "alternating",
-                                                  "spike",   "halfway", "runs",     "finite"};
+    static const char *const names[DATA_KINDS] = {"random",  "8-bit",    "16-bit",      "24-bit", "minimum",
+                                                  "maximum", "extremes", "alternating", "spike",  "halfway",
+                                                  "runs",    "finite",   "floats"};
     return names[kind];
 }
 

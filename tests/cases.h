@@ -33,6 +33,29 @@ typedef struct transpose_case {
     uint64_t seed;
 } transpose_case;
 
+/* What is reduced of a matrix: all, each row, each column; and to what. */
+typedef enum array_axis { ARRAY_ALL, ARRAY_ROWS, ARRAY_COLUMNS } array_axis;
+typedef enum array_what {
+    ARRAY_SUM,   /* to a float */
+    ARRAY_TOTAL, /* of ints, to an int */
+    ARRAY_MAX,
+    ARRAY_MEAN,
+    ARRAY_SQUARES,
+    ARRAY_MOMENTS,
+    ARRAY_PLACES,
+    ARRAY_COUNT,
+    ARRAY_BITS
+} array_what;
+
+typedef struct array_case {
+    size_t rows, cols;
+    gp_type type;
+    array_what what;
+    array_axis axis;
+    data_kind data;
+    uint64_t seed;
+} array_case;
+
 /* GPUPRIM_TEST_SEED, or of the clock; printed at the first call, so that a failure can be repeated. */
 uint64_t cases_seed(void);
 
@@ -56,6 +79,7 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user);
  */
 typedef void timed_visit(const void *one_case, const char *series, void *user);
 void cases_timed_reduce(const char *list, timed_visit *visit, void *user);
+void cases_timed_array(const char *list, timed_visit *visit, void *user);
 void cases_timed_window(const char *list, timed_visit *visit, void *user);
 void cases_timed_transpose(const char *list, timed_visit *visit, void *user);
 

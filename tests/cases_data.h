@@ -25,6 +25,7 @@ typedef enum data_kind {
     DATA_HALFWAY,     /* sums of squares halfway between two floats, or 1 beside */
     DATA_RUNS,        /* long runs of the least and the greatest number of 7 to 32 bits, by the seed */
     DATA_FINITE,      /* normal as floats and as doubles, which libraries that compute with them copy bit for bit */
+    DATA_FLOATS,      /* from 2^-15 to 2 and -2, as f16, bf16, f32 and f64 */
     DATA_KINDS
 } data_kind;
 
@@ -81,6 +82,8 @@ CASES_INLINE int32_t cases_datum(data_kind kind, size_t i, size_t spike, uint64_
         return cases_run_datum(i, 7 + (unsigned)(spike % 26));
     case DATA_FINITE: /* an exponent whose high bits are 01, of a float, and of a double whose high word this is */
         return (int32_t)(((uint32_t)random & 0xbfffffffu) | 0x20000000u);
+    case DATA_FLOATS: /* the upper half has a float's exponent, the lower half is an f16 below 2 */
+        return (int32_t)(((uint32_t)random & 0x80ffbfffu) | 0x3f000000u);
     default:
         return i == spike ? INT32_MIN : 0;
     }

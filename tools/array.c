@@ -65,6 +65,7 @@ static void read_picture(const char *path, bool grey, array *out) {
         fail("%s", message);
     *out = (array){.n_dims = p.channels > 1 ? 3 : 2,
                    .dims = {p.rows, p.cols, p.channels},
+                   .is_picture = true,
                    .elem_bytes = 1,
                    .type = "|u1",
                    .data = p.pixel};
@@ -98,6 +99,11 @@ void array_read(const char *path, const raw_shape *raw, bool grey, array *out) {
     }
 }
 
+void array_check_order(const char *path, const array *a) {
+    if (a->fortran && a->n_dims > 1)
+        fail("%s: is in Fortran order; save numpy.ascontiguousarray() of it", path);
+}
+
 /* The element's bytes as a number, least significant first. */
 static uint64_t gather(const unsigned char *at, size_t size, bool big_endian) {
     uint64_t value = 0;
@@ -110,6 +116,7 @@ int32_t *array_to_ints(const char *path, array *a) {
     const char kind = a->type[1];
     const size_t size = a->elem_bytes, count = array_count(a);
     const bool big_endian = a->type[0] == '>';
+    array_check_order(path, a);
     if (strchr("iub", kind) == NULL || size > 8)
         fail("%s: elements of type '%s' are no integers", path, a->type);
     int32_t *ints = host_alloc(count, sizeof *ints);

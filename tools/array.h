@@ -10,7 +10,9 @@ enum { ARRAY_DIMS = 8, ARRAY_TYPE = 32 };
 
 typedef struct array {
     unsigned n_dims;
-    size_t dims[ARRAY_DIMS]; /* C order: the last runs fastest */
+    size_t dims[ARRAY_DIMS];
+    bool fortran;    /* the first axis runs fastest, not the last */
+    bool is_picture; /* read from a PNG: rows, columns, channels if there are several */
     size_t elem_bytes;
     char type[ARRAY_TYPE]; /* as .npy writes it: "<i4", "|u1" */
     unsigned char *data;
@@ -23,6 +25,12 @@ unsigned char *file_read(const char *path, size_t *bytes); /* and a 0 behind the
 void array_read(const char *path, const raw_shape *raw, bool grey, array *out);
 bool npy_is(const unsigned char *bytes, size_t count);
 void npy_decode(const char *path, unsigned char *bytes, size_t count, array *out); /* takes bytes over */
+
+/* Fails the program if the array is in Fortran order and that shows. */
+void array_check_order(const char *path, const array *a);
+
+/* The elements as a view, brought into the machine's byte order; bools are bytes. Fails on what is no number. */
+gp_array array_view(const char *path, array *a);
 
 /* The elements as int32, each checked to fit; the array is given up. */
 int32_t *array_to_ints(const char *path, array *a);

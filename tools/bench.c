@@ -6,8 +6,8 @@
 enum { KEY_QUICK = 0x200, KEY_ROUNDS, KEY_N, KEY_SHAPE, KEY_ELEM, KEY_THREADS, KEY_PLOT, KEY_FROM };
 
 static const char about[] =
-    "Check and time the kernels on this machine's GPU or, without one, its processor. Groups are reduce, window, "
-    "transpose, ladder and all (the default).\v"
+    "Check and time the kernels on this machine's GPU or, without one, its processor. Groups are reduce, "
+    "reduce_array, window, transpose, ladder and all (the default).\v"
     "A time is the median over rounds in which all kernels of a line take turns; each runs through so much memory "
     "that no call finds its data in a cache. On a GPU it is taken there, between two events. GB/s are the bytes that "
     "must be read and written, each once, over the time. `of floor' is the time of a kernel that only moves those "
@@ -117,7 +117,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         return 0;
     case ARGP_KEY_ARG:
         if (bench_group_of(word) == 0)
-            argp_error(state, "a group is reduce, window, transpose, ladder or all, not '%s'", word);
+            argp_error(state, "a group is reduce, reduce_array, window, transpose, ladder or all, not '%s'", word);
         o->groups |= bench_group_of(word);
         return 0;
     case KEY_FROM:
@@ -158,13 +158,24 @@ static void print_head(const bench *b) {
     fflush(stdout);
 }
 
+/* It has kernels to climb: study rows, or rows that it names. */
+static bool has_ladder(const primitive *of) {
+    bool any = of->ladder[0] != NULL;
+    for (size_t i = 0; i < gp_kernel_count() && !any; i++) {
+        const gp_kernel_info k = kernel_at(i);
+        any = k.operation == (int32_t)of->operation && (k.flags & GP_KERNEL_STUDY);
+    }
+    return any;
+}
+
 static void run_groups(bench *b) {
     const unsigned groups = b->asked.groups;
     for (unsigned i = 0; primitives[i] != NULL; i++)
         if (groups & 1u << i)
             bench_group(b, primitives[i], false);
     for (unsigned i = 0; primitives[i] != NULL && (groups & ladder_bit()); i++)
-        bench_group(b, primitives[i], true);
+        if (has_ladder(primitives[i]))
+            bench_group(b, primitives[i], true);
     bench_finish(b);
 }
 

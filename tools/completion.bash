@@ -7,7 +7,7 @@ _gpuprim() {
     [ "$word" = = ] && before=${COMP_WORDS[COMP_CWORD - 1]} word=
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        info | kernels | explain | bench | sum | window | transpose) command=${COMP_WORDS[i]} && break ;;
+        info | kernels | explain | bench | sum | reduce | window | transpose) command=${COMP_WORDS[i]} && break ;;
         esac
     done
     COMPREPLY=()
@@ -15,7 +15,13 @@ _gpuprim() {
     --format) words="text json csv" ;;
     --backend) words="auto cpu cuda" ;;
     --border) words="none zero replicate reflect reflect_101 wrap" ;;
-    --op) words="sum min max and or xor" ;;
+    --op)
+        words="sum min max and or xor"
+        [ "$command" != reduce ] ||
+            words+=" argmin argmax count mean std var std_sample var_sample norm sum_abs sum_squares max_abs"
+        ;;
+    --axis) words="all 0 1 2 -1" ;;
+    --type) words="u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64" ;;
     --values) words="sum mean" ;;
     --kernel) words=$(gpuprim kernels --format csv 2>/dev/null | sed '1d; s/,.*//') ;;
     --device | -d)
@@ -29,21 +35,22 @@ _gpuprim() {
         ;;
     *)
         case $command in
-        '') words="info kernels explain bench sum window transpose --help --version" ;;
+        '') words="info kernels explain bench sum reduce window transpose --help --version" ;;
         info | kernels) words="--format --help --version" ;;
-        explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --format" ;;
+        explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --shape --type --axis --format" ;;
         bench)
             words="reduce window transpose ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
         sum) words="--op --text --binary --backend --format --verbose" ;;
+        reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;
         window) words="--window --border --values --shape --elem --backend --verbose" ;;
         transpose) words="--shape --elem --backend --verbose" ;;
         esac
         ;;
     esac
     case $command:$word in
-    sum:-* | window:-* | transpose:-*) ;;
-    sum:* | window:* | transpose:*)
+    sum:-* | reduce:-* | window:-* | transpose:-*) ;;
+    sum:* | reduce:* | window:* | transpose:*)
         [ "$words" = "${words#--}" ] || {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return

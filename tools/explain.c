@@ -11,13 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_DEVICE = 'd', KEY_DEVICES = 0x200, KEY_SMEM, KEY_REGS, KEY_OP, KEY_BORDER, KEY_KERNEL };
+enum {
+    KEY_DEVICE = 'd',
+    KEY_DEVICES = 0x200,
+    KEY_SMEM,
+    KEY_REGS,
+    KEY_OP,
+    KEY_BORDER,
+    KEY_KERNEL,
+    KEY_SHAPE,
+    KEY_TYPE,
+    KEY_AXIS
+};
 
 static const char about[] =
     "Explain what would be chosen for a problem and why, with a verdict on every kernel; or how many blocks an SM "
     "holds.\v"
     "SHAPE by OP:\n"
     "  reduce N                    gpuprim explain reduce 2^24\n"
+    "  reduce --shape AxBxC        gpuprim explain reduce --shape 1000x64 --type f32 --axis 1 --op sum,max\n"
     "  window ROWSxCOLS WINDOW     gpuprim explain window 1080x1920 15\n"
     "  transpose ROWSxCOLS ELEM    gpuprim explain transpose 4096x4096 4\n"
     "  block THREADS [REGS [SMEM]] gpuprim explain block 512 11 --device D\n"
@@ -31,7 +43,13 @@ static const struct argp_option explain_options[] = {
     {"smem", KEY_SMEM, "BYTES", 0, "As if a block could have no more shared memory", 1},
     {"regs", KEY_REGS, "N", 0, "As if a block could have no more registers", 1},
     {"kernel", KEY_KERNEL, "NAME[:THREADS]", 0, "As if this kernel were pinned", 1},
-    {"op", KEY_OP, "OP", 0, "Of reduce: sum, min, max, and, or, xor (sum)", 2},
+    {"op", KEY_OP, "OP", 0,
+     "Of reduce: sum, min, max, and, or, xor (sum); with --shape a list of any that `gpuprim "
+     "reduce' takes",
+     2},
+    {"shape", KEY_SHAPE, "AxBxC", 0, "Of reduce: an array of up to 8 axes instead of N ints", 2},
+    {"type", KEY_TYPE, "TYPE", 0, "Of reduce --shape: the elements' type, u8 to f64 (f32)", 2},
+    {"axis", KEY_AXIS, "AXIS[,AXIS...]", 0, "Of reduce --shape: axes to reduce (all)", 2},
     {"border", KEY_BORDER, "BORDER", 0, "Of window: none, zero, replicate, reflect, reflect_101, wrap (none)", 2},
     {0}};
 
@@ -43,7 +61,11 @@ static const primitive *primitive_by_name(const char *name) {
 }
 
 static void refuse_options(const request *r, struct argp_state *state) {
-    if (r->has_op && (r->of == NULL || !r->of->takes_op))
+    if (r->is_array && (r->of == NULL || r->of->operation != GP_OPERATION_REDUCE))
+        argp_error(state, "%s takes no --shape", r->word[0]);
+    if (!r->is_array && (r->type != (gp_type)0 || r->what.axes.count > 0 || r->what.axes.all))
+        argp_error(state, "--type and --axis need --shape");
+    if (r->op_text != NULL && (r->of == NULL || !r->of->takes_op))
         argp_error(state, "%s takes no --op", r->word[0]);
     if (r->has_border && (r->of == NULL || !r->of->takes_border))
         argp_error(state, "%s takes no --border", r->word[0]);
@@ -55,20 +77,27 @@ static void refuse_options(const request *r, struct argp_state *state) {
 static void parse_words(request *r, struct argp_state *state) {
     r->of = primitive_by_name(r->word[0]);
     const bool block = r->of == NULL;
-    const int least = block || r->of->second == NULL ? 1 : 2, most = block ? 3 : least;
+    const int least = r->is_array ? 0 : block || r->of->second == NULL ? 1 : 2, most = block ? 3 : least;
     if (block && strcmp(r->word[0], "block") != 0)
         argp_error(state, "OP is reduce, window, transpose or block, not '%s'", r->word[0]);
+    refuse_options(r, state);
     if (r->words - 1 < least || r->words - 1 > most)
-        argp_error(state, "%s takes %s", r->word[0], block ? "THREADS [REGS [SMEM]]" : r->of->words);
+        argp_error(state, "%s takes %s", r->word[0],
+                   block         ? "THREADS [REGS [SMEM]]"
+                   : r->is_array ? "N or --shape"
+                                 : r->of->words);
+    if (r->op_text != NULL && r->is_array)
+        parse_ops(state, r->op_text, &r->what);
+    else if (r->op_text != NULL)
+        r->op = parse_op(state, r->op_text);
     if (least == 1)
         r->n = parse_size(state, r->word[0], r->word[1]);
-    else
+    else if (least == 2)
         parse_shape(state, r->word[1], &r->rows, &r->cols);
     if (r->words > 2)
         r->second = parse_size(state, r->word[0], r->word[2]);
     if (r->words > 3)
         r->third = parse_size(state, r->word[0], r->word[3]);
-    refuse_options(r, state);
     if (block && (r->n > UINT32_MAX || r->second > UINT32_MAX))
         argp_error(state, "block: threads and registers are below 2^32");
 }
@@ -94,8 +123,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
             argp_error(state, "--regs is below 2^32");
         return 0;
     case KEY_OP:
-        r->op = parse_op(state, word);
-        r->has_op = true;
+        r->op_text = word;
         return 0;
     case KEY_BORDER:
         r->border = parse_border(state, word);
@@ -104,12 +132,25 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     case KEY_KERNEL:
         r->kernel = word;
         return 0;
+    case KEY_SHAPE:
+        r->rank = parse_extents(state, word, r->extent);
+        r->is_array = true;
+        return 0;
+    case KEY_TYPE:
+        r->type = parse_type(state, "--type", word);
+        return 0;
+    case KEY_AXIS:
+        parse_axes(state, word, &r->what.axes);
+        return 0;
     case ARGP_KEY_ARG:
         if (r->words == WORDS_MAX)
             argp_error(state, "too many words");
         r->word[r->words++] = word;
         return 0;
     case ARGP_KEY_END:
+        if (r->is_array && r->type == (gp_type)0)
+            r->type = GP_F32;
+        r->what.axes.all = r->what.axes.all || (r->is_array && r->what.axes.count == 0);
         if (r->words > 0 && !r->list)
             parse_words(r, state);
         else if (!r->list)
@@ -163,7 +204,8 @@ static void pin(gp_context *context, const request *r) {
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
     gp_kernel_info kernel;
-    if (!kernel_find(name, &kernel) || kernel.operation != (int32_t)r->of->operation)
+    const gp_operation operation = r->is_array ? GP_OPERATION_REDUCE_ARRAY : r->of->operation;
+    if (!kernel_find(name, &kernel) || kernel.operation != (int32_t)operation)
         fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
 
@@ -188,7 +230,7 @@ int explain_main(int argc, char **argv) {
     static const struct argp_child children[] = {{&format_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = explain_options, .parser = parse, .args_doc = "OP SHAPE...", .doc = about, .children = children};
-    request r = {.how = FORMAT_TEXT};
+    request r = {.how = FORMAT_TEXT, .what = {.op = {GP_REDUCE_SUM}, .count = 1}};
     const char *source;
     gp_problem problem;
     argp_parse(&parser, argc, argv, 0, NULL, &r);
@@ -199,13 +241,15 @@ int explain_main(int argc, char **argv) {
     gp_context *context = open_planned(&r, &source);
     if (r.smem > 0 || r.regs > 0)
         must(gp_context_limit(context, r.smem, (unsigned)r.regs));
+    if (r.kernel != NULL)
+        pin(context, &r);
     if (r.of == NULL) {
         explain_block(&r, context, source);
+    } else if (r.is_array) {
+        explain_array(&r, context, source);
     } else {
-        if (r.kernel != NULL)
-            pin(context, &r);
         must(make_problem(&r, &problem));
-        explain_problem(&r, context, &problem, source);
+        explain_problems(&r, context, 1, &problem, source);
     }
     gp_context_destroy(context);
     return 0;

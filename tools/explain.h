@@ -4,6 +4,7 @@
 #define EXPLAIN_H
 
 #include "../src/host/context.h"
+#include "reduction.h"
 #include "table.h"
 
 struct primitive;
@@ -13,9 +14,15 @@ enum { WORDS_MAX = 4 };
 typedef struct request {
     format how;
     const char *device, *kernel;
-    bool has_op, has_border; /* given, not the default */
+    const char *op_text; /* NULL: the default */
+    bool has_border;     /* given, not the default */
     bool list;
     size_t smem, regs; /* limits; 0: none */
+    bool is_array;     /* a reduction of an array of any shape: gp_reduce(), not gp_reduce_int() */
+    unsigned rank;
+    size_t extent[GP_AXES];
+    gp_type type;
+    reduction what;
     gp_reduce_op op;
     gp_border border;
     const char *word[WORDS_MAX];
@@ -27,6 +34,10 @@ typedef struct request {
 
 void explain_devices(format how);
 void explain_block(const request *r, const gp_context *context, const char *source);
-void explain_problem(const request *r, const gp_context *context, gp_problem *problem, const char *source);
+void explain_array(const request *r, const gp_context *context, const char *source);
+
+/* One problem, or the passes of a reduction of an array. */
+void explain_problems(const request *r, const gp_context *context, size_t count, gp_problem problems[],
+                      const char *source);
 
 #endif

@@ -156,41 +156,71 @@ static void print_verdicts(const json_t *rows) {
     }
 }
 
-void explain_problem(const request *r, const gp_context *context, gp_problem *problem, const char *source) {
-    static const column columns[] = {{.key = "kernel"},      {.key = "chosen"},       {.key = "fits"},
-                                     {.key = "grid"},        {.key = "threads"},      {.key = "regs_per_thread"},
-                                     {.key = "smem_static"}, {.key = "smem_dynamic"}, {.key = "blocks_per_sm"},
-                                     {.key = "limited_by"},  {.key = "verdict"}};
+/* The planner's answer to one problem, as rows; false: no kernel can. */
+static bool judge(const gp_context *context, gp_problem *problem, json_t *rows, const char **kernel) {
     const gp_rows list = gp_primitive_rows(problem->primitive);
     gp_verdict verdicts[GP_ROWS_MAX];
     gp_plan plan;
-    char words[256];
     problem->space = context->backend == GP_BACKEND_MODEL ? GP_SPACE_GPU : GP_SPACE_PROCESSOR;
     const bool found = gp_plan_make(problem, &context->planned_on, list,
                                     context->pins[gp_primitive_index(problem->primitive)], &plan, verdicts);
-    json_t *rows = made(json_array());
     for (size_t i = 0; i < list.count + list.study_count; i++)
         json_array_append_new(rows,
                               verdict_row(&verdicts[i], &context->planned_on, verdicts[i].row == plan.row && found));
-    (void)problem->primitive->describe(problem, words, sizeof words);
-    if (r->how == FORMAT_JSON) {
-        json_t *all = document();
-        json_object_set_new(all, "problem", made(json_string(words)));
-        json_object_set_new(all, "device", device_of(context, source));
-        json_object_set_new(all, "kernel", found ? made(json_string(plan.row->name)) : json_null());
-        json_object_set_new(all, "bytes_read", made(json_integer((json_int_t)problem->bytes_read)));
-        json_object_set_new(all, "bytes_written", made(json_integer((json_int_t)problem->bytes_written)));
-        json_object_set(all, "verdicts", rows);
-        print_json(all);
-    } else if (r->how == FORMAT_CSV) {
-        print_csv(rows, sizeof columns / sizeof *columns, columns);
-    } else {
-        print_wrapped(0, words);
-        print_device(&context->planned_on, source);
-        putchar('\n');
-        print_verdicts(rows);
+    *kernel = found ? plan.row->name : NULL;
+    return found;
+}
+
+/* What JSON tells of one problem, put into `all`. */
+static void put_problem(json_t *all, const gp_problem *problem, const char *words, const char *kernel, json_t *rows) {
+    json_object_set_new(all, "problem", made(json_string(words)));
+    json_object_set_new(all, "kernel", kernel != NULL ? made(json_string(kernel)) : json_null());
+    json_object_set_new(all, "bytes_read", made(json_integer((json_int_t)problem->bytes_read)));
+    json_object_set_new(all, "bytes_written", made(json_integer((json_int_t)problem->bytes_written)));
+    json_object_set(all, "verdicts", rows);
+}
+
+void explain_problems(const request *r, const gp_context *context, size_t count, gp_problem problems[],
+                      const char *source) {
+    static const column columns[] = {
+        {.key = "pass"},         {.key = "kernel"},        {.key = "chosen"},          {.key = "fits"},
+        {.key = "grid"},         {.key = "threads"},       {.key = "regs_per_thread"}, {.key = "smem_static"},
+        {.key = "smem_dynamic"}, {.key = "blocks_per_sm"}, {.key = "limited_by"},      {.key = "verdict"}};
+    json_t *all = document(), *passes = made(json_array()), *table = made(json_array()), *row;
+    bool found = true;
+    size_t k;
+    json_object_set_new(all, "device", device_of(context, source));
+    for (size_t i = 0; i < count; i++) {
+        char words[512];
+        const char *kernel;
+        json_t *rows = made(json_array()), *pass = r->is_array ? made(json_object()) : json_incref(all);
+        found = judge(context, &problems[i], rows, &kernel) && found;
+        (void)problems[i].primitive->describe(&problems[i], words, sizeof words);
+        put_problem(pass, &problems[i], words, kernel, rows);
+        json_array_append_new(passes, pass);
+        json_array_foreach(rows, k, row) if (r->is_array)
+            json_object_set_new(row, "pass", made(json_integer((json_int_t)i + 1)));
+        json_array_extend(table, rows);
+        if (r->how == FORMAT_TEXT) {
+            if (i > 0)
+                putchar('\n');
+            print_wrapped(0, words);
+            if (i == 0)
+                print_device(&context->planned_on, source);
+            putchar('\n');
+            print_verdicts(rows);
+        }
+        json_decref(rows);
     }
-    json_decref(rows);
+    if (r->is_array)
+        json_object_set(all, "passes", passes);
+    if (r->how == FORMAT_CSV)
+        print_csv(table, sizeof columns / sizeof *columns - !r->is_array, columns + !r->is_array);
+    if (r->how == FORMAT_JSON)
+        print_json(json_incref(all));
+    json_decref(table);
+    json_decref(passes);
+    json_decref(all);
     if (!found)
         fail("no kernel can do this here");
 }

@@ -49,6 +49,9 @@ static void take_string(reader *r, char *text, size_t size) {
         r->at++;
     if (r->at == r->end || (size_t)(r->at - begin) >= size)
         malformed(r->path, "a string in its head does not end");
+    for (const char *at = begin; at < r->at; at++)
+        if (!isprint((unsigned char)*at))
+            malformed(r->path, "a string in its head is no text");
     snprintf(text, size, "%.*s", (int)(r->at - begin), begin);
     r->at++;
 }
@@ -75,7 +78,8 @@ static void take_shape(reader *r, array *out) {
                 __builtin_add_overflow(value, (size_t)(*r->at - '0'), &value))
                 malformed(r->path, "shape passes 64 bits");
         out->dims[out->n_dims++] = value;
-        (void)take(r, ',');
+        if (!take(r, ',') && (r->at == r->end || *r->at != ')'))
+            malformed(r->path, "shape is no tuple");
     }
 }
 
@@ -91,7 +95,6 @@ static size_t size_of_type(const char *path, const char *type) {
 }
 
 static void read_head(reader *r, array *out) {
-    bool fortran = false;
     unsigned seen = 0;
     if (!take(r, '{'))
         malformed(r->path, "its head is no dictionary");
@@ -103,17 +106,19 @@ static void read_head(reader *r, array *out) {
         if (strcmp(key, "descr") == 0)
             take_string(r, out->type, sizeof out->type), seen |= 1;
         else if (strcmp(key, "fortran_order") == 0)
-            fortran = take_bool(r), seen |= 2;
+            out->fortran = take_bool(r), seen |= 2;
         else if (strcmp(key, "shape") == 0 && !(seen & 4))
             take_shape(r, out), seen |= 4;
         else
             malformed(r->path, "its head holds an unknown key");
-        (void)take(r, ',');
+        if (!take(r, ',') && (r->at == r->end || *r->at != '}'))
+            malformed(r->path, "a comma is missing in its head");
     }
+    skip_space(r);
+    if (r->at < r->end)
+        malformed(r->path, "something stands behind its head's dictionary");
     if (seen != 7)
         malformed(r->path, "its head lacks descr, fortran_order or shape");
-    if (fortran && out->n_dims > 1)
-        fail("%s: is in Fortran order; save numpy.ascontiguousarray() of it", r->path);
     out->elem_bytes = size_of_type(r->path, out->type);
 }
 

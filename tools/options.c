@@ -12,9 +12,9 @@ enum { KEY_FORMAT = 0x100, KEY_BACKEND, KEY_SHAPE, KEY_ELEM };
 const char *const op_words[OPS] = {"sum", "min", "max", "and", "or", "xor"};
 const char *const border_words[BORDERS] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap"};
 
-static size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
-                         const char *const words[]) {
-    char list[160] = "";
+size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
+                  const char *const words[]) {
+    char list[256] = "";
     for (size_t i = 0; i < count; i++) {
         if (strcmp(text, words[i]) == 0)
             return i;
@@ -131,6 +131,20 @@ void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_
     const bool right = read_size(&end, rows) && *end++ == 'x' && read_size(&end, cols) && *end == '\0';
     if (!right)
         argp_error(state, "'%s' is no shape ROWSxCOLS such as 1080x1920", text);
+}
+
+unsigned parse_extents(struct argp_state *state, const char *text, size_t extent[GP_AXES]) {
+    const char *end = text;
+    unsigned rank = 0;
+    while (rank < GP_AXES && read_size(&end, &extent[rank])) {
+        rank++;
+        if (*end != 'x')
+            break;
+        end++;
+    }
+    if (rank == 0 || *end != '\0' || end[-1] == 'x')
+        argp_error(state, "'%s' is no shape of up to %d axes such as 1000x64", text, GP_AXES);
+    return rank;
 }
 
 gp_border parse_border(struct argp_state *state, const char *text) {

@@ -19,10 +19,18 @@ json_t *document(void) {
     return made(json_pack("{s:i, s:s, s:s}", "schema", 1, "command", tool_name, "version", version));
 }
 
-void print_json(json_t *value) {
-    (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)); /* a failure shows at the close */
+static void dump(json_t *value, size_t digits) {
+    (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)); /* a failure shows at the close */
     putchar('\n');
     json_decref(value);
+}
+
+void print_json(json_t *value) {
+    dump(value, 9);
+}
+
+void print_json_whole(json_t *value) {
+    dump(value, 17);
 }
 
 json_t *read_json(const char *path) {

@@ -18,8 +18,9 @@ json_t *made(json_t *value);
 
 /* {"schema": 1, "command": ..., "version": ...}, to which a command adds its own. */
 json_t *document(void);
-void print_json(json_t *value);      /* and a line's end; gives the value up */
-json_t *read_json(const char *path); /* a file's; fails the program */
+void print_json(json_t *value);       /* 9 digits of a real number, and a line's end; gives the value up */
+void print_json_whole(json_t *value); /* 17 digits, which tell every double */
+json_t *read_json(const char *path);  /* a file's; fails the program */
 
 /* Rows are an array of objects; a key that a row lacks is an empty cell. Text is aligned, numbers to the right. */
 void print_csv(const json_t *rows, size_t count, const column columns[]);

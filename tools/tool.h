@@ -19,6 +19,7 @@ int kernels_main(int argc, char **argv);
 int explain_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int sum_main(int argc, char **argv);
+int reduce_main(int argc, char **argv);
 int window_main(int argc, char **argv);
 int transpose_main(int argc, char **argv);
 
@@ -62,7 +63,10 @@ extern const char *const op_words[OPS], *const border_words[BORDERS];
 /* Words to values; a wrong one is a usage error that names the word and what would be right. */
 size_t parse_size(struct argp_state *state, const char *what, const char *text); /* 4096, 2^12, 4K */
 void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_t *cols);
+unsigned parse_extents(struct argp_state *state, const char *text, size_t extent[GP_AXES]); /* the rank; 5x3x2 */
 gp_border parse_border(struct argp_state *state, const char *text);
 gp_reduce_op parse_op(struct argp_state *state, const char *text);
+size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
+                  const char *const words[]);
 
 #endif

@@ -52,6 +52,7 @@ int transpose_main(int argc, char **argv) {
     array in;
     argp_parse(&parser, argc, argv, 0, NULL, &r);
     array_read(r.in, &r.raw, false, &in);
+    array_check_order(r.in, &in);
     if (in.n_dims < 2)
         fail("%s: has %u axes; a transpose needs two", r.in, in.n_dims);
     array out = in;

@@ -119,8 +119,9 @@ typedef struct result {
 struct primitive {
     const char *name;
     gp_operation operation;
-    size_t case_bytes;             /* of its struct in tests/cases.h */
-    const char *reference[2];      /* the rows that all others are proved against, on the processor and the GPU */
+    size_t case_bytes;        /* of its struct in tests/cases.h */
+    const char *reference[2]; /* rows that all others are proved against, of processor and GPU; NULL: the processor's
+                                 choice */
     const char *last_resort[4][2]; /* rows that need not earn their place, and why */
     const char *ladder[4];         /* rows that are no study rows and stand in its ladder */
     const char *ladder_anew;       /* the study row with which a second ladder begins; NULL: none */
@@ -155,7 +156,7 @@ typedef struct peer {
     bool (*does)(session *s, const line *l); /* it is there, and does it */
     gp_status (*call)(const contender *c, size_t set);
     double (*time)(const contender *c, unsigned calls); /* NULL: it is called */
-    const char *word;                                   /* of who keeps time himself */
+    const char *word;                                   /* of who keeps time himself; NULL: the line's operation */
     double (*tolerated)(const line *l);                 /* NULL: nothing */
 } peer;
 

@@ -15,18 +15,6 @@ GP_EXACT gp_exact_form gp_exact_form_of(gp_type type, bool squares) {
     return type == GP_F32 || type == GP_F16 || type == GP_BF16 ? floats[squares] : ints[squares];
 }
 
-GP_EXACT void gp_exact_carry(int64_t *limb, unsigned limbs) {
-    int64_t carry = 0;
-    for (unsigned l = 0; l + 1 < limbs; l++) {
-        const int64_t value = limb[l] + carry;
-        limb[l] = value & UINT32_MAX;
-        carry = value >> 32;
-    }
-    limb[limbs - 1] += carry;
-}
-
-/* ---- magnitudes ---- */
-
 /* The absolute value of carried limbs. Zero: high below low. */
 typedef struct natural {
     const int64_t *limb;
@@ -35,32 +23,48 @@ typedef struct natural {
 } natural;
 
 /* Two's complement: of a negative number the lowest digit that is not 0 is negated, those above are inverted. */
-GP_EXACT_STATIC uint32_t digit(natural v, int i) {
-    if (i < v.low || i > v.high)
+GP_EXACT_INLINE uint32_t digit(const natural *v, int i) {
+    if (i < v->low || i > v->high)
         return 0;
-    const uint32_t digit = (uint32_t)v.limb[i];
-    return v.negative ? ~digit + (i == v.low) : digit;
+    return ((uint32_t)v->limb[i] ^ (v->negative ? UINT32_MAX : 0)) + (v->negative && i == v->low);
 }
 
-GP_EXACT_STATIC natural magnitude(int64_t *limb, unsigned limbs) {
-    gp_exact_carry(limb, limbs);
-    natural v = {limb, 0, (int)limbs - 1, limb[limbs - 1] < 0};
-    while (v.low <= v.high && limb[v.low] == 0)
-        v.low++;
-    while (v.low <= v.high && digit(v, v.high) == 0)
-        v.high--;
-    return v;
+/* Carries, and takes the absolute value. Most limbs are zeros at both ends, which are passed over. */
+GP_EXACT_STATIC void carry_over(int64_t *limb, int limbs, natural *v) {
+    int low = 0, high = limbs - 1;
+    while (low < high && limb[low] == 0)
+        low++;
+    while (high > low && limb[high] == 0)
+        high--;
+    int64_t carry = 0;
+    int l = low;
+    for (; l < limbs - 1 && (l <= high || carry != 0); l++) {
+        const int64_t value = limb[l] + carry;
+        limb[l] = value & UINT32_MAX;
+        carry = value >> 32;
+    }
+    limb[l] += carry;
+    *v = (natural){limb, low, high + (high < limbs - 1), limb[limbs - 1] < 0};
+    while (v->low <= v->high && limb[v->low] == 0)
+        v->low++;
+    while (v->low <= v->high && digit(v, v->high) == 0)
+        v->high--;
+}
+
+GP_EXACT void gp_exact_carry(int64_t *limb, unsigned limbs) {
+    natural unused;
+    carry_over(limb, (int)limbs, &unused);
 }
 
 /* 64 bits from bit `at` on; there are zeros below bit 0. */
-GP_EXACT_STATIC uint64_t word_at(natural v, int at) {
+GP_EXACT_INLINE uint64_t word_at(const natural *v, int at) {
     const int i = at >> 5;
     const unsigned shift = (unsigned)at & 31;
     const uint64_t lower = (uint64_t)digit(v, i + 1) << 32 | digit(v, i);
     return lower >> shift | (uint64_t)digit(v, i + 2) << 32 << (32 - shift);
 }
 
-GP_EXACT_STATIC int leading_zeros(uint64_t x) {
+GP_EXACT_INLINE int leading_zeros(uint64_t x) {
 #ifdef __CUDA_ARCH__
     return __clzll((long long)x);
 #else
@@ -132,51 +136,33 @@ GP_EXACT_STATIC float_format format_of(gp_type type) {
 }
 
 /* mantissa 2^exponent, and a little more if sticky, with the mantissa's bit 63 set. */
-GP_EXACT_STATIC uint64_t pack(float_format f, bool negative, uint64_t mantissa, int exponent, bool sticky) {
-    const uint64_t sign = negative ? f.sign : 0;
-    const int above = exponent + 63 - f.exponent_min; /* below 0: subnormal, of fewer bits */
-    const int keep = f.fraction_bits + 1 + (above < 0 ? above : 0);
+GP_EXACT_STATIC uint64_t pack(const float_format *f, bool negative, uint64_t mantissa, int exponent, bool sticky) {
+    const uint64_t sign = negative ? f->sign : 0;
+    const int above = exponent + 63 - f->exponent_min; /* below 0: subnormal, of fewer bits */
+    const int keep = f->fraction_bits + 1 + (above < 0 ? above : 0);
     if (keep < 0)
         return sign;
-    if (above > 1 - 2 * f.exponent_min)
-        return sign | f.infinity;
+    if (above > 1 - 2 * f->exponent_min)
+        return sign | f->infinity;
     const uint64_t kept = keep > 0 ? mantissa >> (64 - keep) : 0, rest = mantissa << keep;
     const uint64_t half = (uint64_t)1 << 63;
     const bool up = rest > half || (rest == half && (sticky || (kept & 1)));
     /* The leading bit counts one in the field of the exponent, a carry of the rounding too: up to infinity. */
-    return sign | (((uint64_t)(above > 0 ? above : 0) << f.fraction_bits) + kept + up);
+    return sign | (((uint64_t)(above > 0 ? above : 0) << f->fraction_bits) + kept + up);
 }
 
-GP_EXACT_STATIC uint64_t special(float_format f, uint32_t flags) {
+GP_EXACT_STATIC uint64_t special(const float_format *f, uint32_t flags) {
     if (flags == GP_EXACT_PLUS_INFINITY)
-        return f.infinity;
-    return flags == GP_EXACT_MINUS_INFINITY ? f.sign | f.infinity : f.nan;
+        return f->infinity;
+    return flags == GP_EXACT_MINUS_INFINITY ? f->sign | f->infinity : f->nan;
 }
 
-/* Leading words of a number, and whether anything is left below them. */
-typedef struct words {
-    uint64_t word[4];    /* the greatest first */
-    int count, exponent; /* 2^exponent is the weight of the last one's bit 0 */
-    bool sticky;
-} words;
-
-GP_EXACT_STATIC words leading_words(natural v, int unit, int count) {
-    const uint64_t lowest = (uint64_t)v.limb[v.low];
-    const int bottom = 32 * v.low + 63 - leading_zeros(lowest & -lowest);
-    const int at = 32 * v.high + 64 - leading_zeros(digit(v, v.high)) - 64 * count;
-    words w = {{0, 0, 0, 0}, count, at + unit, bottom < at};
-    for (int k = 0; k < count; k++)
-        w.word[k] = word_at(v, at + 64 * (count - 1 - k));
-    return w;
-}
-
-GP_EXACT_STATIC void divide_words(words *w, uint64_t by) {
-    const int shift = leading_zeros(by);
+/* Divides words, the greatest first, by `by` 2^shift. False: a rest was left. */
+GP_EXACT_STATIC bool divides(uint64_t *word, int count, uint64_t by, int shift) {
     uint64_t rest = 0;
-    for (int k = 0; k < w->count; k++)
-        w->word[k] = divide(rest, w->word[k], by << shift, &rest);
-    w->sticky |= rest != 0;
-    w->exponent += shift;
+    for (int k = 0; k < count; k++)
+        word[k] = divide(rest, word[k], by << shift, &rest);
+    return rest == 0;
 }
 
 /*
@@ -185,42 +171,55 @@ GP_EXACT_STATIC void divide_words(words *w, uint64_t by) {
  * Rounding down in steps is rounding down once: floor(floor(v / by) / by_too) = floor(v / (by by_too)), and
  * floor(sqrt(floor(v))) = floor(sqrt(v)).
  */
-GP_EXACT_STATIC uint64_t finish(natural v, int unit, uint64_t by, uint64_t by_too, bool root, float_format f) {
-    if (v.high < v.low)
+GP_EXACT_STATIC uint64_t finish(const natural *v, int unit, uint64_t by, uint64_t by_too, bool root,
+                                const float_format *f) {
+    if (v->high < v->low)
         return 0;
-    if (v.negative && root)
-        return f.nan;
-    words w = leading_words(v, unit, 1 + root + (by > 1) + (by_too > 1));
-    if (by > 1)
-        divide_words(&w, by);
-    if (by_too > 1)
-        divide_words(&w, by_too);
-    const int first = w.count - 1 - root; /* of the words that count; before them are 2 bits at most */
-    uint64_t high = w.word[first], low = root ? w.word[first + 1] : 0;
-    const uint64_t over = first > 0 ? w.word[first - 1] : 0;
+    if (v->negative && root)
+        return f->nan;
+    const int count = 1 + root + (by > 1) + (by_too > 1);
+    const int at = 32 * v->high + 64 - leading_zeros(digit(v, v->high)) - 64 * count;
+    const uint64_t lowest = (uint64_t)v->limb[v->low];
+    bool sticky = 32 * v->low + 63 - leading_zeros(lowest & -lowest) < at;
+    int exponent = at + unit; /* of the last word's bit 0 */
+    uint64_t word[4];
+    for (int k = 0; k < count; k++)
+        word[k] = word_at(v, at + 64 * (count - 1 - k));
+    for (int turn = 0; turn < 2; turn++, by = by_too) {
+        if (by > 1) {
+            const int shift = leading_zeros(by);
+            sticky |= !divides(word, count, by, shift);
+            exponent += shift;
+        }
+    }
+    const int first = count - 1 - root; /* of the words that count; before them are 2 bits at most */
+    uint64_t high = word[first], low = root ? word[first + 1] : 0;
+    const uint64_t over = first > 0 ? word[first - 1] : 0;
     int shift = over ? 64 - leading_zeros(over) : 0;
-    shift += root && ((w.exponent + shift) & 1); /* the root halves it */
+    shift += root && ((exponent + shift) & 1); /* the root halves it */
     if (shift > 0) {
-        w.sticky |= low << (64 - shift) != 0;
+        sticky |= low << (64 - shift) != 0;
         low = low >> shift | high << (64 - shift);
         high = high >> shift | over << (64 - shift);
-        w.exponent += shift;
+        exponent += shift;
     }
     if (root) {
         bool exact;
         high = root_of(high, low, &exact);
         low = !exact;
-        w.exponent /= 2;
+        exponent /= 2;
     }
-    return pack(f, v.negative, high, w.exponent, w.sticky || low != 0);
+    return pack(f, v->negative, high, exponent, sticky || low != 0);
 }
 
 GP_EXACT uint64_t gp_exact_ratio(int64_t *limb, gp_exact_form form, uint32_t flags, uint64_t n, bool root,
                                  gp_type to) {
     const float_format f = format_of(to);
     if (flags != 0 || n == 0)
-        return special(f, n == 0 || (root && flags != GP_EXACT_PLUS_INFINITY) ? GP_EXACT_NAN : flags);
-    return finish(magnitude(limb, form.limbs), form.unit, n, 1, root, f);
+        return special(&f, n == 0 || (root && flags != GP_EXACT_PLUS_INFINITY) ? GP_EXACT_NAN : flags);
+    natural v;
+    carry_over(limb, form.limbs, &v);
+    return finish(&v, form.unit, n, 1, root, &f);
 }
 
 GP_EXACT uint64_t gp_exact_round(int64_t *limb, gp_exact_form form, uint32_t flags, gp_type to) {
@@ -233,17 +232,19 @@ GP_EXACT uint64_t gp_exact_variance(int64_t *sum, gp_exact_form sum_form, int64_
     const float_format f = format_of(to);
     if (flags != 0 || n <= (uint64_t)sample)
         return f.nan;
-    const natural s = magnitude(sum, sum_form.limbs);
-    const natural q = magnitude(square, square_form.limbs);
-    const unsigned limbs = square_form.limbs + GP_EXACT_SCRATCH_MORE;
-    for (unsigned l = 0; l < limbs; l++)
+    natural s, q, v;
+    carry_over(sum, sum_form.limbs, &s);
+    carry_over(square, square_form.limbs, &q);
+    const int limbs = square_form.limbs + GP_EXACT_SCRATCH_MORE;
+    for (int l = 0; l < limbs; l++)
         scratch[l] = 0;
     for (int i = q.low; i <= q.high; i++)
-        gp_exact_add_product_bits(scratch, 32 * (unsigned)i, digit(q, i), n, false);
+        gp_exact_add_product_bits(scratch, 32 * (unsigned)i, digit(&q, i), n, false);
     for (int i = s.low; i <= s.high; i++)
         for (int j = s.low; j <= s.high; j++)
-            gp_exact_add_bits(scratch, 32 * (unsigned)(i + j), (uint64_t)digit(s, i) * digit(s, j), true);
-    return finish(magnitude(scratch, limbs), square_form.unit, n, n - sample, root, f);
+            gp_exact_add_bits(scratch, 32 * (unsigned)(i + j), (uint64_t)digit(&s, i) * digit(&s, j), true);
+    carry_over(scratch, limbs, &v);
+    return finish(&v, square_form.unit, n, n - sample, root, &f);
 }
 
 GP_EXACT bool gp_exact_to_int(int64_t *limb, gp_exact_form form, bool is_signed, uint64_t *modulo) {

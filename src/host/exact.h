@@ -74,7 +74,7 @@ GP_EXACT bool gp_exact_to_int(int64_t *limb, gp_exact_form form, bool is_signed,
 
 /* ---- adding; here, so that loops can have them inline ---- */
 
-/* magnitude 2^bit units, or minus that. */
+/* magnitude 2^bit units, or minus that. There must be three limbs from bit / 32 on. */
 GP_EXACT_INLINE void gp_exact_add_bits(int64_t *limb, unsigned bit, uint64_t magnitude, bool negative) {
     const int64_t sign = -(int64_t)negative;
     const unsigned shift = bit & 31;
@@ -84,8 +84,7 @@ GP_EXACT_INLINE void gp_exact_add_bits(int64_t *limb, unsigned bit, uint64_t mag
     limb += bit >> 5;
     limb[0] += (low ^ sign) - sign;
     limb[1] += (middle ^ sign) - sign;
-    if (high != 0) /* else there may be no such limb */
-        limb[2] += (high ^ sign) - sign;
+    limb[2] += (high ^ sign) - sign;
 }
 
 /* a b 2^bit units, or minus that. */
@@ -186,7 +185,9 @@ GP_EXACT_INLINE void gp_exact_add_f32(int64_t *limb, float x, uint32_t *flags) {
     limb[1] += ((int64_t)(shifted >> 32) ^ sign) - sign;
 }
 
-/* x, in any form of which x is a whole number of units and in whose range it is: f64, or a partial sum of f32. */
+/* x, in any form of which x is a whole number of units, below 2^(32 limbs - 12) of them: f64, or part of a sum of
+ * f32.
+ */
 GP_EXACT_INLINE void gp_exact_add_f64(int64_t *limb, gp_exact_form form, double x, uint32_t *flags) {
     const gp_exact_parts p = gp_exact_parts_f64(x);
     *flags |= p.special;

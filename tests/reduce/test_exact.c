@@ -81,7 +81,8 @@ static void check_array(gp_type type, data_set set) {
     char label[160];
     data_set_label(type, n, set, seed, label, sizeof label);
     data_set_fill(x, type, n, set, seed);
-    data_set_fill(y, type, n, draw(2) ? set : DATA_SET_12_DECADES, ~seed);
+    const data_set others[] = {set, DATA_SET_12_DECADES, DATA_SET_HALF_ZEROS};
+    data_set_fill(y, type, n, others[draw(3)], ~seed);
     exact_sums s;
     oracle_sums o;
     exact_sums_clear(&s, type);
@@ -160,11 +161,13 @@ static uint64_t draw_divisor(void) {
     }
 }
 
-/* -1, 0 or 1 units of any place below `bits`. */
+/* -1, 0 or 1 units of any place below `bits`, or of one where the words end that are cut out of a number. */
 static void nudge(mpz_t value, unsigned bits) {
     mpz_t one;
     mpz_init_set_si(one, (long)draw(3) - 1);
-    mpz_mul_2exp(one, one, (mp_bitcnt_t)draw(bits));
+    const size_t length = mpz_sizeinbase(value, 2), cut = 64 * (1 + draw(3));
+    const uint64_t place = draw(2) && length > cut + 2 ? length - cut - 2 + draw(4) : draw(bits);
+    mpz_mul_2exp(one, one, (mp_bitcnt_t)place);
     mpz_add(value, value, one);
     mpz_clear(one);
 }
@@ -209,8 +212,11 @@ static void made_quotients_and_roots(void **unused) {
             draw_halfway(value, form.limbs * 8u);
             if (kind == 1)
                 mpz_mul(value, value, value);
+            if (draw(2))
+                nudge(value, form.limbs * 16u);
             mpz_mul_ui(value, value, n);
-            nudge(value, form.limbs * 16u);
+            if (draw(2))
+                nudge(value, form.limbs * 16u);
         }
         if (draw(4) == 0)
             mpz_neg(value, value);

@@ -6,6 +6,7 @@
 #include "../cases.h"
 #include "../check.h"
 #include "../harness.h"
+#include "../reduce/data_sets.h"
 #include "random_call.h"
 #include <fenv.h>
 
@@ -144,7 +145,68 @@ static void random_calls(void **state) {
     harness_close(&h);
 }
 
+#define ORDER_RESULTS 4
+
+/* Moments and the greatest of n elements. */
+static void moments_of(gp_context *context, gp_type type, const void *data, size_t n, uint64_t bits[ORDER_RESULTS]) {
+    static const uint32_t ops[ORDER_RESULTS] = {GP_REDUCE_SUM, GP_REDUCE_STDDEV, GP_REDUCE_SUM_SQUARES,
+                                                GP_REDUCE_MAX};
+    gp_array in = gp_vector(type, data, n);
+    gp_result results[ORDER_RESULTS];
+    memset(bits, 0, ORDER_RESULTS * sizeof *bits);
+    for (size_t i = 0; i < ORDER_RESULTS; i++)
+        results[i] = gp_want(ops[i], gp_scalar(ops[i] == GP_REDUCE_MAX ? type : GP_F64, &bits[i]));
+    assert_int_equal(gp_reduce(context, &in, results, ORDER_RESULTS), GP_OK);
+}
+
+/* Large enough for several threads, batches and folds: every order, row and number of threads has the same bits. */
+static void any_order_any_split(void **state) {
+    (void)state;
+    static const gp_type types[] = {GP_F32, GP_F64, GP_S16, GP_BF16};
+    const size_t n = cases_reduced() ? 50021 : 300007;
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    uint64_t draws = cases_seed(), *data = malloc(n * sizeof *data);
+    for (size_t turn = 0; turn < 50; turn++) {
+        const gp_type type = types[turn % COUNT(types)];
+        const size_t bytes = data_set_element(type);
+        const data_set set = (data_set)(turn / COUNT(types) % DATA_SETS);
+        uint64_t first[ORDER_RESULTS], now[ORDER_RESULTS];
+        data_set_fill(data, type, n, set, draws);
+        assert_int_equal(gp_context_pin_kernel(h.subjects[0].context, "reduce_array_cpu", 0), GP_OK);
+        moments_of(h.subjects[0].context, type, data, n, first);
+        for (size_t i = n; i > 1; i--) { /* another order */
+            unsigned char *a = (unsigned char *)data + (i - 1) * bytes,
+                          *b = (unsigned char *)data + cases_random(&draws) % i * bytes, swap[8];
+            memcpy(swap, a, bytes);
+            memcpy(a, b, bytes);
+            memcpy(b, swap, bytes);
+        }
+        for (size_t s = 0; s < h.n_subjects; s++)
+            for (size_t k = 0; k < h.n_rows; k++) {
+                row *r = &h.rows[k];
+                if (h.subjects[s].gpu || !harness_pin(&h, &h.subjects[s], r, turn) || (turn + k) % 3 != 0)
+                    continue;
+                gp_array probe = gp_vector(type, data, 1);
+                uint64_t bits;
+                const gp_result any = gp_want(GP_REDUCE_MAX, gp_scalar(type, &bits));
+                if (gp_reduce(h.subjects[s].context, &probe, &any, 1) == GP_ERR_NO_KERNEL)
+                    continue;
+                moments_of(h.subjects[s].context, type, data, n, now);
+                r->run++;
+                if (memcmp(now, first, sizeof now) != 0)
+                    harness_fail(&h, &h.subjects[s], r, data_set_name(set), "other bits in another order");
+            }
+        h.cases++;
+    }
+    free(data);
+    size_t failures = h.failures;
+    for (size_t i = 0; i < h.n_subjects; i++)
+        gp_context_destroy(h.subjects[i].context);
+    assert_int_equal(failures, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(any_order_any_split)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,15 @@ Usage: test_examples.py <folder of the programs> <source folder examples> <empty
 import math
 import os
 import random
+import re
 import stat
 import struct
 import subprocess
 import sys
 import zlib
+
+from exact_results import expected, same
+from npy_files import npy
 
 programs, sources, work = sys.argv[1:4]
 seed = 20240229
@@ -219,6 +223,63 @@ def test_local_stats():
     checks += 6
 
 
+def check_statistics(name, columns, width=0):
+    """The lines of the program: the library's mean and deviation to 9 digits, extremes and places exact."""
+    global checks
+    lines = good("statistics", name).splitlines()
+    assert len(lines) == len(columns) + 1 and "statistics: reduce_array_" in lines[-1], lines
+    for i, (line, values) in enumerate(zip(lines, columns)):
+        place = r"\((\d+), (\d+)\)" if width else r"row (\d+)"
+        found = re.fullmatch(rf"(?:channel|column) {i}: mean (.*), deviation (.*), least (.*) (?:at|in) {place}, "
+                             rf"most (.*) (?:at|in) {place}", line)
+        assert found, line
+        mean, deviation, least, *where, most = found.groups()[:5 if width else 4] + (found.group(6 if width else 5),)
+        where_most = found.groups()[6 if width else 5:]
+        at = [int(w[0]) * width + int(w[1]) if width else int(w[0]) for w in (where, where_most)]
+        for said, op in ((mean, "mean"), (deviation, "std")):
+            want = expected(op, values, "f64")
+            assert said == "%.9g" % want or (math.isnan(want) and said == "nan"), (line, want)
+        assert at == [expected(op, values, "u64") for op in ("argmin", "argmax")], line
+        assert same(float(least), float("%.9g" % values[at[0]])) and same(float(most), float("%.9g" % values[at[1]])), line
+        checks += 1
+
+
+def test_statistics():
+    for colour, channels in ((0, 1), (4, 2), (2, 3), (6, 4)):
+        for rows, cols in ((1, 1), (7, 1), (33, 65)):
+            pixels = noise(rows, cols, channels)
+            put("in.png", make_png(pixels, colour))
+            check_statistics("in.png", list(zip(*(pixel for row in pixels for pixel in row))), cols)
+    for version, (descr, code) in enumerate((("<f4", "f"), ("<f8", "d"), ("|u1", "B"), ("<i2", "h"), ("<u4", "I"), ("<i4", "i"))):
+        for rows, cols in ((1, 1), (50, 3), (3, 50)):
+            draw = (lambda: rng.gauss(5, 2)) if code in "fd" else (lambda: rng.randrange(100))
+            values = struct.unpack(f"{rows * cols}{code}", struct.pack(f"{rows * cols}{code}", *(draw() for _ in range(rows * cols))))
+            npy("in.npy", descr, (rows, cols), struct.pack(f"<{rows * cols}{code}", *values), version=version % 3 + 1)
+            check_statistics("in.npy", [values[c::cols] for c in range(cols)])
+    npy("in.npy", "<f8", (4,), struct.pack("<4d", 1, math.nan, math.inf, 2))
+    check_statistics("in.npy", [(1.0, math.nan, math.inf, 2.0)])
+    whole = open("in.npy", "rb").read()
+    for cut in range(len(whole)):
+        put("cut.npy", whole[:cut])
+        refused("cut.npy: ", "statistics", "cut.npy")
+    for text, descr, shape, data, fortran in (
+            ("no little-endian ints or floats", ">f4", (1, 1), bytes(4), False), ("no little-endian", "<c8", (1, 1), bytes(8), False),
+            ("no little-endian", "|O", (1, 1), bytes(8), False), ("not in C order", "<f4", (1, 1), bytes(4), True),
+            ("one or two axes", "<f4", (1, 1, 1), bytes(4), False), ("one or two axes", "<f4", (), bytes(4), False),
+            ("address space", "<f4", (2**32, 2**32), b"", False), ("one or two axes", "<f4", (2**64, 1), b"", False),
+            ("8 bytes of elements", "<f4", (1, 2), bytes(7), False), ("8 bytes of elements", "<f4", (2,), bytes(9), False),
+            ("no memory", "<f4", (2**60,), bytes(4), False), ("no elements", "<f4", (0, 3), b"", False),
+            ("16-bit floats", "<f2", (1,), bytes(2), False)):
+        npy("bad.npy", descr, shape, data, None, fortran)
+        refused(text, "statistics", "bad.npy")
+    put("text.npy", b"I am no array")
+    refused("text.npy: not an .npy file", "statistics", "text.npy")
+    refused("missing.npy: No such file", "statistics", "missing.npy")
+    refused("missing.png: No such file", "statistics", "missing.png")
+    out = good("statistics", os.path.join(sources, "data", "table.npy"))
+    assert out.startswith("column 0: mean 5.95, deviation 3.46398133, least 0 in row 0, most 11.8999996 in row 119\n"), out
+
+
 def test_links():
     """A link stays, what it leads to is replaced and keeps its permissions."""
     global checks
@@ -282,6 +343,7 @@ def test_bad():
 os.chdir(work)
 test_transpose()
 test_local_stats()
+test_statistics()
 test_links()
 test_bad()
 print(f"{checks} checks passed, seed {seed}")

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import zlib
 
+from npy_files import npy, read_npy
+
 
 def on_terminal(command, **environment):
     """Output of a command whose standard output and error are a terminal of 80 columns."""
@@ -56,24 +58,6 @@ def test_terminal(tool):
         assert ("\x1b[1m" in coloured) == (words.split()[0] != "info" and "block" not in words), words
         assert ("%" in plain) == words.startswith("bench"), f"{words}: progress bar"
     os.environ.update(variables)
-
-
-def npy(path, descr, shape, data, head=None, fortran=False, version=1):
-    text = head or "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, tuple(shape))
-    prefix = 10 if version == 1 else 12
-    text += " " * (-(prefix + len(text) + 1) % 64) + "\n"
-    length = struct.pack("<H" if version == 1 else "<I", len(text))
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + data)
-
-
-def read_npy(path):
-    raw = open(path, "rb").read()
-    assert raw[:8] == b"\x93NUMPY\x01\x00"
-    length = struct.unpack("<H", raw[8:10])[0]
-    assert (10 + length) % 64 == 0
-    head = eval(raw[10:10 + length].decode())
-    return head["descr"], head["shape"], raw[10 + length:]
 
 
 def run(tool, *words):
@@ -263,6 +247,8 @@ def test_bench(path):
         assert 0 < low <= us <= high, row
         if row["operation"] == "reduce":
             moved = int(row["n"]) * 4 + 8
+        elif row["operation"] == "reduce_array":
+            moved = int(row["n"]) * 4 + 4
         else:
             cells = int(row["rows"]) * int(row["cols"])
             moved = cells * 2 * int(row["elem_bytes"] or 0)
@@ -282,10 +268,10 @@ def test_bench(path):
         else:
             assert row["step"] == "", row
         first, before = first or us, us
-    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again
-    assert len(seen) == 20, len(seen)
-    for group in ("reduce", "window", "transpose"):
-        assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == (2 if group == "reduce" else 4)
+    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again; reduce_array 2
+    assert len(seen) == 22, len(seen)
+    for group, lines in ("reduce", 2), ("reduce_array", 2), ("window", 4), ("transpose", 4):
+        assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == lines
 
 
 def test_same_plot(live, saved):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the command gpuprim as its users do, with good and bad arguments and files. No GPU is needed, none is used.
-# Usage: test_tool.sh <gpuprim> <source tree> look|files|bench
+# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|bench
 set -euo pipefail
 
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -10,8 +10,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export CUDA_VISIBLE_DEVICES=
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # a command that fails leaves through exit()
+export CUDA_VISIBLE_DEVICES= PYTHONDONTWRITEBYTECODE=1
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:allocator_may_return_null=1" # a command that fails leaves through exit()
 checks=0
 
 fail() {
@@ -59,7 +59,7 @@ test_arguments() {
     local command
     has 'Usage: gpuprim' "$tool" --help
     has 'gpuprim ' "$tool" --version
-    for command in info kernels explain bench sum window transpose; do
+    for command in info kernels explain bench sum reduce window transpose; do
         has "Usage: gpuprim $command" "$tool" "$command" --help
         "$tool" --version | cmp - <("$tool" "$command" --version) || fail "$command --version"
         refused 2 "Try \`gpuprim $command --help'" "$tool" "$command" --no-such-option
@@ -370,8 +370,21 @@ EOF
     refused 1 'missing.csv: No such file' "$tool" bench --from missing.csv --plot none.svg
 }
 
+test_reduce() {
+    python3 "$here/test_tool_reduce.py" "$tool" "$tree"
+    refused 2 'FILE is missing' "$tool" reduce
+    refused 2 'too many files' "$tool" reduce a.npy b.npy
+    refused 2 "--op is sum, min," "$tool" reduce --op median a.npy
+    refused 2 "var_sample or std_sample, not ''" "$tool" reduce --op sum, a.npy
+    refused 2 'sum stands there twice' "$tool" reduce --op sum,max,sum a.npy
+    refused 2 "--type is u8, " "$tool" reduce --type float a.npy
+    for axes in x 1, ,1 1x '' 99999999999999999999 0,1,2,3,4,5,6,7,8; do
+        refused 2 "not '$axes'" "$tool" reduce --axis "$axes" a.npy
+    done
+}
+
 case ${3:-} in
-look | files | bench)
+look | files | reduce | bench)
     command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
     "test_$3"
     ;;

@@ -12,6 +12,7 @@ typedef uint64_t gp_rounding; /* bits of the control register: direction, subnor
 
 #if defined(__x86_64__)
 #define GP_ROUNDING_BITS UINT32_C(0xe040) /* of MXCSR: FTZ, direction, DAZ */
+#define GP_ROUNDING_DOWN UINT32_C(0x2000)
 
 static inline void gp_round_as(gp_rounding direction) {
     const uint32_t now = __builtin_ia32_stmxcsr();
@@ -27,6 +28,7 @@ static inline gp_rounding gp_round_to_nearest(void) {
 
 #elif defined(__aarch64__)
 #define GP_ROUNDING_BITS (UINT64_C(0x1c8) << 16) /* of FPCR: FZ, direction, FZ16 */
+#define GP_ROUNDING_DOWN (UINT64_C(2) << 22)
 
 static inline uint64_t gp_rounding_register(void) {
     uint64_t now;

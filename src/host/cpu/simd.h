@@ -145,6 +145,8 @@ INLINE void store_lanes(char *at, size_t step, vec x) {
 INLINE vec zip_lower(size_t bytes, vec a, vec b);
 INLINE vec zip_upper(size_t bytes, vec a, vec b);
 
+/* load_floats(at): half a vector of floats as a vector of doubles, without alignment. */
+
 /* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
 INLINE vec pick_bytes(vec x, const unsigned char *order);
 

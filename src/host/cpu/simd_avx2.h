@@ -82,6 +82,10 @@ INLINE void store_lane(void *at, vec x, size_t lane) {
     _mm_storeu_si128(at, lane == 0 ? _mm256_castsi256_si128(x) : _mm256_extracti128_si256(x, 1));
 }
 
+INLINE __m256d load_floats(const float *at) {
+    return _mm256_cvtps_pd(_mm_loadu_ps(at));
+}
+
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(load_lane(order)));
 }

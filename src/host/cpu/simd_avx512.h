@@ -130,6 +130,10 @@ INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(load_lane(order)));
 }
 
+INLINE __m512d load_floats(const float *at) {
+    return _mm512_cvtps_pd(_mm256_loadu_ps(at));
+}
+
 /*
  * Optional: the 64 bytes of x and y, one behind the other, from byte `first` on. Where that is no multiple of 4,
  * words are taken, and halves of two neighbours where it is odd.

@@ -104,6 +104,10 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b) {
                         : (vec)vzip2q_s64((wide)a, (wide)b);
 }
 
+INLINE float64x2_t load_floats(const float *at) {
+    return vcvt_f64_f32(vld1_f32(at));
+}
+
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(order));
 }

@@ -67,14 +67,14 @@ GP_BOTH static uint64_t bits_of(double x) {
 
 #define SIGN ((uint64_t)1 << 63)
 
-GP_BOTH static uint64_t key_of(unsigned type, gp_number e) {
+GP_BOTH uint64_t gp_number_key(unsigned type, gp_number e) {
     if (!gp_type_is_float(type))
         return gp_type_is_signed(type) ? e.whole ^ SIGN : e.whole;
     const uint64_t bits = bits_of(e.real);
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-GP_BOTH static uint64_t magnitude_of(unsigned type, gp_number e) {
+GP_BOTH uint64_t gp_number_magnitude(unsigned type, gp_number e) {
     if (gp_type_is_float(type))
         return bits_of(fabs(e.real));
     return gp_type_is_signed(type) && (e.whole & SIGN) ? 0 - e.whole : e.whole;
@@ -85,15 +85,10 @@ GP_BOTH static void take_extreme(gp_extreme *to, uint64_t key, uint64_t place, b
         *to = (gp_extreme){key, place};
 }
 
-GP_BOTH static void take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
+GP_BOTH void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
     take_extreme(&a->min, min->key, min->place, !a->some || min->key < a->min.key);
     take_extreme(&a->max, max->key, max->place, !a->some || max->key > a->max.key);
     a->some = true;
-}
-
-GP_BOTH static void take_max_abs(gp_accumulator *a, uint64_t magnitude) {
-    if (magnitude > a->max_abs)
-        a->max_abs = magnitude;
 }
 
 GP_BOTH static void take_bits(gp_accumulator *a, uint64_t bits) {
@@ -120,12 +115,12 @@ GP_BOTH static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned
     else if (gp_type_is_float(type))
         gp_exact_add_product_f32(limb, (float)x.real, (float)y.real, &a->flags[sum]);
     else
-        gp_exact_add_product_u64(limb, magnitude_of(type, x), magnitude_of(type, y),
+        gp_exact_add_product_u64(limb, gp_number_magnitude(type, x), gp_number_magnitude(type, y),
                                  gp_type_is_signed(type) && ((x.whole ^ y.whole) & SIGN));
 }
 
 GP_BOTH static gp_number magnitude_element(unsigned type, gp_number e) {
-    return (gp_number){magnitude_of(type, e), fabs(e.real)};
+    return (gp_number){gp_number_magnitude(type, e), fabs(e.real)};
 }
 
 /* A magnitude of ints may need all 64 bits without a sign. */
@@ -133,7 +128,7 @@ GP_BOTH static void add_magnitude(gp_accumulator *a, const gp_pass *pass, unsign
     if (gp_type_is_float(pass->type))
         add_value(a, pass, sum, magnitude_element(pass->type, e));
     else
-        gp_exact_add_u64(gp_accumulator_limbs(a, pass, sum), magnitude_of(pass->type, e), false);
+        gp_exact_add_u64(gp_accumulator_limbs(a, pass, sum), gp_number_magnitude(pass->type, e), false);
 }
 
 GP_BOTH static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_number e) {
@@ -148,7 +143,7 @@ GP_BOTH static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_numb
 
 /* |x - y| of ints. */
 GP_BOTH static uint64_t difference(unsigned type, gp_number x, gp_number y) {
-    return key_of(type, x) > key_of(type, y) ? x.whole - y.whole : y.whole - x.whole;
+    return gp_number_key(type, x) > gp_number_key(type, y) ? x.whole - y.whole : y.whole - x.whole;
 }
 
 GP_BOTH static void take_pair_of_ints(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
@@ -216,9 +211,10 @@ GP_BOTH static void take_extreme_kinds(gp_accumulator *a, const gp_pass *pass, g
         take_nan(a, place);
         return;
     }
-    take_max_abs(a, pair && !gp_type_is_float(pass->type) ? e.whole : magnitude_of(pass->type, e));
-    const gp_extreme here = {key_of(pass->type, e), place};
-    take_extremes(a, &here, &here);
+    gp_accumulator_take_magnitude(a, pair && !gp_type_is_float(pass->type) ? e.whole
+                                                                           : gp_number_magnitude(pass->type, e));
+    const gp_extreme here = {gp_number_key(pass->type, e), place};
+    gp_accumulator_take_extremes(a, &here, &here);
 }
 
 GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
@@ -251,6 +247,16 @@ GP_BOTH void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass) {
             gp_exact_carry(a->limb[sum], gp_accumulator_form(pass, sum).limbs);
 }
 
+GP_BOTH void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
+    int64_t *limb = gp_accumulator_limbs(a, pass, sum);
+    if (a->exact[sum] != 0)
+        gp_exact_add_f64(limb, gp_accumulator_form(pass, sum), a->exact[sum], &a->flags[sum]);
+    if (a->whole[sum] != 0)
+        gp_exact_add_128(limb, (uint64_t)a->whole[sum], (int64_t)(a->whole[sum] >> 64));
+    a->exact[sum] = 0;
+    a->whole[sum] = 0;
+}
+
 GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass) {
     to->counted += from->counted;
     to->nonzero += from->nonzero;
@@ -258,13 +264,15 @@ GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, cons
     to->bits_or |= from->bits_or;
     to->bits_xor ^= from->bits_xor;
     if (from->some)
-        take_extremes(to, &from->min, &from->max);
-    take_max_abs(to, from->max_abs);
+        gp_accumulator_take_extremes(to, &from->min, &from->max);
+    gp_accumulator_take_magnitude(to, from->max_abs);
     if (from->nan)
         take_nan(to, from->nan_place);
     gp_accumulator_carry(from, pass);
     for (unsigned sum = 0; sum < GP_SUMS; sum++) {
         to->flags[sum] |= from->flags[sum];
+        to->whole[sum] += from->whole[sum];
+        gp_accumulator_add_exact(to, pass, sum, from->exact[sum]);
         for (unsigned l = 0; from->in_limbs[sum] && l < gp_accumulator_form(pass, sum).limbs; l++)
             gp_accumulator_limbs(to, pass, sum)[l] += from->limb[sum][l];
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results of an accumulator: each rounded once. */
 #include "accumulator.h"
+#include <math.h>
 
 /* The quiet NaN, sign clear, no payload. */
 GP_BOTH static uint64_t nan_of(unsigned type) {
@@ -66,26 +67,62 @@ GP_BOTH static uint64_t max_abs(gp_accumulator *a, unsigned type) {
     return gp_type_is_float(type) ? float_of_bits(a, a->max_abs, type) : a->max_abs;
 }
 
+GP_BOTH static uint64_t pattern_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/*
+ * sum / n where the sum is one double: to a float by way of a double, unless that lies halfway between two floats or
+ * near the ends of their range. False: not here.
+ */
+GP_BOTH static bool quick_ratio(const gp_accumulator *a, unsigned sum, uint64_t n, unsigned to, uint64_t *bits) {
+    double x;
+    if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0 || !gp_accumulator_is_exact(a, sum, &x))
+        return false;
+    const double quotient = n == 1 ? x : x / (double)n, magnitude = fabs(quotient);
+    *bits = x == 0 ? 0 : pattern_of(quotient);
+    if (to == GP_F64 || x == 0)
+        return true;
+    const float narrow = (float)quotient;
+    uint32_t low;
+    const bool fits = magnitude > 0x1p-126 && magnitude < 0x1p127 && (*bits & 0x1fffffff) != 0x10000000;
+    memcpy(&low, &narrow, sizeof low);
+    *bits = low;
+    return fits;
+}
+
+/* value / n, or its root. */
+GP_BOTH static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned sum, uint64_t n, bool root,
+                              unsigned to) {
+    uint64_t bits;
+    if (!root && a->flags[sum] == 0 && quick_ratio(a, sum, n, to, &bits))
+        return bits;
+    gp_accumulator_gather(a, pass, sum);
+    return gp_exact_ratio(a->limb[sum], gp_accumulator_form(pass, sum), a->flags[sum], n, root, (gp_type)to);
+}
+
 /* An exact sum as it is: an integer, or rounded to a float. */
 GP_BOTH static bool total(gp_accumulator *a, const gp_pass *pass, unsigned sum, unsigned to, uint64_t *bits) {
-    int64_t *limb = gp_accumulator_limbs(a, pass, sum);
-    if (!gp_type_is_float(to))
-        return gp_exact_to_int(limb, gp_accumulator_form(pass, sum), to == GP_S64, bits);
-    *bits = gp_exact_round(limb, gp_accumulator_form(pass, sum), a->flags[sum], (gp_type)to);
-    return true;
+    if (gp_type_is_float(to)) {
+        *bits = ratio(a, pass, sum, 1, false, to);
+        return true;
+    }
+    if (!a->in_limbs[sum] && a->whole[sum] == (int64_t)a->whole[sum] && (a->whole[sum] >= 0 || to == GP_S64)) {
+        *bits = (uint64_t)a->whole[sum];
+        return true;
+    }
+    gp_accumulator_gather(a, pass, sum);
+    return gp_exact_to_int(a->limb[sum], gp_accumulator_form(pass, sum), to == GP_S64, bits);
 }
 
 GP_BOTH static uint64_t variance(gp_accumulator *a, const gp_pass *pass, bool sample, bool root, unsigned to) {
-    return gp_exact_variance(gp_accumulator_limbs(a, pass, GP_SUM), gp_accumulator_form(pass, GP_SUM),
-                             gp_accumulator_limbs(a, pass, GP_SQUARES), gp_accumulator_form(pass, GP_SQUARES),
-                             a->flags[GP_SUM] | a->flags[GP_SQUARES], a->counted, sample, root, (gp_type)to,
-                             a->scratch);
-}
-
-GP_BOTH static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned sum, uint64_t n, bool root,
-                              unsigned to) {
-    return gp_exact_ratio(gp_accumulator_limbs(a, pass, sum), gp_accumulator_form(pass, sum), a->flags[sum], n, root,
-                          (gp_type)to);
+    gp_accumulator_gather(a, pass, GP_SUM);
+    gp_accumulator_gather(a, pass, GP_SQUARES);
+    return gp_exact_variance(a->limb[GP_SUM], gp_accumulator_form(pass, GP_SUM), a->limb[GP_SQUARES],
+                             gp_accumulator_form(pass, GP_SQUARES), a->flags[GP_SUM] | a->flags[GP_SQUARES],
+                             a->counted, sample, root, (gp_type)to, a->scratch);
 }
 
 /* The bit pattern, in the low bytes. */

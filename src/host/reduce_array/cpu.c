@@ -9,6 +9,8 @@
 typedef struct {
     const gp_pass *pass;
     gp_pass_run run;
+    gp_pass_columns columns;
+    uint64_t blocks;      /* of columns, in a row of the last kept axis */
     atomic_bool overflow; /* an integer result was not held by its type */
 
     /* Of one output that all threads share. */
@@ -126,6 +128,36 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
     gp_round_as(caller);
 }
 
+/* A thread's blocks of columns. */
+static void take_blocks(void *argument, unsigned part, unsigned parts) {
+    pass_work *work = argument;
+    const gp_pass *pass = work->pass;
+    const gp_rounding caller = gp_round_to_nearest();
+    const uint64_t row = pass->axis[pass->kept - 1].n, all = pass->outputs / row * work->blocks;
+    for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
+        gp_columns c;
+        output o;
+        const unsigned block = (unsigned)(b % work->blocks), of = (unsigned)work->blocks;
+        const uint64_t begin = gp_part_begin(row, block, of), width = gp_part_begin(row, block + 1, of) - begin;
+        go_to_output(pass, &o, b / work->blocks * row + begin);
+        const uint64_t together = gp_columns_take(&c, pass, work->columns, o.in, width);
+        for (uint64_t j = 0; j < width; j++, next_output(pass, &o)) {
+            gp_accumulator a;
+            gp_accumulator_clear(&a);
+            bool held = true;
+            for (uint64_t k = 0; k < together && held; k++)
+                held = gp_columns_read(&c, pass, j + k * width, &a);
+            a.counted = pass->length;
+            if (!held) {
+                gp_accumulator_clear(&a);
+                take_elements(work, &a, &o, 0, pass->length);
+            }
+            write_results(work, &a, &o);
+        }
+    }
+    gp_round_as(caller);
+}
+
 /* Few outputs: all threads work on one after the other. */
 static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
@@ -146,12 +178,19 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
 /* Of one thread of the slowest row and type. */
 #define BYTES_A_NS 1
 
-gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run) {
+gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run,
+                            gp_pass_columns columns) {
     const gp_pass *pass = problem->pass;
-    pass_work work = {.pass = pass, .run = run};
+    pass_work work = {.pass = pass, .run = run, .columns = columns};
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
-    if (parts > pass->outputs)
+    if (columns != NULL && gp_columns_can(pass)) {
+        const uint64_t row = pass->axis[pass->kept - 1].n;
+        work.blocks = gp_divide_up(row, GP_COLUMNS);
+        if (row > 64 * (uint64_t)parts && work.blocks * (pass->outputs / row) < parts)
+            work.blocks = parts;
+        gp_threads_run(context, parts, take_blocks, &work);
+    } else if (parts > pass->outputs)
         share_outputs(context, &work, parts);
     else if (parts > 1)
         gp_threads_run(context, parts, take_outputs, &work);
@@ -167,8 +206,8 @@ uint64_t gp_reduce_array_parts(const gp_problem *problem) {
     return gp_parts_for_bytes(problem->bytes_read);
 }
 
-static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
-                int64_t place, uint64_t n) {
+void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                     int64_t place, uint64_t n) {
     const gp_pass_axis none = {0}, *axis = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &none;
     for (uint64_t i = 0; i < n; i++, in += axis->in, place += axis->place) {
         gp_accumulator_take(a, pass, in, with, place);
@@ -178,5 +217,5 @@ static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
 }
 
 gp_status gp_launch_reduce_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, run);
+    return gp_reduce_in_runs(context, plan, problem, gp_pass_run_any, NULL);
 }

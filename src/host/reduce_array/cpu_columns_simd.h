@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of columns.h: loops over columns, which compilers make vectors of. */
+#include "columns.h"
+
+/* A row as 64-bit ints: of floats, the bits of doubles. */
+#define WIDEN(type, converted)                                               \
+    for (size_t j = 0; j < n; j++) {                                         \
+        const converted x = (converted)((const type *)(const void *)row)[j]; \
+        memcpy(to + j, &x, sizeof x);                                        \
+    }                                                                        \
+    break
+
+SIMD static void widen_row(unsigned type, const unsigned char *row, size_t n, int64_t *to) {
+    float narrow[GP_COLUMNS];
+    if (type == GP_F16 || type == GP_BF16) {
+        widen_halves((const uint16_t *)(const void *)row, type, n, narrow);
+        row = (const unsigned char *)narrow;
+    }
+    switch (type) {
+    case GP_U8:
+        WIDEN(uint8_t, int64_t);
+    case GP_S8:
+        WIDEN(int8_t, int64_t);
+    case GP_U16:
+        WIDEN(uint16_t, int64_t);
+    case GP_S16:
+        WIDEN(int16_t, int64_t);
+    case GP_U32:
+        WIDEN(uint32_t, int64_t);
+    case GP_S32:
+        WIDEN(int32_t, int64_t);
+    case GP_F16:
+    case GP_BF16:
+    case GP_F32:
+        WIDEN(float, double);
+    default:
+        memcpy(to, row, n * sizeof *to);
+    }
+}
+#undef WIDEN
+
+SIMD static void columns_total(gp_column_totals *t, unsigned type, const int64_t *x, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        t->low[j] += (uint64_t)x[j] & UINT32_MAX;
+        t->high[j] += type == GP_U64 ? (int64_t)((uint64_t)x[j] >> 32) : x[j] >> 32;
+    }
+}
+
+SIMD static void columns_total_abs(gp_column_totals *t, unsigned type, const int64_t *x, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t m = x[j] < 0 && type != GP_U64 ? 0 - (uint64_t)x[j] : (uint64_t)x[j];
+        t->low[j] += m & UINT32_MAX;
+        t->high[j] += (int64_t)(m >> 32);
+    }
+}
+
+/* Of types of up to 32 bits. */
+SIMD static void columns_total_squares(gp_column_totals *t, const int64_t *x, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        const uint64_t square = (uint64_t)x[j] * (uint64_t)x[j];
+        t->low[j] += square & UINT32_MAX;
+        t->high[j] += (int64_t)(square >> 32);
+    }
+}
+
+SIMD static void columns_sum(gp_column_sums *s, const double *x, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        const double before = s->sum[j], sum = before + x[j], back = sum - before;
+        const double error = (before - (sum - back)) + (x[j] - back), errors = s->errors[j] + error;
+        const double behind = errors - s->errors[j];
+        const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
+        uint64_t bits;
+        memcpy(&bits, &rest, sizeof bits);
+        s->rest[j] |= bits;
+        s->sum[j] = sum;
+        s->errors[j] = errors;
+    }
+}
+
+SIMD static void columns_bits(gp_columns *c, const int64_t *x, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        c->bits_and[j] &= x[j];
+        c->bits_or[j] |= x[j];
+        c->bits_xor[j] ^= x[j];
+    }
+}
+
+SIMD static void columns_extremes(gp_columns *c, unsigned type, bool places, int64_t *x, size_t n, int64_t place) {
+    for (size_t j = 0; j < n && type >= GP_F16; j++)
+        x[j] = KEY_OF_64(x[j]);
+    for (size_t j = 0; j < n && type == GP_U64; j++)
+        x[j] ^= INT64_MIN;
+    for (size_t j = 0; j < n && places; j++) {
+        const bool less = x[j] < c->min[j] || (x[j] == c->min[j] && place < c->argmin[j]);
+        const bool more = x[j] > c->max[j] || (x[j] == c->max[j] && place < c->argmax[j]);
+        c->argmin[j] = less ? place : c->argmin[j];
+        c->argmax[j] = more ? place : c->argmax[j];
+    }
+    for (size_t j = 0; j < n; j++) {
+        c->min[j] = x[j] < c->min[j] ? x[j] : c->min[j];
+        c->max[j] = x[j] > c->max[j] ? x[j] : c->max[j];
+    }
+}
+
+SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x, size_t n) {
+    double real[GP_COLUMNS], changed[GP_COLUMNS];
+    const bool is_float = gp_type_is_float(pass->type);
+    memcpy(real, x, n * sizeof *x);
+    for (size_t j = 0; j < n && (pass->wants & GP_WANT_COUNT); j++)
+        c->nonzero[j] += is_float ? !(real[j] == 0) : x[j] != 0;
+    if (!is_float) {
+        if (pass->wants & GP_WANT_SUM)
+            columns_total(&c->totals[GP_SUM], pass->type, x, n);
+        if (pass->wants & GP_WANT_ABS)
+            columns_total_abs(&c->totals[GP_ABS], pass->type, x, n);
+        if (pass->wants & GP_WANT_SQUARES)
+            columns_total_squares(&c->totals[GP_SQUARES], x, n);
+        return;
+    }
+    if (pass->wants & GP_WANT_SUM)
+        columns_sum(&c->sums[GP_SUM], real, n);
+    if (pass->wants & GP_WANT_ABS) {
+        magnitudes_64(real, n, changed);
+        columns_sum(&c->sums[GP_ABS], changed, n);
+    }
+    if (pass->wants & GP_WANT_SQUARES) {
+        for (size_t j = 0; j < n; j++)
+            changed[j] = real[j] * real[j];
+        columns_sum(&c->sums[GP_SQUARES], changed, n);
+    }
+}
+
+SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
+                         int64_t place, int64_t place_step) {
+    int64_t x[GP_COLUMNS];
+    const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
+    for (uint64_t i = 0; i < rows; i++, in += step, place += place_step) {
+        if (i + 8 < rows)
+            for (size_t line = 0; line < c->count * gp_type_bytes(pass->type); line += 64)
+                __builtin_prefetch(in + 8 * step + line);
+        widen_row(pass->type, in, c->count, x);
+        if (pass->kind == GP_PASS_EXTREMES)
+            columns_extremes(c, pass->type, places, x, c->count, place);
+        else if (pass->kind == GP_PASS_BITS)
+            columns_bits(c, x, c->count);
+        else
+            columns_moments(c, pass, x, c->count);
+    }
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loops over n elements of one type, which compilers make vectors of. The including file defines TYPE; KEY, what it
+ * is compared as; KEY_OF(x), from an element; TYPED(name); and INTEGER for ints: then too MAGNITUDE_OF, |x| without
+ * sign; SUM_TYPE, what 2^14 elements are added up in, of 64 bits their LOW_HALF, and the HIGH_HALF in HIGH_TYPE; and
+ * SQUARE_TYPE, for their squares.
+ */
+
+/* The least and the greatest. */
+SIMD static void TYPED(extremes)(const TYPE *x, size_t n, KEY *min, KEY *max) {
+    KEY least = KEY_OF(x[0]), greatest = least;
+    for (size_t i = 1; i < n; i++) {
+        const KEY key = KEY_OF(x[i]);
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+    }
+    *min = least;
+    *max = greatest;
+}
+
+/* The first (last) place of a key that is there. */
+static size_t TYPED(find)(const TYPE *x, size_t n, KEY key, bool last) {
+    size_t i = last ? n - 1 : 0;
+    while (KEY_OF(x[i]) != key)
+        i = last ? i - 1 : i + 1;
+    return i;
+}
+
+/* What a block with its best key `here` adds to the best so far; places only if they are wanted. */
+static gp_extreme TYPED(placed)(const gp_extreme *best, bool better, bool wanted, const TYPE *x, size_t n, KEY key,
+                                uint64_t here, int64_t place, int64_t step) {
+    const int64_t least = step < 0 ? place + step * (int64_t)(n - 1) : place;
+    gp_extreme e = {here, best->place};
+    if (wanted && (better || (here == best->key && (uint64_t)least < best->place)))
+        e.place = (uint64_t)(place + step * (int64_t)TYPED(find)(x, n, key, step < 0));
+    return e;
+}
+
+/* An element's bits again. KEY_OF() of keys undoes it. */
+static gp_number TYPED(number)(unsigned type, KEY key) {
+    const TYPE element = (TYPE)KEY_OF((TYPE)key);
+    return gp_number_load(type, (const unsigned char *)&element);
+}
+
+SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                      const unsigned char *with, int64_t place, uint64_t n) {
+    const TYPE *x = (const TYPE *)(const void *)in;
+    const int64_t step = pass->axis[pass->kept + pass->reduced - 1].place;
+    KEY min, max;
+    TYPED(extremes)(x, n, &min, &max);
+#if !defined(INTEGER)
+    if (max > KEY_OF(INFINITY_BITS) || min < -KEY_OF(INFINITY_BITS) - 1) {
+        gp_pass_run_any(a, pass, in, with, place, n);
+        return;
+    }
+#endif
+    (void)with;
+    const gp_number low = TYPED(number)(pass->type, min), high = TYPED(number)(pass->type, max);
+    const uint64_t lowest = gp_number_key(pass->type, low), highest = gp_number_key(pass->type, high);
+    const gp_extreme least = TYPED(placed)(&a->min, !a->some || lowest < a->min.key, pass->wants & GP_WANT_ARGMIN, x,
+                                           n, min, lowest, place, step);
+    const gp_extreme greatest = TYPED(placed)(&a->max, !a->some || highest > a->max.key, pass->wants & GP_WANT_ARGMAX,
+                                              x, n, max, highest, place, step);
+    gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, low));
+    gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, high));
+    gp_accumulator_take_extremes(a, &least, &greatest);
+    a->counted += n;
+}
+
+#if defined(INTEGER)
+
+SIMD static uint64_t TYPED(nonzero)(const TYPE *x, size_t n) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += x[i] != 0;
+    return count;
+}
+
+SIMD static void TYPED(take_bits)(gp_accumulator *a, const TYPE *x, size_t n) {
+    TYPE all = x[0], some = x[0], odd = 0;
+    for (size_t i = 0; i < n; i++) {
+        all = (TYPE)(all & x[i]);
+        some = (TYPE)(some | x[i]);
+        odd = (TYPE)(odd ^ x[i]);
+    }
+    a->bits_and &= (uint64_t)all;
+    a->bits_or |= (uint64_t)some;
+    a->bits_xor ^= (uint64_t)odd;
+}
+
+SIMD static gp_total TYPED(sum)(const TYPE *x, size_t n) {
+    SUM_TYPE low = 0;
+    HIGH_TYPE high = 0;
+    for (size_t i = 0; i < n; i++) {
+        low += (SUM_TYPE)LOW_HALF(x[i]);
+        high += (HIGH_TYPE)HIGH_HALF(x[i]);
+    }
+    return (gp_total)low + (gp_total)high * ((gp_total)1 << 32);
+}
+
+SIMD static gp_total TYPED(sum_abs)(const TYPE *x, size_t n) {
+    uint64_t low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t m = MAGNITUDE_OF(x[i]);
+        low += m & UINT32_MAX;
+        high += m >> 32;
+    }
+    return (gp_total)low + (gp_total)high * ((gp_total)1 << 32);
+}
+
+#if defined(SQUARE_TYPE)
+SIMD static gp_total TYPED(sum_squares)(const TYPE *x, size_t n) {
+    SQUARE_TYPE low = 0;
+    uint64_t high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const SQUARE_TYPE m = MAGNITUDE_OF(x[i]), square = m * m;
+        low += sizeof(TYPE) == 4 ? (SQUARE_TYPE)(square & UINT32_MAX) : square;
+        high += sizeof(TYPE) == 4 ? (uint64_t)square >> 32 : 0;
+    }
+    return (gp_total)low + (gp_total)high * ((gp_total)1 << 32);
+}
+#endif
+
+SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, const TYPE *x, size_t n) {
+    a->counted += n;
+    if (pass->wants & GP_WANT_COUNT)
+        a->nonzero += TYPED(nonzero)(x, n);
+    if (pass->wants & GP_WANT_SUM)
+        a->whole[GP_SUM] += TYPED(sum)(x, n);
+    if (pass->wants & GP_WANT_ABS)
+        a->whole[GP_ABS] += TYPED(sum_abs)(x, n);
+#if defined(SQUARE_TYPE)
+    if (pass->wants & GP_WANT_SQUARES)
+        a->whole[GP_SQUARES] += TYPED(sum_squares)(x, n);
+#endif
+}
+
+SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                   const unsigned char *with, int64_t place, uint64_t n) {
+    const TYPE *x = (const TYPE *)(const void *)in;
+    if (pass->kind == GP_PASS_EXTREMES) {
+        TYPED(take_extremes)(a, pass, in, with, place, n);
+    } else if (pass->kind == GP_PASS_MOMENTS) {
+        TYPED(take_moments)(a, pass, x, n);
+    } else {
+        TYPED(take_bits)(a, x, n);
+        a->counted += n;
+    }
+}
+
+#undef MAGNITUDE_OF
+#undef SUM_TYPE
+#undef HIGH_TYPE
+#undef LOW_HALF
+#undef HIGH_HALF
+#undef SQUARE_TYPE
+#undef INTEGER
+#else
+#undef INFINITY_BITS
+#endif
+
+#undef TYPE
+#undef KEY
+#undef KEY_OF
+#undef TYPED
