@@ -6,6 +6,13 @@
 observed observed_last;
 bool observe_only;
 
+#define KEPT 8
+static observed kept[KEPT];
+
+const observed *observed_launch(size_t number) {
+    return &kept[number % KEPT];
+}
+
 cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
 
@@ -27,5 +34,6 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
         .smem_static = attributes.sharedSizeBytes,
         .smem_dynamic = config->dynamicSmemBytes,
     };
+    kept[(observed_last.launches - 1) % KEPT] = observed_last;
     return observe_only ? cudaSuccess : __real_cudaLaunchKernelExC(config, function, arguments);
 }

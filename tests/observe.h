@@ -15,6 +15,10 @@ typedef struct observed {
 } observed;
 
 extern observed observed_last;
+
+/* Launch `number` since the program began, from 0 on; of the last 8. */
+const observed *observed_launch(size_t number);
+
 extern bool observe_only; /* launches are noted, and not made */
 
 #endif

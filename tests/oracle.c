@@ -131,9 +131,9 @@ void oracle_window(const int32_t *image, size_t rows, size_t cols, size_t image_
                 q += pixel * pixel;
             }
             if (sum)
-                sum[y * out_pitch + x] = oracle_round(s);
+                sum[y * out_pitch + x] = oracle_float(s);
             if (square)
-                square[y * out_pitch + x] = oracle_round(q);
+                square[y * out_pitch + x] = oracle_float(q);
         }
     }
     free(table);
@@ -148,7 +148,7 @@ static oracle_unsigned float_value(uint32_t bits) {
  * Positive floats are ordered as their bits, so the largest float that is not above the integer is found by halving;
  * the integer then lies between it and the next one, and twice the integer is compared with the sum of the two.
  */
-float oracle_round(oracle_int value) {
+float oracle_float(oracle_int value) {
     oracle_unsigned size = value < 0 ? -(oracle_unsigned)value : (oracle_unsigned)value;
     float result;
     if (size < (1u << 24)) {

@@ -26,7 +26,7 @@ void oracle_window(const int32_t *image, size_t rows, size_t cols, size_t image_
                    gp_border border, float *sum, float *square, size_t out_pitch);
 
 /* The float nearest to the integer, ties to even; |value| < 2^127. */
-float oracle_round(oracle_int value);
+float oracle_float(oracle_int value);
 
 /* in and out may not overlap; pitches in elements. */
 void oracle_transpose(size_t elem_bytes, const void *in, size_t rows, size_t cols, size_t in_pitch, void *out,

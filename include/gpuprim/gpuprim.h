@@ -256,8 +256,7 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
  * its elements. GP_ERR_EMPTY: see above. GP_ERR_OVERFLOW: a view passes the address space; or the result is an
  * integer that its type cannot hold: all results are then written, that one modulo 2^64. GP_ERR_OVERLAP: a result
  * overlaps the input, another result or itself (strides that interleave its own axes are taken for that).
- * GP_ERR_NO_KERNEL: no kernel, or not the pinned one, can. GP_ERR_UNSUPPORTED: host memory on a context that computes
- * on the GPU. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED.
+ * GP_ERR_NO_KERNEL: no kernel, or not the pinned one, can. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED.
  */
 GP_API gp_status gp_reduce(gp_context *context, const gp_array *in, const gp_result *results, size_t count);
 

@@ -18,6 +18,8 @@ typedef struct gp_slot {
     volatile uint32_t done;     /* the call's sequence number, written after value */
     volatile uint32_t overflow; /* set by an enqueued sum that passed 64 bits, until gp_gpu_synchronize() */
     volatile int64_t partial[GP_STAGE_SLOTS]; /* results of a staged reduction's pieces */
+    volatile uint64_t
+        reduced[GP_PASS_RESULTS]; /* results of a pass with one output: each its bytes, from the first on */
 } gp_slot;
 
 typedef struct gp_stage gp_stage;

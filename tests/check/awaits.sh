@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Rows whose launches overlap (.dependent_launch) begin by waiting for the kernels before them: as many waits as kernels in
-# every file that launches such a row, and no such row whose file has none.
+# every unit (x.cu and x.cuh) that launches such a row, and no such row whose unit has none.
 # Usage: awaits.sh <source tree>
 set -euo pipefail
 cd "$1"
@@ -12,8 +12,9 @@ rows=$(sed -nE 's/^ +(GP_)?GPU_ROW\(([a-z_0-9]+),.*/\2/p' src/host/*/rows.c)
 [ "$(wc -w <<<"$rows")" -gt 4 ] || { echo "found too few rows that overlap: $rows"; exit 1; }
 for row in $rows; do
     file=$(grep -lE "^LAUNCHER\($row[,)]|gp_launch_$row[()]" src/device/*/*.cu) || { echo "$row: no launcher"; exit 1; }
-    kernels=$(grep -cE '__global__' "$file" || true)
-    waits=$(grep -cE '^    gp_grid_dependency_wait\(.*\);$' "$file" || true)
+    unit=$(cat "${file%.cu}".cu*)
+    kernels=$(grep -cE '__global__' <<<"$unit" || true)
+    waits=$(grep -cE '^    gp_grid_dependency_wait\(.*\);$' <<<"$unit" || true)
     if [ "$kernels" -eq 0 ] || [ "$kernels" -gt "$waits" ]; then
         echo "$row: $file has $kernels kernels and $waits waits"
         exit 1

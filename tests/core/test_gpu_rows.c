@@ -40,6 +40,43 @@ static const request requests[] = {
     {100, 1025, 31, 0, false, false}, {363, 14001, 0, 1, false, false},   {110, 14001, 0, 2, false, false},
 };
 
+/* One of each form of reduce_all, and views of other kinds. */
+static const struct view {
+    size_t rows, cols;
+    gp_type type;
+    gp_reduce_op op;
+} views[] = {
+    {.rows = 1, .cols = 1000000, .type = GP_S32, .op = GP_REDUCE_XOR},
+    {.rows = 1, .cols = 1000000, .type = GP_U8, .op = GP_REDUCE_ARGMIN},
+    {.rows = 1, .cols = 1000000, .type = GP_F16, .op = GP_REDUCE_ARGMAX},
+    {.rows = 1, .cols = 1000000, .type = GP_F32, .op = GP_REDUCE_MAX_ABS},
+    {.rows = 1, .cols = 500000, .type = GP_F64, .op = GP_REDUCE_ARGMAX},
+    {.rows = 1, .cols = 1000000, .type = GP_S8, .op = GP_REDUCE_MEAN},
+    {.rows = 1, .cols = 1000000, .type = GP_S16, .op = GP_REDUCE_VARIANCE},
+    {.rows = 1, .cols = 1000000, .type = GP_U32, .op = GP_REDUCE_MEAN},
+    {.rows = 1, .cols = 500000, .type = GP_S64, .op = GP_REDUCE_NORM},
+    {.rows = 1, .cols = 1000000, .type = GP_BF16, .op = GP_REDUCE_MEAN},
+    {.rows = 1, .cols = 1000000, .type = GP_F32, .op = GP_REDUCE_MEAN},
+    {.rows = 1, .cols = 500000, .type = GP_F64, .op = GP_REDUCE_MEAN},
+    {.rows = 1, .cols = 1000000, .type = GP_F16, .op = GP_REDUCE_NORM},
+    {.rows = 1, .cols = 1000000, .type = GP_F32, .op = GP_REDUCE_VARIANCE},
+    {.rows = 1, .cols = 500000, .type = GP_F64, .op = GP_REDUCE_VARIANCE},
+    {.rows = 10000, .cols = 7, .type = GP_F32, .op = GP_REDUCE_NORM},
+    {.rows = 100, .cols = 1000, .type = GP_S32, .op = GP_REDUCE_MEAN},
+};
+
+static gp_type result_type(const struct view *v) {
+    if (v->op == GP_REDUCE_ARGMIN || v->op == GP_REDUCE_ARGMAX)
+        return GP_S64;
+    return v->op >= GP_REDUCE_NORM ? GP_F64 : v->type;
+}
+
+static gp_status ask_view(const struct view *v) {
+    const gp_array view = gp_matrix(v->type, in, v->rows, v->cols, v->cols);
+    const gp_result result = gp_want((uint32_t)v->op, gp_matrix(result_type(v), out, v->rows, 1, 1));
+    return gp_reduce(context, &view, &result, 1);
+}
+
 static gp_status ask(const request *r, gp_operation operation) {
     if (operation == GP_OPERATION_REDUCE)
         return gp_reduce_int(context, GP_REDUCE_SUM, in, r->cols, (int64_t *)(void *)out);
@@ -55,10 +92,9 @@ static gp_operation operation_of(const request *r) {
     return r->window ? GP_OPERATION_WINDOW : r->elem_bytes ? GP_OPERATION_TRANSPOSE : GP_OPERATION_REDUCE;
 }
 
-static void compare(const gp_kernel *row, unsigned threads, const gp_device_info *device) {
+static void compare(const gp_kernel *row, unsigned threads, const observed *o, const gp_device_info *device) {
     gp_plan_info plan = {.struct_size = sizeof plan};
     gp_occupancy_info ours = {.struct_size = sizeof ours};
-    const observed *o = &observed_last;
     assert_int_equal(gp_context_plan(context, &plan), GP_OK);
     assert_string_equal(plan.kernel, row->name);
     assert_int_equal(gp_occupancy(device, o->threads, o->regs, o->smem_static + o->smem_dynamic, &ours), GP_OK);
@@ -85,15 +121,17 @@ static void every_row_at_every_block_size(void **state) {
         observe_only = !(row->flags & GP_KERNEL_STUDY); /* the host reads what study kernels write */
         for (unsigned threads = 32; threads <= 1024; threads += threads < 512 ? 32 : 512) {
             assert_int_equal(gp_context_pin_kernel(context, row->name, threads), GP_OK);
-            for (size_t k = 0; k < COUNT(requests); k++) {
+            for (size_t k = 0; k < COUNT(requests) + COUNT(views); k++) {
+                const bool is_view = k >= COUNT(requests);
                 size_t before = observed_last.launches;
-                if (operation_of(&requests[k]) != of->operation)
+                if ((is_view ? GP_OPERATION_REDUCE_ARRAY : operation_of(&requests[k])) != of->operation)
                     continue;
-                gp_status status = ask(&requests[k], of->operation);
+                gp_status status = is_view ? ask_view(&views[k - COUNT(requests)]) : ask(&requests[k], of->operation);
                 assert_true(status == GP_OK || status == GP_ERR_NO_KERNEL);
                 if (status != GP_OK || observed_last.launches == before)
                     continue;
-                compare(row, threads, &device);
+                /* behind a view's kernel there may be another */
+                compare(row, threads, is_view ? observed_launch(before) : &observed_last, &device);
                 ran++;
             }
         }

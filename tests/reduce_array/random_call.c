@@ -210,6 +210,52 @@ void random_call_reset(random_call *call) {
         memset(call->to[i].memory, FILL, call->to[i].bytes);
 }
 
+static size_t packed(size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+
+size_t random_call_input_bytes(const random_call *call) {
+    return packed(call->in.bytes) + packed(call->with.bytes) + 256;
+}
+
+size_t random_call_result_bytes(const random_call *call) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < call->count; i++)
+        bytes += packed(call->to[i].bytes);
+    return bytes;
+}
+
+static unsigned char *move(random_array *a, unsigned char *to) {
+    if (a->view.data != NULL)
+        a->view.data = to + ((unsigned char *)a->view.data - a->memory);
+    a->memory = to;
+    return to + packed(a->bytes);
+}
+
+void random_call_move(const random_call *call, unsigned char *inputs, unsigned char *results, random_call *moved) {
+    *moved = *call;
+    inputs = move(&moved->in, inputs);
+    if (call->pair)
+        (void)move(&moved->with, inputs);
+    for (size_t i = 0; i < call->count; i++) {
+        results = move(&moved->to[i], results);
+        moved->results[i].to = moved->to[i].view;
+    }
+}
+
+void random_call_pack(const random_call *call, unsigned char *inputs, unsigned char *results) {
+    memcpy(inputs, call->in.memory, call->in.bytes);
+    if (call->pair)
+        memcpy(inputs + packed(call->in.bytes), call->with.memory, call->with.bytes);
+    for (size_t i = 0; i < call->count; results += packed(call->to[i++].bytes))
+        memcpy(results, call->to[i].memory, call->to[i].bytes);
+}
+
+void random_call_unpack(random_call *call, const unsigned char *results) {
+    for (size_t i = 0; i < call->count; results += packed(call->to[i++].bytes))
+        memcpy(call->to[i].memory, results, call->to[i].bytes);
+}
+
 gp_status random_call_run(random_call *call, gp_context *context) {
     if (call->pair)
         return gp_reduce_pair(context, &call->in.view, &call->with.view, call->results, call->count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls of gp_reduce() and gp_reduce_pair(), with what they owe. All memory is the host's. */
+/* Random calls of gp_reduce() and gp_reduce_pair(), with what they owe. All memory is the host's, unless the call is
+ * moved. */
 #ifndef TESTS_RANDOM_CALL_H
 #define TESTS_RANDOM_CALL_H
 
@@ -32,6 +33,15 @@ void random_call_free(random_call *call);
 
 /* Fills the results' memory with what stands there before a call. */
 void random_call_reset(random_call *call);
+
+/* The inputs packed in one memory, the results in another: how much, */
+size_t random_call_input_bytes(const random_call *call);
+size_t random_call_result_bytes(const random_call *call);
+/* the call with its arrays there, */
+void random_call_move(const random_call *call, unsigned char *inputs, unsigned char *results, random_call *moved);
+/* and their contents from the call's own memory to the host's memory of that kind, those of results also back. */
+void random_call_pack(const random_call *call, unsigned char *inputs, unsigned char *results);
+void random_call_unpack(random_call *call, const unsigned char *results);
 
 gp_status random_call_run(random_call *call, gp_context *context);
 

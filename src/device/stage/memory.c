@@ -79,7 +79,7 @@ void gp_stage_close(gp_stage *stage) {
 gp_status gp_stage_reserve(gp_gpu *gpu, size_t slot_bytes, unsigned *count) {
     gp_stage *stage = gpu->stage;
     const size_t affordable = gp_at_least_one(GP_SLOTS_BYTES_MOST / gp_at_least_one(slot_bytes));
-    *count = (unsigned)gp_least(GP_STAGE_SLOTS, affordable);
+    *count = (unsigned)gp_least(*count, affordable);
     if (stage->memory_bytes >= *count * slot_bytes)
         return GP_OK;
     free_memory(stage);

@@ -1,55 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Problems with host memory among their arrays: cut in pieces that are moved in, computed and moved out at once. */
 #include "stage.h"
-#include "../../host/wait.h"
-
-/*
- * The host polls the slot this often before it asks the driver to wait: about 1 ms (a pause is some 50 ns), far above
- * the time of a kernel short enough for the difference, 2 us on one H200, to matter. A failed kernel never writes the
- * slot; the driver then says what happened.
- */
-#define POLLS 20000
 
 /* Up to this many ints no sum passes 64 bits: 2^32 * -2^31 = -2^63. */
 #define SUM_SAFE_COUNT ((uint64_t)1 << 32)
-
-static gp_status wait_for_slot(const gp_gpu *gpu) {
-    for (int i = 0; i < POLLS; i++) {
-        if (__atomic_load_n(&gpu->slot->done, __ATOMIC_ACQUIRE) == gpu->sequence)
-            return GP_OK;
-        gp_pause();
-    }
-    GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    return GP_OK;
-}
 
 /* A reduction of data that the device reaches, into pageable memory: the kernel writes to the slot, the host waits.
  */
 static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) {
     gp_gpu *gpu = context->gpu;
     gp_problem local = *problem;
-    uint32_t earlier_overflow = 0;
     const bool may_overflow = problem->reduce == GP_REDUCE_SUM && problem->n > SUM_SAFE_COUNT;
-
+    bool overflow;
     local.result = (int64_t *)&gpu->slot_device->value;
     GP_TRY(gp_context_replan(context, &local));
-    if (may_overflow) {
-        GP_CUDA(cudaStreamSynchronize(gpu->stream));
-        earlier_overflow = gpu->slot->overflow;
-        gpu->slot->overflow = 0;
-    }
-    if (++gpu->sequence == 0)
-        gpu->sequence = 1; /* 0 tells a kernel that nobody polls */
-    gp_status status = gp_gpu_enqueue(context, &context->plan, &local);
-    if (status == GP_OK)
-        status = wait_for_slot(gpu);
-    if (may_overflow && gpu->slot->overflow && status == GP_OK)
-        status = gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
-    if (may_overflow)
-        gpu->slot->overflow = earlier_overflow;
-    if (status == GP_OK)
-        *problem->result = gpu->slot->value;
-    return status;
+    GP_TRY(gp_slot_run(context, &local, true, may_overflow, &overflow));
+    if (overflow)
+        return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
+    *problem->result = gpu->slot->value;
+    return GP_OK;
 }
 
 static gp_status deliver(const gp_stage_job *j) {
@@ -89,13 +58,13 @@ static void quiesce(gp_gpu *gpu) {
 
 gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]) {
     gp_gpu *gpu = context->gpu;
-    gp_stage_job j = {.context = context, .operand = operand};
+    gp_stage_job j = {.context = context, .operand = operand, .slots = GP_STAGE_SLOTS};
     gp_staged staged = {0};
     gp_found found GP_LEAVES = {0};
-    if (problem->primitive->split == NULL)
-        return gp_fail(GP_ERR_UNSUPPORTED, "%s: host memory is not staged for this call", problem->primitive->name);
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
+    if (problem->primitive->split == NULL)
+        return gp_stage_whole(context, problem, operand);
     for (int i = 0; i < GP_OPERANDS_SPLIT; i++) {
         const bool pinned = operand[i].place == GP_PLACE_PINNED,
                    host = pinned || operand[i].place == GP_PLACE_PAGEABLE;

@@ -72,7 +72,7 @@ static inline unsigned char *gp_stage_memory(const gp_stage_job *job, size_t slo
 /* Makes context->gpu->stage if there is none. */
 gp_status gp_stage_create(gp_gpu *gpu);
 
-/* Device memory for pieces of slot_bytes; *count: how many at once, at least 1 and at most GP_STAGE_SLOTS. */
+/* Device memory for pieces of slot_bytes; *count: most at once, of which at least 1 are left. */
 gp_status gp_stage_reserve(gp_gpu *gpu, size_t slot_bytes, unsigned *count);
 
 /* Chunks for the ring, if it has none. False: no pinned memory is to be had. */
@@ -94,5 +94,14 @@ bool gp_stage_help(gp_stage *stage);
 
 /* Runs all pieces and waits for the last. */
 gp_status gp_stage_run(gp_stage_job *job);
+
+/* A pass with host memory among its arrays, which is not cut into pieces. */
+gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
+
+/*
+ * Enqueues the context's plan for a problem, and waits; `polled`: its results go to the slot, and are announced
+ * there. may_overflow: only then *overflow tells whether this call's results did.
+ */
+gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool may_overflow, bool *overflow);
 
 #endif

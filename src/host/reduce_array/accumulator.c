@@ -3,14 +3,14 @@
 #include "accumulator.h"
 #include <math.h>
 
-void gp_accumulator_clear(gp_accumulator *a) {
+GP_BOTH void gp_accumulator_clear(gp_accumulator *a) {
     memset(a, 0, offsetof(gp_accumulator, limb));
     a->bits_and = UINT64_MAX;
     a->min.key = UINT64_MAX;
     a->nan_place = UINT64_MAX;
 }
 
-gp_number gp_number_load(unsigned type, const unsigned char *at) {
+GP_BOTH gp_number gp_number_load(unsigned type, const unsigned char *at) {
     gp_number e = {0, 0};
     union {
         uint8_t u8;
@@ -59,7 +59,7 @@ gp_number gp_number_load(unsigned type, const unsigned char *at) {
     return e;
 }
 
-static uint64_t bits_of(double x) {
+GP_BOTH static uint64_t bits_of(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
@@ -67,37 +67,37 @@ static uint64_t bits_of(double x) {
 
 #define SIGN ((uint64_t)1 << 63)
 
-uint64_t gp_number_key(unsigned type, gp_number e) {
+GP_BOTH uint64_t gp_number_key(unsigned type, gp_number e) {
     if (!gp_type_is_float(type))
         return gp_type_is_signed(type) ? e.whole ^ SIGN : e.whole;
     const uint64_t bits = bits_of(e.real);
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-uint64_t gp_number_magnitude(unsigned type, gp_number e) {
+GP_BOTH uint64_t gp_number_magnitude(unsigned type, gp_number e) {
     if (gp_type_is_float(type))
         return bits_of(fabs(e.real));
     return gp_type_is_signed(type) && (e.whole & SIGN) ? 0 - e.whole : e.whole;
 }
 
-static void take_extreme(gp_extreme *to, uint64_t key, uint64_t place, bool better) {
+GP_BOTH static void take_extreme(gp_extreme *to, uint64_t key, uint64_t place, bool better) {
     if (better || (key == to->key && place < to->place))
         *to = (gp_extreme){key, place};
 }
 
-void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
+GP_BOTH void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
     take_extreme(&a->min, min->key, min->place, !a->some || min->key < a->min.key);
     take_extreme(&a->max, max->key, max->place, !a->some || max->key > a->max.key);
     a->some = true;
 }
 
-static void take_bits(gp_accumulator *a, uint64_t bits) {
+GP_BOTH static void take_bits(gp_accumulator *a, uint64_t bits) {
     a->bits_and &= bits;
     a->bits_or |= bits;
     a->bits_xor ^= bits;
 }
 
-static void add_value(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
+GP_BOTH static void add_value(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
     int64_t *limb = gp_accumulator_limbs(a, pass, sum);
     if (gp_type_is_float(pass->type))
         gp_exact_add_f64(limb, gp_accumulator_form(pass, sum), e.real, &a->flags[sum]);
@@ -107,7 +107,7 @@ static void add_value(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_n
         gp_exact_add_u64(limb, e.whole, false);
 }
 
-static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number x, gp_number y) {
+GP_BOTH static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number x, gp_number y) {
     int64_t *limb = gp_accumulator_limbs(a, pass, sum);
     const unsigned type = pass->type;
     if (type == GP_F64)
@@ -119,19 +119,19 @@ static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp
                                  gp_type_is_signed(type) && ((x.whole ^ y.whole) & SIGN));
 }
 
-static gp_number magnitude_element(unsigned type, gp_number e) {
+GP_BOTH static gp_number magnitude_element(unsigned type, gp_number e) {
     return (gp_number){gp_number_magnitude(type, e), fabs(e.real)};
 }
 
 /* A magnitude of ints may need all 64 bits without a sign. */
-static void add_magnitude(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
+GP_BOTH static void add_magnitude(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
     if (gp_type_is_float(pass->type))
         add_value(a, pass, sum, magnitude_element(pass->type, e));
     else
         gp_exact_add_u64(gp_accumulator_limbs(a, pass, sum), gp_number_magnitude(pass->type, e), false);
 }
 
-static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_number e) {
+GP_BOTH static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_number e) {
     a->nonzero += e.whole != 0 || !(e.real == 0);
     if (pass->wants & GP_WANT_SUM)
         add_value(a, pass, GP_SUM, e);
@@ -142,11 +142,11 @@ static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_number e) {
 }
 
 /* |x - y| of ints. */
-static uint64_t difference(unsigned type, gp_number x, gp_number y) {
+GP_BOTH static uint64_t difference(unsigned type, gp_number x, gp_number y) {
     return gp_number_key(type, x) > gp_number_key(type, y) ? x.whole - y.whole : y.whole - x.whole;
 }
 
-static void take_pair_of_ints(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
+GP_BOTH static void take_pair_of_ints(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
     const uint64_t apart = difference(pass->type, x, y);
     if (pass->wants & GP_WANT_ABS)
         gp_exact_add_u64(gp_accumulator_limbs(a, pass, GP_ABS), apart, false);
@@ -155,7 +155,7 @@ static void take_pair_of_ints(gp_accumulator *a, const gp_pass *pass, gp_number 
 }
 
 /* (x - y)^2 = x^2 + y^2 - x y - x y, and of numbers that are not finite, the difference alone tells. */
-static void take_pair_of_floats(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
+GP_BOTH static void take_pair_of_floats(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
     const bool finite = isfinite(x.real) && isfinite(y.real);
     const gp_number minus_x = {0, -x.real}, minus_y = {0, -y.real};
     const gp_number special = {0, fabs(x.real - y.real)};
@@ -174,7 +174,7 @@ static void take_pair_of_floats(gp_accumulator *a, const gp_pass *pass, gp_numbe
     }
 }
 
-static void take_pair(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
+GP_BOTH static void take_pair(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
     const bool is_float = gp_type_is_float(pass->type);
     a->nonzero += is_float ? x.real != y.real : x.whole != y.whole;
     if (pass->wants & GP_WANT_DOT)
@@ -189,7 +189,7 @@ static void take_pair(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_nu
  * Of floats narrower than a float the difference is rounded to float, and once more where it is written. That is as
  * if rounded once, as a float has more than twice their digits and two more.
  */
-static gp_number rounded_difference(unsigned type, gp_number x, gp_number y) {
+GP_BOTH static gp_number rounded_difference(unsigned type, gp_number x, gp_number y) {
     if (type == GP_F64)
         return (gp_number){0, x.real - y.real};
     if (gp_type_is_float(type))
@@ -197,13 +197,14 @@ static gp_number rounded_difference(unsigned type, gp_number x, gp_number y) {
     return (gp_number){difference(type, x, y), 0};
 }
 
-static void take_nan(gp_accumulator *a, uint64_t place) {
+GP_BOTH static void take_nan(gp_accumulator *a, uint64_t place) {
     if (!a->nan || place < a->nan_place)
         a->nan_place = place;
     a->nan = true;
 }
 
-static void take_extreme_kinds(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y, uint64_t place) {
+GP_BOTH static void take_extreme_kinds(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y,
+                                       uint64_t place) {
     const bool pair = pass->kind == GP_PASS_PAIR_EXTREME;
     const gp_number e = pair ? rounded_difference(pass->type, x, y) : x;
     if (isnan(e.real)) {
@@ -216,8 +217,8 @@ static void take_extreme_kinds(gp_accumulator *a, const gp_pass *pass, gp_number
     gp_accumulator_take_extremes(a, &here, &here);
 }
 
-void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
-                         int64_t place) {
+GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                 const unsigned char *with, int64_t place) {
     const gp_number x = gp_number_load(pass->type, in);
     const gp_number y = with != NULL ? gp_number_load(pass->with_type, with) : (gp_number){0, 0};
     if (pass->where && y.whole == 0 && y.real == 0)
@@ -240,13 +241,13 @@ void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned 
     }
 }
 
-void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass) {
+GP_BOTH void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass) {
     for (unsigned sum = 0; sum < GP_SUMS; sum++)
         if (a->in_limbs[sum])
             gp_exact_carry(a->limb[sum], gp_accumulator_form(pass, sum).limbs);
 }
 
-void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
+GP_BOTH void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
     int64_t *limb = gp_accumulator_limbs(a, pass, sum);
     if (a->exact[sum] != 0)
         gp_exact_add_f64(limb, gp_accumulator_form(pass, sum), a->exact[sum], &a->flags[sum]);
@@ -256,7 +257,7 @@ void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum)
     a->whole[sum] = 0;
 }
 
-void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass) {
+GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass) {
     to->counted += from->counted;
     to->nonzero += from->nonzero;
     to->bits_and &= from->bits_and;

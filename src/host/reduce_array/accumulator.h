@@ -33,14 +33,15 @@ typedef struct gp_accumulator {
     bool in_limbs[GP_SUMS];                /* the sum has limbs, which are not cleared before */
     uint32_t flags[GP_SUMS];               /* GP_EXACT_NAN .. */
     int64_t limb[GP_SUMS][GP_EXACT_LIMBS];
+    int64_t scratch[GP_EXACT_LIMBS + GP_EXACT_SCRATCH_MORE]; /* of a result: a GPU has few bytes for local arrays */
 } gp_accumulator;
 
-static inline gp_exact_form gp_accumulator_form(const gp_pass *pass, unsigned sum) {
+GP_BOTH static inline gp_exact_form gp_accumulator_form(const gp_pass *pass, unsigned sum) {
     return gp_exact_form_of((gp_type)pass->type, sum >= GP_SQUARES);
 }
 
 /* The limbs of a sum, cleared before their first use. */
-static inline int64_t *gp_accumulator_limbs(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
+GP_BOTH static inline int64_t *gp_accumulator_limbs(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
     if (!a->in_limbs[sum])
         memset(a->limb[sum], 0, gp_accumulator_form(pass, sum).limbs * sizeof *a->limb[sum]);
     a->in_limbs[sum] = true;
@@ -54,15 +55,15 @@ typedef struct gp_number {
 } gp_number;
 
 /* Unsigned numbers that compare as the elements do. */
-uint64_t gp_number_key(unsigned type, gp_number e);
+GP_BOTH uint64_t gp_number_key(unsigned type, gp_number e);
 
 /* |x|: a number, or the bits of a double. */
-uint64_t gp_number_magnitude(unsigned type, gp_number e);
+GP_BOTH uint64_t gp_number_magnitude(unsigned type, gp_number e);
 
-gp_number gp_number_load(unsigned type, const unsigned char *at);
+GP_BOTH gp_number gp_number_load(unsigned type, const unsigned char *at);
 
 /* Adds a number to one of the sums; of ints, or of floats. To nearest, subnormals as they are. */
-static inline void gp_accumulator_add_exact(gp_accumulator *a, const gp_pass *pass, unsigned sum, double x) {
+GP_BOTH static inline void gp_accumulator_add_exact(gp_accumulator *a, const gp_pass *pass, unsigned sum, double x) {
     const double y = a->exact[sum], total = x + y, back = total - x, rest = (x - (total - back)) + (y - back);
     if (rest == 0)
         a->exact[sum] = total;
@@ -71,7 +72,7 @@ static inline void gp_accumulator_add_exact(gp_accumulator *a, const gp_pass *pa
 }
 
 /* Whether a sum is one double, in *x: then that has to be rounded alone. */
-static inline bool gp_accumulator_is_exact(const gp_accumulator *a, unsigned sum, double *x) {
+GP_BOTH static inline bool gp_accumulator_is_exact(const gp_accumulator *a, unsigned sum, double *x) {
     const int64_t whole = (int64_t)a->whole[sum], limit = (int64_t)1 << 53;
     *x = a->exact[sum] + (double)whole;
     return !a->in_limbs[sum] && (whole == 0 || a->exact[sum] == 0) && a->whole[sum] == whole && whole <= limit &&
@@ -79,29 +80,29 @@ static inline bool gp_accumulator_is_exact(const gp_accumulator *a, unsigned sum
 }
 
 /* Of no elements. */
-void gp_accumulator_clear(gp_accumulator *a);
+GP_BOTH void gp_accumulator_clear(gp_accumulator *a);
 
 /* One element of a pass, and its partner, or NULL. */
-void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
-                         int64_t place);
+GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                 const unsigned char *with, int64_t place);
 
 /* The least and the greatest of elements without NaNs. */
-void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max);
+GP_BOTH void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max);
 
-static inline void gp_accumulator_take_magnitude(gp_accumulator *a, uint64_t magnitude) {
+GP_BOTH static inline void gp_accumulator_take_magnitude(gp_accumulator *a, uint64_t magnitude) {
     if (magnitude > a->max_abs)
         a->max_abs = magnitude;
 }
 
 /* Spreads carries, due once in 2^27 elements. */
-void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
+GP_BOTH void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
 
 /* Moves a sum to its limbs. */
-void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum);
+GP_BOTH void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum);
 
-void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
+GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
 
 /* Writes result r. False: an integer that its type does not hold, written modulo 2^64. */
-bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
+GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
 
 #endif

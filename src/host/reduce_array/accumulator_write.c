@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* The quiet NaN, sign clear, no payload. */
-static uint64_t nan_of(unsigned type) {
+GP_BOTH static uint64_t nan_of(unsigned type) {
     return type == GP_F64    ? UINT64_C(0x7ff8000000000000)
            : type == GP_F32  ? 0x7fc00000
            : type == GP_BF16 ? 0x7fc0
@@ -12,33 +12,34 @@ static uint64_t nan_of(unsigned type) {
 }
 
 /* A double, rounded to a float type. */
-static uint64_t narrowed(double x, unsigned type) {
+GP_BOTH static uint64_t narrowed(gp_accumulator *a, double x, unsigned type) {
     const gp_exact_form form = gp_exact_form_of(GP_F64, false);
-    int64_t limb[GP_EXACT_LIMBS] = {0};
+    int64_t *limb = a->scratch;
     uint32_t flags = 0;
+    memset(limb, 0, form.limbs * sizeof *limb);
     gp_exact_add_f64(limb, form, x, &flags);
     return gp_exact_round(limb, form, flags, (gp_type)type);
 }
 
-static uint64_t float_of_bits(uint64_t bits, unsigned type) {
+GP_BOTH static uint64_t float_of_bits(gp_accumulator *a, uint64_t bits, unsigned type) {
     double x;
     memcpy(&x, &bits, sizeof x);
     if (x == 0) /* a zero's sign, which a sum has not */
         return bits >> 63 << (8 * gp_type_bytes(type) - 1);
-    return narrowed(x, type);
+    return narrowed(a, x, type);
 }
 
 #define SIGN ((uint64_t)1 << 63)
 
 /* An element again, of its key, in the elements' type. */
-static uint64_t element_of(unsigned type, uint64_t key) {
+GP_BOTH static uint64_t element_of(gp_accumulator *a, unsigned type, uint64_t key) {
     if (gp_type_is_float(type))
-        return float_of_bits(key & SIGN ? key ^ SIGN : ~key, type);
+        return float_of_bits(a, key & SIGN ? key ^ SIGN : ~key, type);
     return gp_type_is_signed(type) ? key ^ SIGN : key;
 }
 
 /* Where a mask left no elements, those of ints are the far end of the type. */
-static uint64_t extreme_of_none(unsigned type, bool max) {
+GP_BOTH static uint64_t extreme_of_none(unsigned type, bool max) {
     const uint64_t all = UINT64_MAX >> (64 - 8 * gp_type_bytes(type));
     if (gp_type_is_float(type))
         return nan_of(type);
@@ -46,27 +47,27 @@ static uint64_t extreme_of_none(unsigned type, bool max) {
     return max ? (gp_type_is_signed(type) ? ~greatest : 0) : greatest;
 }
 
-static uint64_t extreme(const gp_accumulator *a, unsigned type, bool max) {
+GP_BOTH static uint64_t extreme(gp_accumulator *a, unsigned type, bool max) {
     if (a->nan)
         return nan_of(type);
     if (!a->some)
         return extreme_of_none(type, max);
-    return element_of(type, max ? a->max.key : a->min.key);
+    return element_of(a, type, max ? a->max.key : a->min.key);
 }
 
-static uint64_t place(const gp_accumulator *a, bool max) {
+GP_BOTH static uint64_t place(const gp_accumulator *a, bool max) {
     if (a->nan)
         return a->nan_place;
     return !a->some ? 0 : max ? a->max.place : a->min.place;
 }
 
-static uint64_t max_abs(const gp_accumulator *a, unsigned type) {
+GP_BOTH static uint64_t max_abs(gp_accumulator *a, unsigned type) {
     if (a->nan)
         return nan_of(type);
-    return gp_type_is_float(type) ? float_of_bits(a->max_abs, type) : a->max_abs;
+    return gp_type_is_float(type) ? float_of_bits(a, a->max_abs, type) : a->max_abs;
 }
 
-static uint64_t bits_of(double x) {
+GP_BOTH static uint64_t pattern_of(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
@@ -76,12 +77,12 @@ static uint64_t bits_of(double x) {
  * sum / n where the sum is one double: to a float by way of a double, unless that lies halfway between two floats or
  * near the ends of their range. False: not here.
  */
-static bool quick_ratio(const gp_accumulator *a, unsigned sum, uint64_t n, unsigned to, uint64_t *bits) {
+GP_BOTH static bool quick_ratio(const gp_accumulator *a, unsigned sum, uint64_t n, unsigned to, uint64_t *bits) {
     double x;
     if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0 || !gp_accumulator_is_exact(a, sum, &x))
         return false;
     const double quotient = n == 1 ? x : x / (double)n, magnitude = fabs(quotient);
-    *bits = x == 0 ? 0 : bits_of(quotient);
+    *bits = x == 0 ? 0 : pattern_of(quotient);
     if (to == GP_F64 || x == 0)
         return true;
     const float narrow = (float)quotient;
@@ -93,7 +94,8 @@ static bool quick_ratio(const gp_accumulator *a, unsigned sum, uint64_t n, unsig
 }
 
 /* value / n, or its root. */
-static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned sum, uint64_t n, bool root, unsigned to) {
+GP_BOTH static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned sum, uint64_t n, bool root,
+                              unsigned to) {
     uint64_t bits;
     if (!root && a->flags[sum] == 0 && quick_ratio(a, sum, n, to, &bits))
         return bits;
@@ -102,7 +104,7 @@ static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned sum, uint
 }
 
 /* An exact sum as it is: an integer, or rounded to a float. */
-static bool total(gp_accumulator *a, const gp_pass *pass, unsigned sum, unsigned to, uint64_t *bits) {
+GP_BOTH static bool total(gp_accumulator *a, const gp_pass *pass, unsigned sum, unsigned to, uint64_t *bits) {
     if (gp_type_is_float(to)) {
         *bits = ratio(a, pass, sum, 1, false, to);
         return true;
@@ -115,17 +117,16 @@ static bool total(gp_accumulator *a, const gp_pass *pass, unsigned sum, unsigned
     return gp_exact_to_int(a->limb[sum], gp_accumulator_form(pass, sum), to == GP_S64, bits);
 }
 
-static uint64_t variance(gp_accumulator *a, const gp_pass *pass, bool sample, bool root, unsigned to) {
-    int64_t scratch[GP_EXACT_LIMBS + GP_EXACT_SCRATCH_MORE];
+GP_BOTH static uint64_t variance(gp_accumulator *a, const gp_pass *pass, bool sample, bool root, unsigned to) {
     gp_accumulator_gather(a, pass, GP_SUM);
     gp_accumulator_gather(a, pass, GP_SQUARES);
     return gp_exact_variance(a->limb[GP_SUM], gp_accumulator_form(pass, GP_SUM), a->limb[GP_SQUARES],
                              gp_accumulator_form(pass, GP_SQUARES), a->flags[GP_SUM] | a->flags[GP_SQUARES],
-                             a->counted, sample, root, (gp_type)to, scratch);
+                             a->counted, sample, root, (gp_type)to, a->scratch);
 }
 
 /* The bit pattern, in the low bytes. */
-static bool value_of(gp_accumulator *a, const gp_pass *pass, unsigned op, unsigned to, uint64_t *bits) {
+GP_BOTH static bool value_of(gp_accumulator *a, const gp_pass *pass, unsigned op, unsigned to, uint64_t *bits) {
     switch (op) {
     case GP_REDUCE_SUM:
         return total(a, pass, GP_SUM, to, bits);
@@ -172,7 +173,7 @@ static bool value_of(gp_accumulator *a, const gp_pass *pass, unsigned op, unsign
     }
 }
 
-bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to) {
+GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to) {
     uint64_t bits;
     const unsigned type = pass->result[r].type;
     const bool held = value_of(a, pass, pass->result[r].op, type, &bits);

@@ -13,6 +13,13 @@
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
 
+/* Before functions that the GPU has of the same source. */
+#ifdef __CUDACC__
+#define GP_BOTH __host__ __device__
+#else
+#define GP_BOTH
+#endif
+
 #define GP_PASS_RESULTS 8
 
 typedef enum gp_pass_kind {
@@ -85,25 +92,25 @@ typedef enum gp_pass_layout {
     GP_LAYOUT_OTHER = 3
 } gp_pass_layout;
 
-static inline uint32_t gp_type_bytes(unsigned type) {
+GP_BOTH static inline uint32_t gp_type_bytes(unsigned type) {
     static const uint8_t bytes[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
     return bytes[type];
 }
 
-static inline bool gp_type_is_float(unsigned type) {
+GP_BOTH static inline bool gp_type_is_float(unsigned type) {
     return type >= GP_F16;
 }
 
-static inline bool gp_type_is_signed(unsigned type) {
+GP_BOTH static inline bool gp_type_is_signed(unsigned type) {
     return type >= GP_F16 || type % 2 == 0;
 }
 
-static inline bool gp_pass_is_contiguous(const gp_pass *pass, const gp_pass_axis *axis) {
+GP_BOTH static inline bool gp_pass_is_contiguous(const gp_pass *pass, const gp_pass_axis *axis) {
     return axis->in == (int64_t)gp_type_bytes(pass->type) &&
            (pass->with_type == 0 || axis->with == (int64_t)gp_type_bytes(pass->with_type));
 }
 
-static inline gp_pass_layout gp_pass_layout_of(const gp_pass *pass) {
+GP_BOTH static inline gp_pass_layout gp_pass_layout_of(const gp_pass *pass) {
     const gp_pass_axis *last_kept = pass->axis + pass->kept - 1, *last_reduced = last_kept + pass->reduced;
     if (pass->kept == 0 && (pass->reduced == 0 || (pass->reduced == 1 && gp_pass_is_contiguous(pass, last_reduced))))
         return GP_LAYOUT_ALL;
@@ -113,6 +120,23 @@ static inline gp_pass_layout gp_pass_layout_of(const gp_pass *pass) {
         return GP_LAYOUT_COLUMNS;
     return GP_LAYOUT_OTHER;
 }
+
+/* Where a result's element of output number `output` is; outputs are counted with the last kept axis fastest. */
+GP_BOTH static inline unsigned char *gp_pass_address(const gp_pass *pass, unsigned r, uint64_t output) {
+    unsigned char *to = (unsigned char *)pass->to[r];
+    for (unsigned axis = pass->kept; axis-- > 0; output /= pass->axis[axis].n)
+        to += (int64_t)(output % pass->axis[axis].n) * pass->result[r].stride[axis];
+    return to;
+}
+
+/* From the first byte of the elements that a pass reads to the last. */
+typedef struct gp_pass_span {
+    const unsigned char *begin;
+    size_t bytes;
+} gp_pass_span;
+
+/* Of `in`, or of `with`. */
+gp_pass_span gp_pass_input_span(const gp_pass *pass, bool with);
 
 /* Equal shapes have equal plans. */
 bool gp_pass_same_shape(const gp_pass *a, const gp_pass *b);

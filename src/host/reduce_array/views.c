@@ -197,6 +197,20 @@ bool gp_pass_next(const gp_reduce_call *call, uint64_t *done, gp_pass *pass) {
     return true;
 }
 
+gp_pass_span gp_pass_input_span(const gp_pass *pass, bool with) {
+    gp_pass_span span = {with ? pass->with : pass->in, gp_type_bytes(with ? pass->with_type : pass->type)};
+    if (pass->length == 0)
+        return (gp_pass_span){NULL, 0};
+    for (unsigned i = 0; i < pass->kept + pass->reduced; i++) {
+        const gp_pass_axis *axis = &pass->axis[i];
+        const int64_t walk = (int64_t)(axis->n - 1) * (with ? axis->with : axis->in);
+        if (walk < 0)
+            span.begin += walk;
+        span.bytes += (size_t)(walk < 0 ? -walk : walk);
+    }
+    return span;
+}
+
 bool gp_pass_same_shape(const gp_pass *a, const gp_pass *b) {
     return memcmp(a, b, offsetof(gp_pass, axis)) == 0 &&
            memcmp(a->axis, b->axis, (size_t)(a->kept + a->reduced) * sizeof *a->axis) == 0 &&

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reduce_any: any view, type and operation by the processor's own source, an element a thread at a time. Launched
+ * behind reduce_all, it writes what that one has left.
+ */
+#include "write.cuh"
+
+#include "../../host/reduce_array/accumulator.c"
+#include "../../host/reduce_array/accumulator_write.c"
+
+#define CARRIED ((uint32_t)1 << 27) /* elements between two spreads of carries */
+
+/* Elements first, first + step, .. of an output. */
+static __device__ void take_elements(gp_accumulator *a, const gp_pass &pass, uint64_t output, unsigned first,
+                                     unsigned step) {
+    const unsigned char *in = pass.in, *with = pass.with;
+    for (int axis = pass.kept; axis-- > 0; output /= pass.axis[axis].n) {
+        const int64_t i = (int64_t)(output % pass.axis[axis].n);
+        in += i * pass.axis[axis].in;
+        with += i * pass.axis[axis].with;
+    }
+    uint32_t taken = 0;
+    for (uint64_t at = first; at < pass.length; at += step) {
+        int64_t place = pass.place_first, in_at = 0, with_at = 0;
+        uint64_t rest = at;
+        for (int axis = pass.kept + pass.reduced; axis-- > pass.kept; rest /= pass.axis[axis].n) {
+            const int64_t i = (int64_t)(rest % pass.axis[axis].n);
+            in_at += i * pass.axis[axis].in;
+            with_at += i * pass.axis[axis].with;
+            place += i * pass.axis[axis].place;
+        }
+        gp_accumulator_take(a, &pass, in + in_at, pass.with_type != 0 ? with + with_at : NULL, place);
+        if (++taken % CARRIED == 0)
+            gp_accumulator_carry(a, &pass);
+    }
+}
+
+static __device__ void write_all(const reduce_arguments &a, gp_accumulator *whole, uint64_t output) {
+    for (unsigned r = 0; r < a.pass.results; r++)
+        if (!gp_accumulator_write(whole, &a.pass, r, gp_pass_address(&a.pass, r, output)))
+            *a.overflow = 1;
+}
+
+/* team: threads that share an output. rest: only what reduce_all has left is written, by one thread. */
+__global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
+    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, bool rest) {
+    extern __shared__ gp_accumulator part[];
+    gp_grid_dependency_wait();
+    if (rest && a.space->pending == 0)
+        return;
+    const unsigned i = threadIdx.x, member = i % team, teams = blockDim.x / team;
+    for (uint64_t first = (uint64_t)blockIdx.x * teams; first < a.pass.outputs;
+         first += (uint64_t)gridDim.x * teams) {
+        const uint64_t output = first + i / team;
+        const bool mine = output < a.pass.outputs && !rest;
+        if (mine) {
+            gp_accumulator_clear(&part[i]);
+            take_elements(&part[i], a.pass, output, member, team);
+        }
+        for (unsigned half = team / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (mine && member < half)
+                gp_accumulator_merge(&part[i], &part[i + half], &a.pass);
+        }
+        if (member == 0 && (mine || rest))
+            write_all(a, rest ? &a.space->whole : &part[i], output);
+        __syncthreads(); /* before the parts are cleared for the next output */
+    }
+    if (i == 0 && rest)
+        a.space->pending = 0;
+    if (i == 0)
+        tell_host(a);
+}
+
+static gp_status launch(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, bool rest) {
+    unsigned team = plan->tiling.t[GP_REDUCE_ANY_TEAM];
+    void *list[] = {arguments, &team, &rest};
+    return gp_gpu_launch(context, plan, (const void *)reduce_any, list);
+}
+
+gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
+    gp_plan one = *plan;
+    memset(&one.tiling, 0, sizeof one.tiling);
+    one.tiling.threads = 1;
+    one.tiling.blocks = 1;
+    one.tiling.t[GP_REDUCE_ANY_TEAM] = 1;
+    return launch(context, &one, arguments, true);
+}
+
+GP_DECLARE_LAUNCHER(gp_launch_reduce_any) {
+    reduce_arguments arguments = gp_reduce_arguments(context, problem);
+    return launch(context, plan, &arguments, false);
+}

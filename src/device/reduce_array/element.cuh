@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elements of every type as 64 bits, their ordered keys, and 16-byte vectors of a run of them. */
+#ifndef GP_ELEMENT_CUH
+#define GP_ELEMENT_CUH
+
+#include "../../host/reduce_array/pass.h"
+#include "../warp.cuh"
+
+#include <cuda_fp16.h>
+
+__host__ __device__ __forceinline__ constexpr uint32_t bytes_of(unsigned type) {
+    return type <= GP_S8     ? 1
+           : type <= GP_S16  ? 2
+           : type <= GP_S32  ? 4
+           : type <= GP_S64  ? 8
+           : type <= GP_BF16 ? 2
+           : type == GP_F32  ? 4
+                             : 8;
+}
+
+__device__ __forceinline__ bool is_float(unsigned type) {
+    return type >= GP_F16;
+}
+
+__device__ __forceinline__ bool is_signed(unsigned type) {
+    return type >= GP_F16 || type % 2 == 0;
+}
+
+/* The element's bits, without its sign extended. */
+__device__ __forceinline__ uint64_t load_raw(uint32_t bytes, const void *from) {
+    switch (bytes) {
+    case 1:
+        return *(const uint8_t *)from;
+    case 2:
+        return *(const uint16_t *)from;
+    case 4:
+        return *(const uint32_t *)from;
+    default:
+        return *(const uint64_t *)from;
+    }
+}
+
+__device__ __forceinline__ int64_t extend_sign(uint64_t raw, uint32_t bytes) {
+    const int unused = 64 - 8 * (int)bytes;
+    return (int64_t)(raw << unused) >> unused;
+}
+
+/*
+ * How elements of a type become keys that are ordered as signed integers of the same width: floats have the bits
+ * below the sign inverted if it is set, unsigned integers the upper bit. Both are their own inverse. What is above
+ * nan_above or below nan_below is no number.
+ */
+struct key_form {
+    uint32_t bytes;
+    uint64_t bias, inverted;
+    int64_t nan_above, nan_below;
+    __device__ explicit key_form(unsigned type) {
+        const uint64_t infinity = type == GP_F16    ? 0x7c00
+                                  : type == GP_BF16 ? 0x7f80
+                                  : type == GP_F32  ? 0x7f800000
+                                                    : 0x7ff0000000000000;
+        bytes = bytes_of(type);
+        const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+        bias = is_signed(type) ? 0 : sign;
+        inverted = is_float(type) ? sign - 1 : 0;
+        nan_above = is_float(type) ? (int64_t)infinity : INT64_MAX;
+        nan_below = is_float(type) ? ~(int64_t)infinity : INT64_MIN;
+    }
+    __device__ int64_t key(uint64_t raw) const {
+        const int64_t x = extend_sign(raw, bytes);
+        return extend_sign((uint64_t)(x ^ ((x >> 63) & (int64_t)inverted)) ^ bias, bytes);
+    }
+    __device__ bool is_nan(int64_t key) const {
+        return key > nan_above || key < nan_below;
+    }
+    /* Signed integers come back with their sign extended. */
+    __device__ uint64_t raw(int64_t key) const {
+        const uint64_t x = (uint64_t)(key ^ ((key >> 63) & (int64_t)inverted)) ^ bias;
+        return bias != 0 || inverted != 0 ? x & ~(uint64_t)0 >> (64 - 8 * bytes) : x;
+    }
+};
+
+/*
+ * A run of contiguous elements as 16-byte vectors, counted from the memory line in which it begins: from there on a
+ * warp's loads touch no sector more than they must. The first and last vectors may be outside, or partly.
+ */
+struct run {
+    const unsigned char *line;
+    uint64_t begin, end; /* bytes from there */
+    uint32_t bytes;
+    __device__ run(const unsigned char *in, uint64_t n, uint32_t elem_bytes) : bytes(elem_bytes) {
+        begin = (uintptr_t)in % 128;
+        line = in - begin;
+        end = begin + n * bytes;
+    }
+    __device__ uint64_t vectors() const {
+        return (end + 15) / 16;
+    }
+    __device__ bool holds(uint64_t first, uint64_t count) const {
+        return first * 16 >= begin && (first + count) * 16 <= end;
+    }
+    __device__ uint4 load(uint64_t vector) const {
+        const int4 v = gp_load_once((const int4 *)line + vector);
+        return make_uint4(v.x, v.y, v.z, v.w);
+    }
+};
+
+struct vector_edge {
+    uint4 repeated; /* with the first element of the run in place of those outside */
+    uint4 zeroed;   /* with 0 */
+};
+
+/* A vector that reaches over an end of the run; false: it is outside. Nothing outside is read. */
+static __device__ __noinline__ bool load_edge(const run &r, uint64_t vector, vector_edge *edge) {
+    const uint64_t at = vector * 16;
+    const unsigned from = at < r.begin ? (unsigned)(r.begin - at < 16 ? r.begin - at : 16) : 0;
+    const unsigned to = r.end < at + 16 ? (unsigned)(r.end > at ? r.end - at : 0) : 16;
+    uint64_t half[2] = {0, 0}, inside[2] = {0, 0};
+    if (from >= to)
+        return false;
+    uint64_t first = load_raw(r.bytes, r.line + at + from);
+    const uint64_t element = ~(uint64_t)0 >> (64 - 8 * r.bytes);
+    for (unsigned i = from; i < to; i += r.bytes) {
+        half[i / 8] |= load_raw(r.bytes, r.line + at + i) << i % 8 * 8;
+        inside[i / 8] |= element << i % 8 * 8;
+    }
+    for (unsigned bits = 8 * r.bytes; bits < 64; bits *= 2)
+        first |= first << bits;
+    const uint64_t low = half[0] | (first & ~inside[0]), high = half[1] | (first & ~inside[1]);
+    edge->zeroed =
+        make_uint4((uint32_t)half[0], (uint32_t)(half[0] >> 32), (uint32_t)half[1], (uint32_t)(half[1] >> 32));
+    edge->repeated = make_uint4((uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32));
+    return true;
+}
+
+/* Word i of a vector; i is a constant wherever this is called. */
+__device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) {
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+
+__device__ __forceinline__ uint64_t wide_of(const uint4 &v, int i) {
+    return i == 0 ? v.x | (uint64_t)v.y << 32 : v.z | (uint64_t)v.w << 32;
+}
+
+#endif

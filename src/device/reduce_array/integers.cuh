@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accumulators of bits, of extremes with their places, and of moments of integers. */
+#ifndef GP_INTEGERS_CUH
+#define GP_INTEGERS_CUH
+
+#include "element.cuh"
+
+#define LOADS 4 /* vectors of a batch, which a thread loads at once */
+
+/* A batch's place in the run: its vectors are first, first + apart, .. */
+struct batch {
+    uint64_t first;
+    uint32_t apart;
+};
+
+struct bits_total {
+    uint64_t and_, or_, xor_;
+    static __device__ bits_total none() {
+        return {~(uint64_t)0, 0, 0};
+    }
+    __device__ void join(const bits_total &other) {
+        and_ &= other.and_;
+        or_ |= other.or_;
+        xor_ ^= other.xor_;
+    }
+};
+
+/* Elements of any width: every 64 bits are one, and folded in the end. */
+struct bits {
+    typedef bits_total total;
+    total t;
+    __device__ void clear(const gp_pass &) {
+        t = total::none();
+    }
+    template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
+#pragma unroll
+        for (int i = 0; i < 2 * N; i++)
+            t.join({wide_of(v[i / 2], i % 2), wide_of(v[i / 2], i % 2), wide_of(v[i / 2], i % 2)});
+    }
+    __device__ void take_edge(const vector_edge &edge, uint32_t) {
+        t.join({wide_of(edge.repeated, 0) & wide_of(edge.repeated, 1),
+                wide_of(edge.repeated, 0) | wide_of(edge.repeated, 1),
+                wide_of(edge.zeroed, 0) ^ wide_of(edge.zeroed, 1)});
+    }
+};
+
+struct extremes_total {
+    int64_t key_min, key_max, place_min, place_max, place_nan; /* of no NaN: INT64_MAX */
+    static __device__ extremes_total none() {
+        return {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MAX, INT64_MAX};
+    }
+    __device__ void join(const extremes_total &other) {
+        if (other.key_min < key_min || (other.key_min == key_min && other.place_min < place_min)) {
+            key_min = other.key_min;
+            place_min = other.place_min;
+        }
+        if (other.key_max > key_max || (other.key_max == key_max && other.place_max < place_max)) {
+            key_max = other.key_max;
+            place_max = other.place_max;
+        }
+        place_nan = min(place_nan, other.place_nan);
+    }
+};
+
+template <int BYTES> struct key_type { typedef int32_t type; };
+template <> struct key_type<8> { typedef int64_t type; };
+
+/*
+ * Minimum and maximum with the batches they were first met in, and the first batch with a NaN. A batch costs three
+ * comparisons more than the keys; the place within it is looked up once, in the end.
+ */
+template <int BYTES> struct extremes {
+    typedef extremes_total total;
+    typedef typename key_type<BYTES>::type key_t;
+    static const uint32_t NONE = UINT32_MAX;
+    key_t least, most, nan_above, nan_below, bias, inverted;
+    uint32_t at_least, at_most, at_nan;
+    bool skip_nan;
+
+    __device__ void clear(const gp_pass &pass) {
+        const key_form form(pass.type);
+        const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
+        least = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
+        most = BYTES == 8 ? (key_t)INT64_MIN : (key_t)INT32_MIN;
+        nan_above = is_float(pass.type) ? (key_t)form.nan_above : least;
+        nan_below = is_float(pass.type) ? (key_t)form.nan_below : most;
+        bias = (key_t)(form.bias * repeat);
+        inverted = (key_t)form.inverted;
+        at_least = at_most = at_nan = NONE;
+        skip_nan = pass.skip_nan;
+    }
+
+    /* Keys of a word's elements, two of 16 bits in each; bytes as 0 .. 255 above -128, in two words. */
+    __device__ __forceinline__ void span(uint32_t word, key_t &low, key_t &high) const {
+        if (BYTES == 4) {
+            const key_t key = (key_t)word ^ (((key_t)word >> 31) & inverted) ^ bias;
+            low = min(low, key);
+            high = max(high, key);
+        } else if (BYTES == 2) {
+            const uint32_t key = word ^ ((word >> 15 & 0x00010001) * (uint32_t)inverted) ^ (uint32_t)bias;
+            low = (key_t)__vmins2((uint32_t)low, key);
+            high = (key_t)__vmaxs2((uint32_t)high, key);
+        } else if (BYTES == 1) {
+            const uint32_t key = word ^ (uint32_t)bias ^ 0x80808080, even = key & 0x00ff00ff,
+                           odd = key >> 8 & 0x00ff00ff;
+            low = (key_t)__vmins2((uint32_t)low, __vmins2(even, odd));
+            high = (key_t)__vmaxs2((uint32_t)high, __vmaxs2(even, odd));
+        }
+    }
+
+    template <int N> __device__ __forceinline__ void batch_span(const uint4 (&v)[N], key_t &low, key_t &high) const {
+        low = BYTES == 8 ? (key_t)INT64_MAX : BYTES == 4 ? (key_t)INT32_MAX : (key_t)0x7fff7fff;
+        high = BYTES == 8 ? (key_t)INT64_MIN : BYTES == 4 ? (key_t)INT32_MIN : (key_t)0x80008000;
+        if constexpr (BYTES == 8) {
+#pragma unroll
+            for (int i = 0; i < 2 * N; i++) {
+                const key_t raw = (key_t)wide_of(v[i / 2], i % 2),
+                            key = raw ^ ((raw >> (8 * BYTES - 1)) & inverted) ^ bias;
+                low = min(low, key);
+                high = max(high, key);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < 4 * N; i++)
+                span(word_of(v[i / 4], i % 4), low, high);
+        }
+        if (BYTES < 4) { /* the lesser of the two halves */
+            const int shift = BYTES == 1 ? 128 : 0;
+            low = min((key_t)(int16_t)low, (key_t)((int32_t)low >> 16)) - shift;
+            high = max((key_t)(int16_t)high, (key_t)((int32_t)high >> 16)) - shift;
+        }
+    }
+
+    /* The same without the NaNs. Only floats, 2 bytes and more each. */
+    template <int N> __device__ void numbers_span(const uint4 (&v)[N], key_t &low, key_t &high) const {
+        low = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
+        high = BYTES == 8 ? (key_t)INT64_MIN : (key_t)INT32_MIN;
+#pragma unroll
+        for (int i = 0; i < N * 16 / BYTES; i++) {
+            const int per_wide = 8 / BYTES;
+            const uint64_t wide = wide_of(v[i / (2 * per_wide)], i / per_wide % 2) >> i % per_wide * 8 * BYTES;
+            const int64_t raw = extend_sign(wide, BYTES);
+            const key_t key = (key_t)(raw ^ ((raw >> 63) & (int64_t)inverted));
+            if (key <= nan_above && key >= nan_below) {
+                low = min(low, key);
+                high = max(high, key);
+            }
+        }
+    }
+
+    template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t id) {
+        key_t low, high;
+        batch_span(v, low, high);
+        if (high > nan_above || low < nan_below) {
+            if (at_nan == NONE)
+                at_nan = id;
+            if (BYTES >= 2)
+                numbers_span(v, low, high);
+        }
+        if (low < least || (at_least == NONE && low == least)) {
+            least = low;
+            at_least = id;
+        }
+        if (high > most || (at_most == NONE && high == most)) {
+            most = high;
+            at_most = id;
+        }
+    }
+
+    __device__ void take_edge(const vector_edge &edge, uint32_t id) {
+        const uint4 one[1] = {edge.repeated};
+        take(one, id);
+    }
+};
+
+/* Whole numbers of several 64-bit words, least first. */
+template <int N>
+__device__ __forceinline__ void add_words(uint64_t (&to)[N], uint64_t low, uint64_t next, uint64_t rest) {
+    uint64_t carry = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const uint64_t more = i == 0 ? low : i == 1 ? next : rest, sum = to[i] + more;
+        const uint64_t carried = sum + carry;
+        carry = (sum < more) | (carried < carry);
+        to[i] = carried;
+    }
+}
+
+struct integers_total {
+    uint64_t sum[2], abs[2], square[3], count;
+    static __device__ integers_total none() {
+        return {{0, 0}, {0, 0}, {0, 0, 0}, 0};
+    }
+    __device__ void join(const integers_total &other) {
+        add_words(sum, other.sum[0], other.sum[1], 0);
+        add_words(abs, other.abs[0], other.abs[1], 0);
+        add_words(square, other.square[0], other.square[1], other.square[2]);
+        count += other.count;
+    }
+};
+
+/* What is wanted is asked once a batch; a batch's own sums fit 64 bits, but for elements of 8 bytes. */
+template <int BYTES> struct integers {
+    typedef integers_total total;
+    total t;
+    uint32_t wants;
+    bool has_sign;
+
+    __device__ void clear(const gp_pass &pass) {
+        t = total::none();
+        wants = pass.wants;
+        has_sign = is_signed(pass.type);
+    }
+
+    __device__ __forceinline__ int64_t sum_of(uint32_t word) const {
+        if (BYTES == 1)
+            return has_sign ? __dp4a((int)word, 0x01010101, 0) : (int)__dp4a(word, 0x01010101u, 0u);
+        if (BYTES == 2)
+            return has_sign ? __dp2a_lo((int)word, 0x0101, 0) : (int)__dp2a_lo(word, 0x0101u, 0u);
+        return has_sign ? (int64_t)(int32_t)word : (int64_t)word;
+    }
+
+    __device__ __forceinline__ uint64_t abs_of(uint32_t word) const {
+        if (!has_sign)
+            return (uint64_t)sum_of(word);
+        if (BYTES == 1)
+            return (uint64_t)(__dp4a((int)word, 0x01010101, 0) -
+                              2 * __dp4a((int)(word & ((word >> 7 & 0x01010101) * 0xff)), 0x01010101, 0));
+        if (BYTES == 2)
+            return (uint64_t)(abs((int)(int16_t)word) + abs((int)word >> 16));
+        return (uint64_t)llabs((int64_t)(int32_t)word);
+    }
+
+    __device__ __forceinline__ uint64_t square_of(uint32_t word) const {
+        if (BYTES == 1)
+            return has_sign ? (uint32_t)__dp4a((int)word, (int)word, 0) : __dp4a(word, word, 0u);
+        if (BYTES == 2) {
+            const uint32_t low = has_sign ? (uint32_t)abs((int)(int16_t)word) : word & 0xffff;
+            const uint32_t high = has_sign ? (uint32_t)abs((int)word >> 16) : word >> 16;
+            return (uint64_t)(low * low) + high * high;
+        }
+        const uint32_t magnitude = has_sign ? (uint32_t)abs((int)word) : word;
+        return (uint64_t)magnitude * magnitude;
+    }
+
+    __device__ __forceinline__ uint32_t count_of(uint32_t word) const {
+        if (BYTES == 1)
+            return __dp4a((((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) >> 7 & 0x01010101, 0x01010101u, 0u);
+        if (BYTES == 2)
+            return (word & 0xffff ? 1 : 0) + (word >> 16 ? 1 : 0);
+        return word ? 1 : 0;
+    }
+
+    __device__ __forceinline__ void take_wide(uint64_t x) {
+        const uint64_t sign = has_sign ? (uint64_t)((int64_t)x >> 63) : 0, magnitude = (x ^ sign) - sign;
+        if (wants & GP_WANT_SUM)
+            add_words(t.sum, x, sign, 0);
+        if (wants & GP_WANT_ABS)
+            add_words(t.abs, magnitude, 0, 0);
+        if (wants & GP_WANT_SQUARES)
+            add_words(t.square, magnitude * magnitude, __umul64hi(magnitude, magnitude), 0);
+        t.count += x != 0;
+    }
+
+    template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
+        if (BYTES == 8) {
+#pragma unroll
+            for (int i = 0; i < 2 * N; i++)
+                take_wide(wide_of(v[i / 2], i % 2));
+            return;
+        }
+        if (wants & GP_WANT_SUM) {
+            int64_t sum = 0;
+#pragma unroll
+            for (int i = 0; i < 4 * N; i++)
+                sum += sum_of(word_of(v[i / 4], i % 4));
+            add_words(t.sum, (uint64_t)sum, (uint64_t)(sum >> 63), 0);
+        }
+        if (wants & GP_WANT_ABS) {
+            uint64_t sum = 0;
+#pragma unroll
+            for (int i = 0; i < 4 * N; i++)
+                sum += abs_of(word_of(v[i / 4], i % 4));
+            add_words(t.abs, sum, 0, 0);
+        }
+        if (wants & GP_WANT_SQUARES) {
+#pragma unroll
+            for (int i = 0; i < 4 * N; i += BYTES == 4 ? 1 : 4) {
+                uint64_t sum = square_of(word_of(v[i / 4], i % 4));
+                if (BYTES < 4)
+                    sum += square_of(v[i / 4].y) + square_of(v[i / 4].z) + square_of(v[i / 4].w);
+                add_words(t.square, sum, 0, 0);
+            }
+        }
+        if (wants & GP_WANT_COUNT) {
+            uint32_t count = 0;
+#pragma unroll
+            for (int i = 0; i < 4 * N; i++)
+                count += count_of(word_of(v[i / 4], i % 4));
+            t.count += count;
+        }
+    }
+
+    __device__ void take_edge(const vector_edge &edge, uint32_t id) {
+        const uint4 one[1] = {edge.zeroed};
+        take(one, id);
+    }
+};
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what kernels gather to results. What one machine instruction rounds is written at once; all else is left in
+ * the workspace for reduce_any, launched next, which writes results by the processor's own source.
+ */
+#ifndef GP_WRITE_CUH
+#define GP_WRITE_CUH
+
+#include "../../host/exact.c"
+#include "../../host/reduce_array/accumulator.h"
+#include "../../host/reduce_array/tiling.h"
+#include "../gpu.h"
+#include "floats.cuh"
+
+/* In the context's workspace, zero between kernels but for `whole`. */
+struct reduce_space {
+    uint32_t started;
+    uint32_t unused[31];
+    uint32_t pending; /* `whole` has results that are not written yet */
+    uint32_t unused_too[31];
+    gp_accumulator whole;
+    int64_t limb[2 * GP_EXACT_LIMBS];
+    uint64_t sent[1]; /* word w of block b at [w * blocks + b]: there once the upper half is not 0 */
+};
+
+struct reduce_arguments {
+    gp_pass pass;
+    reduce_space *space;
+    volatile uint32_t *overflow; /* set by an integer result that its type does not hold */
+    volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
+    uint32_t sequence;
+    gp_exact_form form[2]; /* of sums, of squares */
+};
+
+/* For the host: they ask for nothing that is not there. */
+inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_problem *problem) {
+    const gp_gpu *gpu = context->gpu;
+    const gp_type type = (gp_type)problem->pass->type;
+    reduce_arguments a = {};
+    a.pass = *problem->pass;
+    a.space = (reduce_space *)((char *)gpu->workspace + GP_REDUCE_ARRAY_SPACE_FIRST);
+    a.overflow = &gpu->slot_device->overflow;
+    a.form[0] = gp_exact_form_of(type, false);
+    a.form[1] = gp_exact_form_of(type, true);
+    a.sequence = gpu->sequence;
+    for (unsigned r = 0; r < a.pass.results; r++)
+        if (a.pass.to[r] == (void *)&gpu->slot_device->reduced[r])
+            a.done = &gpu->slot_device->done;
+    return a;
+}
+
+/* Launches reduce_any for what reduce_all leaves. */
+gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
+
+/* By one thread, when it has written all results. */
+__device__ inline void tell_host(const reduce_arguments &a) {
+    if (a.done == NULL)
+        return;
+    __threadfence_system();
+    *a.done = a.sequence;
+}
+
+/* x in units of a form, to limbs that other blocks add to. */
+static __device__ __noinline__ void add_double(int64_t *limb, gp_exact_form form, double x) {
+    const gp_exact_parts p = gp_exact_parts_f64(x);
+    const int bit = (int)p.bit - 1074 - form.unit;
+    const uint64_t magnitude = bit >= 0 ? p.mantissa : bit > -64 ? p.mantissa >> -bit : 0;
+    add_atomically(limb, bit > 0 ? (unsigned)bit : 0, p.negative ? -(int64_t)magnitude : (int64_t)magnitude);
+}
+
+__device__ inline void store_raw(unsigned char *to, uint32_t bytes, uint64_t raw) {
+    if (bytes == 1)
+        *to = (uint8_t)raw;
+    else if (bytes == 2)
+        *(uint16_t *)to = (uint16_t)raw;
+    else if (bytes == 4)
+        *(uint32_t *)to = (uint32_t)raw;
+    else
+        *(uint64_t *)to = raw;
+}
+
+/* sum + rest rounded once to a double, or by way of the double that is odd if something was lost to a float. */
+__device__ inline uint64_t rounded(double sum, double rest, unsigned type) {
+    if (type == GP_F64)
+        return (uint64_t)__double_as_longlong(__dadd_rn(sum, rest) + 0.0);
+    const double cut = __dadd_rz(sum, rest) + 0.0; /* a zero is exact, and +0 */
+    const bool exact = __dadd_rd(sum, rest) == __dadd_ru(sum, rest);
+    return __float_as_uint(__double2float_rn(exact ? cut : __longlong_as_double(__double_as_longlong(cut) | 1)));
+}
+
+/* sum / n likewise. Both are exact. */
+__device__ inline uint64_t quotient(double sum, uint64_t n, unsigned type) {
+    const double by = (double)n;
+    sum += 0.0;
+    if (type == GP_F64)
+        return (uint64_t)__double_as_longlong(__ddiv_rn(sum, by));
+    const double cut = __ddiv_rz(sum, by);
+    const bool exact = __fma_rn(cut, -by, sum) == 0;
+    return __float_as_uint(__double2float_rn(exact ? cut : __longlong_as_double(__double_as_longlong(cut) | 1)));
+}
+
+/*
+ * value_of(): a result's bits; false: it needs reduce_any.
+ */
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, const bits_total &t, uint64_t *raw) {
+    const unsigned bits = 8 * bytes_of(pass.type);
+    uint64_t folded = op == GP_REDUCE_AND ? t.and_ : op == GP_REDUCE_OR ? t.or_ : t.xor_;
+    for (unsigned half = 32; half >= bits; half /= 2)
+        folded = op == GP_REDUCE_AND  ? folded & folded >> half
+                 : op == GP_REDUCE_OR ? folded | folded >> half
+                                      : folded ^ folded >> half;
+    *raw = is_signed(pass.type) ? (uint64_t)extend_sign(folded, bits / 8) : folded;
+    return true;
+}
+
+__device__ inline uint64_t magnitude_of(const gp_pass &pass, uint64_t raw) {
+    if (is_float(pass.type))
+        return raw & ~((uint64_t)1 << (8 * bytes_of(pass.type) - 1));
+    return is_signed(pass.type) && (int64_t)raw < 0 ? 0 - raw : raw;
+}
+
+/* Places are indices: a step of the index is a step of the place. */
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, const extremes_total &t, uint64_t *raw) {
+    const key_form form(pass.type);
+    const int64_t step = pass.reduced > 0 ? pass.axis[pass.kept + pass.reduced - 1].place : 0;
+    const bool nan = t.place_nan != INT64_MAX, none = form.is_nan(t.key_min) && !nan;
+    const uint64_t low = form.raw(t.key_min), high = form.raw(t.key_max);
+    if (op == GP_REDUCE_ARGMIN || op == GP_REDUCE_ARGMAX) {
+        const int64_t place = nan ? t.place_nan : op == GP_REDUCE_ARGMIN ? t.place_min : t.place_max;
+        *raw = none ? 0 : (uint64_t)(pass.place_first + place * step);
+    } else if (nan || (none && op != GP_REDUCE_MAX_ABS)) {
+        *raw = pass.type == GP_F16    ? 0x7e00
+               : pass.type == GP_BF16 ? 0x7fc0
+               : pass.type == GP_F32  ? 0x7fc00000
+                                      : 0x7ff8000000000000;
+    } else if (op == GP_REDUCE_MAX_ABS) {
+        const uint64_t a = magnitude_of(pass, low), b = magnitude_of(pass, high);
+        *raw = none ? 0 : a > b ? a : b;
+    } else {
+        *raw = op == GP_REDUCE_MIN ? low : high;
+    }
+    return true;
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
+                                uint64_t *raw) {
+    const bool has_sign = is_signed(pass.type) && (op == GP_REDUCE_SUM || op == GP_REDUCE_MEAN);
+    const uint64_t low = op == GP_REDUCE_COUNT         ? t.count
+                         : op == GP_REDUCE_SUM_SQUARES ? t.square[0]
+                         : op == GP_REDUCE_SUM_ABS     ? t.abs[0]
+                                                       : t.sum[0];
+    const uint64_t high = op == GP_REDUCE_COUNT         ? 0
+                          : op == GP_REDUCE_SUM_SQUARES ? t.square[1] | t.square[2]
+                          : op == GP_REDUCE_SUM_ABS     ? t.abs[1]
+                                                        : t.sum[1];
+    const bool is_short = high == (has_sign ? (uint64_t)((int64_t)low >> 63) : 0) && (has_sign || (int64_t)low >= 0);
+    *raw = low;
+    if (!is_short || op > GP_REDUCE_MEAN || op == GP_REDUCE_NORM || (type == GP_U64 && has_sign && (int64_t)low < 0))
+        return false;
+    const double real = (double)(int64_t)low;
+    const bool is_exact = llabs((int64_t)low) < (int64_t)1 << 53 && pass.length < (uint64_t)1 << 53;
+    if (op == GP_REDUCE_MEAN) {
+        if (!is_exact || type < GP_F32)
+            return false;
+        *raw = quotient(real, pass.length, type);
+    } else if (type == GP_F64) {
+        *raw = (uint64_t)__double_as_longlong(real);
+    } else if (type == GP_F32) {
+        *raw = __float_as_uint(__ll2float_rn((int64_t)low));
+    }
+    return !is_float(type) || type >= GP_F32;
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const floats_total &t,
+                                uint64_t *raw) {
+    const uint64_t n = pass.length - t.nans;
+    const proof &p = op == GP_REDUCE_SUM_SQUARES ? t.square : t.linear;
+    *raw = t.count;
+    if (op == GP_REDUCE_COUNT)
+        return true;
+    if (!t.holds() || type < GP_F32)
+        return false;
+    if (op == GP_REDUCE_MEAN && p.down == 0 && n > 0 && n < (uint64_t)1 << 53 &&
+        (type == GP_F64 || pass.type != GP_F64)) {
+        *raw = quotient(p.sum, n, type);
+        return true;
+    }
+    *raw = rounded(p.sum, p.down, type);
+    return op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES;
+}
+
+/* False: some are left. */
+template <class T> __device__ bool write_results(const gp_pass &pass, const T &t, uint64_t output) {
+    bool all = true;
+    for (unsigned r = 0; r < pass.results; r++) {
+        uint64_t raw;
+        if (value_of(pass, pass.result[r].op, pass.result[r].type, t, &raw))
+            store_raw(gp_pass_address(&pass, r, output), bytes_of(pass.result[r].type), raw);
+        else
+            all = false;
+    }
+    return all;
+}
+
+/* What reduce_any needs, if it is needed. */
+__device__ inline void leave(gp_accumulator *, const gp_pass &, const bits_total &) {}
+
+__device__ inline void leave(gp_accumulator *, const gp_pass &, const extremes_total &) {}
+
+__device__ inline void set_limbs(gp_accumulator *whole, unsigned sum, const uint64_t *word, int count) {
+    for (int i = 0; i < 6; i++)
+        whole->limb[sum][i] = i < 2 * count ? (int64_t)(uint32_t)(word[i / 2] >> i % 2 * 32) : 0;
+    whole->in_limbs[sum] = true;
+    whole->flags[sum] = 0;
+}
+
+__device__ inline void leave(gp_accumulator *whole, const gp_pass &pass, const integers_total &t) {
+    whole->counted = pass.length;
+    whole->nonzero = t.count;
+    set_limbs(whole, GP_ABS, t.abs, 2);
+    set_limbs(whole, GP_SQUARES, t.square, 3);
+    set_limbs(whole, GP_SUM, t.sum, 2);
+    if ((int64_t)t.sum[1] < 0) /* the last limb has the sign */
+        whole->limb[GP_SUM][3] -= (int64_t)1 << 32;
+}
+
+/* Limbs are there already but for what is proven. */
+__device__ inline void leave(gp_accumulator *whole, const gp_pass &pass, const floats_total &t) {
+    const unsigned sum = pass.wants & GP_WANT_ABS ? GP_ABS : GP_SUM;
+    whole->counted = pass.length - t.nans;
+    whole->nonzero = t.count;
+    whole->in_limbs[sum] = whole->in_limbs[GP_SQUARES] = true;
+    whole->flags[sum] = t.flags & ((1 << FLAGS_SQUARE) - 1);
+    whole->flags[GP_SQUARES] = t.flags >> FLAGS_SQUARE;
+}
+
+#endif

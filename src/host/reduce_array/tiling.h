@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers that the GPU kernels which reduce views and their rows in the catalogue must agree on. Plain C. */
+#ifndef GP_REDUCE_ARRAY_TILING_H
+#define GP_REDUCE_ARRAY_TILING_H
+
+#include <stdint.h>
+
+/* Registers of 64 let an SM hold two blocks, and all three of doubles, whose sums take 68 KiB of shared memory each.
+ */
+#define GP_REDUCE_ALL_THREADS 512
+#define GP_REDUCE_ALL_F64_THREADS 256
+#define GP_REDUCE_ALL_REGS 64
+#define GP_REDUCE_ALL_STATIC_SMEM 2688
+#define GP_REDUCE_ALL_BYTES 64 /* that a thread loads at once */
+#define GP_REDUCE_ALL_GRID_MAX 2048
+
+#define GP_REDUCE_ANY_THREADS 32
+#define GP_REDUCE_ANY_REGS 128
+#define GP_REDUCE_ANY_STATIC_SMEM 0
+#define GP_REDUCE_ANY_GRID_MAX 65536
+
+/* Forms of reduce_all. */
+typedef enum gp_reduce_all_form {
+    GP_ALL_BITS,
+    GP_ALL_EXTREMES,                    /* of 1 byte; then of 2, 4 and 8 */
+    GP_ALL_INTS = GP_ALL_EXTREMES + 4,  /* of 1 byte; then of 2, 4 and 8 */
+    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* of 2 bytes; then of 4 and 8 */
+    GP_ALL_SQUARES = GP_ALL_FLOATS + 3, /* of 2 bytes; then of 4: with sums of squares */
+    GP_ALL_FORMS = GP_ALL_SQUARES + 2
+} gp_reduce_all_form;
+
+/* Dynamic shared memory of a thread: what its sums need that are not exact in a register. */
+#define GP_ALL_COLUMN_FLOATS 136
+#define GP_ALL_COLUMN_F64 272
+#define GP_ALL_COLUMN_SQUARES 224
+
+/* In a tiling, behind the tile. */
+enum {
+    GP_REDUCE_ALL_REST =
+        2, /* not 0: reduce_any is launched behind it, for results that take more than an instruction */
+    GP_REDUCE_ANY_TEAM = 2 /* threads that share an output, a power of two */
+};
+
+/* The part of the context's workspace that is not gp_reduce_int()'s. */
+#define GP_REDUCE_ARRAY_SPACE_FIRST ((size_t)576 << 10)
+#define GP_REDUCE_ARRAY_SPACE_BYTES ((size_t)448 << 10)
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * On a GPU: long reductions of every type and data set against the processor's, bit by bit; graphs, streams, managed
+ * memory; integers that overflow.
+ */
+#include "../cases.h"
+#include "../gpu.h"
+#include "../reduce/data_sets.h"
+
+#define LONG (((size_t)1 << 21) + 77)
+#define RESULTS 12
+
+static gp_context *gpu, *cpu;
+
+static int open_contexts(void **state) {
+    (void)state;
+    cases_seed();
+    gpu = gpu_open(GP_BACKEND_CUDA);
+    cpu = gpu_open(GP_BACKEND_CPU);
+    return 0;
+}
+
+static int close_contexts(void **state) {
+    (void)state;
+    gp_context_destroy(gpu);
+    gp_context_destroy(cpu);
+    return 0;
+}
+
+/* What elements of a type are asked for: all that one pass of a kernel of its own can have. */
+static size_t wishes(gp_result *results, uint64_t *to, gp_type type, int form) {
+    const bool is_float = type >= GP_F16;
+    const gp_type sum = is_float ? GP_F64 : GP_S64, magnitude = is_float ? type : type % 2 == 0 ? type - 1 : type;
+    const struct {
+        int form;
+        uint32_t op;
+        gp_type type;
+    } all[] = {{0, GP_REDUCE_MIN, type},
+               {0, GP_REDUCE_MAX, type},
+               {0, GP_REDUCE_ARGMIN, GP_S64},
+               {0, GP_REDUCE_ARGMAX, GP_U64},
+               {0, GP_REDUCE_MAX_ABS, magnitude},
+               {1, GP_REDUCE_SUM, sum},
+               {1, GP_REDUCE_SUM, GP_F32},
+               {1, GP_REDUCE_MEAN, GP_F64},
+               {1, GP_REDUCE_MEAN, GP_BF16},
+               {1, GP_REDUCE_COUNT, GP_U64},
+               {2, GP_REDUCE_SUM_ABS, GP_F64},
+               {2, GP_REDUCE_SUM_ABS, GP_F32},
+               {3, GP_REDUCE_SUM_SQUARES, GP_F64},
+               {3, GP_REDUCE_NORM, GP_F32},
+               {3, GP_REDUCE_VARIANCE, GP_F64},
+               {3, GP_REDUCE_STDDEV_SAMPLE, GP_F32},
+               {4, GP_REDUCE_AND, type},
+               {4, GP_REDUCE_OR, type},
+               {4, GP_REDUCE_XOR, type}};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (all[i].form == form && !(form == 4 && is_float)) {
+            results[count] = gp_want(all[i].op, gp_scalar(all[i].type, &to[count]));
+            count++;
+        }
+    return count;
+}
+
+static void compare(const gp_array *in, const void *device, int form, uint64_t *to, const char *label) {
+    uint64_t got[RESULTS] = {0}, want[RESULTS] = {0};
+    gp_result results[RESULTS];
+    gp_array there = *in;
+    there.data = (void *)(uintptr_t)device;
+    size_t count = wishes(results, want, (gp_type)in->type, form);
+    if (count == 0)
+        return;
+    const gp_status status = gp_reduce(cpu, in, results, count);
+    CUDA_OK(cudaMemset(to, 0, sizeof got));
+    CUDA_OK(cudaDeviceSynchronize());
+    count = wishes(results, to, (gp_type)in->type, form);
+    gp_status on_gpu = gp_reduce(gpu, &there, results, count);
+    if (on_gpu == GP_OK)
+        on_gpu = gp_context_synchronize(gpu);
+    assert_int_equal(on_gpu, status);
+    CUDA_OK(cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < count; i++)
+        if (got[i] != want[i])
+            fail_msg("%s, op %u to %d: %llx, not %llx", label, results[i].op, results[i].to.type,
+                     (unsigned long long)got[i], (unsigned long long)want[i]);
+}
+
+static void long_ones(void **state) {
+    (void)state;
+    unsigned char *host = calloc(LONG, 8), *device = NULL;
+    uint64_t *to = NULL;
+    size_t cases = 0;
+    assert_non_null(host);
+    CUDA_OK(cudaMalloc((void **)&device, LONG * 8));
+    CUDA_OK(cudaMalloc((void **)&to, RESULTS * sizeof *to));
+    for (int type = GP_U8; type <= GP_F64; type++)
+        for (int set = 0; set < DATA_SETS; set++) {
+            const size_t bytes = data_set_element((gp_type)type), skipped = cases % 5;
+            const gp_array in = gp_vector((gp_type)type, host + skipped * bytes, LONG - skipped - cases % 3);
+            char label[160];
+            if (cases_reduced() && (type + set) % 4 != 0)
+                continue;
+            data_set_label((gp_type)type, LONG, (data_set)set, 7, label, sizeof label);
+            data_set_fill(host, (gp_type)type, LONG, (data_set)set, 7);
+            CUDA_OK(cudaMemcpy(device, host, LONG * bytes, cudaMemcpyHostToDevice));
+            for (int form = 0; form < 5; form++)
+                compare(&in, device + skipped * bytes, form, to, label);
+            cases++;
+        }
+    printf("cases: %zu data sets of %zu elements\n", cases, LONG);
+    CUDA_OK(cudaFree(device));
+    CUDA_OK(cudaFree(to));
+    free(host);
+}
+
+#define N 100000
+
+/* Sums, places and rows of a matrix in one call: several passes, and kernels that are launched behind others. */
+static gp_status enqueue(const float *in, uint64_t *to) {
+    const gp_array view = gp_vector(GP_F32, in, N), columns = gp_matrix(GP_F32, in, N / 100, 100, 100);
+    const gp_result results[] = {gp_want(GP_REDUCE_SUM, gp_scalar(GP_F64, to)),
+                                 gp_want(GP_REDUCE_ARGMAX, gp_scalar(GP_S64, to + 1)),
+                                 gp_want(GP_REDUCE_STDDEV, gp_scalar(GP_F64, to + 2))};
+    const gp_result sums = gp_want(GP_REDUCE_SUM, gp_matrix(GP_F64, to + 3, 1, 100, 100));
+    const gp_status status = gp_reduce(gpu, &view, results, COUNT(results));
+    return status != GP_OK ? status : gp_reduce(gpu, &columns, &sums, 1);
+}
+
+static void answers(const float *in, uint64_t *to) {
+    gp_context *there = gpu;
+    gpu = cpu;
+    assert_int_equal(enqueue(in, to), GP_OK);
+    gpu = there;
+}
+
+static void captured_and_replayed(void **state) {
+    (void)state;
+    static float numbers[2][N];
+    static uint64_t want[2][103], got[103];
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    uint64_t *to = NULL;
+    for (int i = 0; i < 2; i++) {
+        data_set_fill(numbers[i], GP_F32, N, i == 0 ? DATA_SET_60_DECADES : DATA_SET_NORMAL, 3);
+        answers(numbers[i], want[i]);
+    }
+    float *in = gpu_upload(numbers[0], sizeof numbers[0]);
+    CUDA_OK(cudaMalloc((void **)&to, sizeof got));
+    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA_OK(cudaDeviceSynchronize());
+    assert_int_equal(gp_context_set_stream(gpu, stream), GP_OK);
+    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    assert_int_equal(enqueue(in, to), GP_OK);
+    assert_int_equal(enqueue(numbers[0], to), GP_ERR_DEVICE); /* host memory */
+    CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+    for (int i = 0; i < 100; i++) {
+        CUDA_OK(cudaMemcpy(in, numbers[i % 2], sizeof numbers[0], cudaMemcpyHostToDevice));
+        CUDA_OK(cudaMemset(to, 0xee, sizeof got));
+        CUDA_OK(cudaDeviceSynchronize());
+        CUDA_OK(cudaGraphLaunch(replay, stream));
+        CUDA_OK(cudaStreamSynchronize(stream));
+        CUDA_OK(cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, want[i % 2], sizeof got);
+    }
+    assert_int_equal(gp_context_set_stream(gpu, NULL), GP_OK);
+    CUDA_OK(cudaGraphExecDestroy(replay));
+    CUDA_OK(cudaGraphDestroy(graph));
+    CUDA_OK(cudaStreamDestroy(stream));
+    CUDA_OK(cudaFree(in));
+    CUDA_OK(cudaFree(to));
+}
+
+static void managed_memory(void **state) {
+    (void)state;
+    static uint64_t want[103];
+    float *in = NULL;
+    uint64_t *to = NULL;
+    CUDA_OK(cudaMallocManaged((void **)&in, N * sizeof *in, cudaMemAttachGlobal));
+    CUDA_OK(cudaMallocManaged((void **)&to, sizeof want, cudaMemAttachGlobal));
+    data_set_fill(in, GP_F32, N, DATA_SET_12_DECADES, 5);
+    answers(in, want);
+    assert_int_equal(enqueue(in, to), GP_OK);
+    assert_int_equal(gp_context_synchronize(gpu), GP_OK);
+    assert_memory_equal(to, want, sizeof want);
+    CUDA_OK(cudaFree(in));
+    CUDA_OK(cudaFree(to));
+}
+
+/* On the device it is told by the next synchronization, on the host by the call. */
+static void overflow(void **state) {
+    (void)state;
+    const uint64_t numbers[] = {UINT64_MAX, 3};
+    uint64_t *in = gpu_upload(numbers, sizeof numbers), got = 0, *to = gpu_upload(&got, sizeof got);
+    const gp_array view = gp_vector(GP_U64, in, 2);
+    const gp_result far = gp_want(GP_REDUCE_SUM, gp_scalar(GP_U64, to)),
+                    near = gp_want(GP_REDUCE_SUM, gp_scalar(GP_U64, &got));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(gp_reduce(gpu, &view, &far, 1), GP_OK);
+        assert_int_equal(gp_reduce(gpu, &view, &near, 1), GP_ERR_OVERFLOW);
+        assert_int_equal(got, 2);
+        assert_int_equal(gp_context_synchronize(gpu), GP_ERR_OVERFLOW);
+        assert_int_equal(gp_context_synchronize(gpu), GP_OK);
+        CUDA_OK(cudaMemcpy(&got, to, sizeof got, cudaMemcpyDeviceToHost));
+        assert_int_equal(got, 2);
+    }
+    CUDA_OK(cudaFree(in));
+    CUDA_OK(cudaFree(to));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(overflow), cmocka_unit_test(captured_and_replayed),
+                                       cmocka_unit_test(managed_memory), cmocka_unit_test(long_ones)};
+    if (gpu_is_missing())
+        return 77;
+    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reductions of host data on a made-up GPU: which bytes are copied, where results go, what lies between them. Passes
+ * are computed by the processor's reference row. Link as fake_cuda.h says, with fake_pieces.c.
+ */
+#include "../../src/device/gpu.h"
+#include "../cases.h"
+#include "../check.h"
+#include "../stage/fake_cuda.h"
+#include "random_call.h"
+
+#define CALLS 3000
+
+static gp_context *context;
+
+static int open_context(void **state) {
+    (void)state;
+    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 2};
+    cases_seed();
+    return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
+}
+
+static int close_context(void **state) {
+    (void)state;
+    gp_context_destroy(context);
+    return fake.live == 0 && fake.out_of_bounds == 0 && fake.current == 0 ? 0 : -1;
+}
+
+static void *device_memory(size_t bytes) {
+    void *memory = NULL;
+    assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory), GP_OK);
+    return memory;
+}
+
+/* places, bits: inputs, results are device memory. */
+static void run_one(random_call *call, unsigned places) {
+    const size_t in_bytes = random_call_input_bytes(call), out_bytes = random_call_result_bytes(call);
+    unsigned char *in = places & 1 ? device_memory(in_bytes) : malloc(in_bytes);
+    unsigned char *out = places & 2 ? device_memory(out_bytes) : malloc(out_bytes);
+    char words[160];
+    random_call moved;
+    random_call_reset(call);
+    random_call_move(call, in, out, &moved);
+    random_call_pack(call, in, out); /* the made-up GPU's memory is the host's */
+    gp_status status = random_call_run(&moved, context);
+    if (status == GP_OK)
+        status = gp_context_synchronize(context);
+    if (status != call->status || fake.out_of_bounds)
+        fail_msg("%s, places %u: status %d, not %d: %s", call->label, places, (int)status, (int)call->status,
+                 gp_last_error());
+    random_call_unpack(call, out);
+    if (!random_call_check(call, words, sizeof words))
+        fail_msg("%s, places %u: %s", call->label, places, words);
+    if (places & 1)
+        assert_int_equal(gp_free(context, in), GP_OK);
+    else
+        free(in);
+    if (places & 2)
+        assert_int_equal(gp_free(context, out), GP_OK);
+    else
+        free(out);
+}
+
+static void random_calls(void **state) {
+    (void)state;
+    for (size_t i = 0; i < CALLS; i++) {
+        random_call call;
+        random_call_make(&call, cases_seed() + i, i % 50 == 0 ? 20000 : i % 5 == 0 ? 1000 : 100);
+        run_one(&call, (unsigned)(i % 4));
+        random_call_free(&call);
+    }
+    printf("cases: %d calls, %zu passes\n", CALLS, fake_pieces);
+}
+
+/* Results in pageable memory of data on the device: no memory is asked for, and the call has waited. */
+static void scalars_need_no_memory(void **state) {
+    (void)state;
+    float *in = device_memory(1000 * sizeof *in);
+    float most = 0;
+    int64_t place = -1;
+    for (int i = 0; i < 1000; i++)
+        in[i] = (float)((i * 7) % 1000);
+    const gp_array view = gp_vector(GP_F32, in, 1000);
+    const gp_result results[] = {gp_want(GP_REDUCE_MAX, gp_scalar(GP_F32, &most)),
+                                 gp_want(GP_REDUCE_ARGMAX, gp_scalar(GP_S64, &place))};
+    const int live = fake.live;
+    assert_int_equal(gp_reduce(context, &view, results, 2), GP_OK);
+    assert_true(most == 999 && in[place] == 999);
+    assert_int_equal(fake.live, live);
+    assert_int_equal(gp_free(context, in), GP_OK);
+}
+
+static void no_memory_is_said_in_words(void **state) {
+    (void)state;
+    static float in[4096];
+    float sums[64] = {0};
+    const gp_array view = gp_matrix(GP_F32, in, 64, 64, 64);
+    const gp_result result = gp_want(GP_REDUCE_SUM, gp_matrix(GP_F32, sums, 64, 1, 1));
+    for (unsigned k = 1; k < 100; k++) {
+        fake_cuda_arm(k, cudaErrorMemoryAllocation, false);
+        const gp_status status = gp_reduce(context, &view, &result, 1);
+        const bool failed = fake.failed != NULL;
+        if (failed && strcmp(fake.failed, "cudaMalloc") == 0)
+            assert_int_equal(status, GP_ERR_MEMORY);
+        fake_cuda_arm(0, cudaSuccess, false);
+        fake.current = 0; /* the call that puts it back may be the one that fails */
+        if (!failed) {
+            assert_int_equal(status, GP_OK);
+            return;
+        }
+    }
+    fail_msg("the call never succeeds");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_is_said_in_words), cmocka_unit_test(random_calls),
+                                       cmocka_unit_test(scalars_need_no_memory)};
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
