@@ -82,6 +82,8 @@ for backend in "${backends[@]}"; do
     run_example local_stats -b "$backend" "$data/chelsea.png" "$pictures/$backend/mean.png" \
         "$pictures/$backend/deviation.png" "$pictures/$backend/normalised.png"
     run_example transpose_image -b "$backend" "$data/chelsea.png" "$pictures/$backend/transposed.png"
+    run_example statistics -b "$backend" "$data/chelsea.png"
+    run_example statistics -b "$backend" "$data/table.npy"
     for picture in "$pictures/$backend"/*.png; do
         cmp -s "$picture" "$pictures/cpu/${picture##*/}" || fail "the GPU's ${picture##*/} differs from the processor's"
     done

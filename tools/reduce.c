@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpuprim reduce: reduces an array or a picture in a file along any of its axes. */
 #include "reduce.h"
-#include "../src/host/reduce_array/array.h"
+#include "../src/host/reduce_array/pass.h"
 #include "array.h"
 #include <stdlib.h>
 
@@ -79,42 +79,11 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     }
 }
 
-static size_t bytes_of(const gp_array *a) {
-    size_t bytes = gp_type_bytes((unsigned)a->type);
-    for (unsigned i = 0; i < a->rank; i++)
-        bytes *= a->extent[i];
-    return bytes;
-}
-
-/* The same view of device memory. */
-static gp_array on_device(gp_context *context, const gp_array *host) {
-    gp_array device = *host;
-    must(gp_alloc(context, GP_MEMORY_DEVICE, bytes_of(host), &device.data));
-    return device;
-}
-
-/* gpu: by way of device memory. */
-static void compute(gp_context *context, bool gpu, reduced *r) {
-    gp_array in = r->in;
-    gp_result want[REDUCTION_OPS];
-    if (gpu) {
-        in = on_device(context, &r->in);
-        must(gp_copy(context, in.data, r->in.data, bytes_of(&in)));
-    }
-    for (size_t i = 0; i < r->count; i++) {
+static void compute(gp_context *context, reduced *r) {
+    for (size_t i = 0; i < r->count; i++)
         r->result[i].to.data = host_alloc(r->outputs, gp_type_bytes((unsigned)r->result[i].to.type));
-        want[i] = r->result[i];
-        if (gpu)
-            want[i].to = on_device(context, &r->result[i].to);
-    }
-    if (gp_reduce(context, &in, want, r->count) != GP_OK || gp_context_synchronize(context) != GP_OK)
+    if (gp_reduce(context, &r->in, r->result, r->count) != GP_OK)
         fail("%s: %s", r->path, gp_last_error());
-    for (size_t i = 0; i < r->count && gpu; i++) {
-        must(gp_copy(context, r->result[i].to.data, want[i].to.data, bytes_of(&want[i].to)));
-        must(gp_free(context, want[i].to.data));
-    }
-    if (gpu)
-        must(gp_free(context, in.data));
 }
 
 int reduce_main(int argc, char **argv) {
@@ -136,7 +105,7 @@ int reduce_main(int argc, char **argv) {
     r.axes = axes_mask(asked.path, &asked.what.axes, r.in.rank);
     r.outputs = reduction_results(asked.path, &asked.what, &r.in, r.axes, r.result);
     gp_context *context = open_context(asked.backend);
-    compute(context, asked.backend == GP_BACKEND_CUDA, &r);
+    compute(context, &r);
     if (gp_context_plan(context, &plan) == GP_OK)
         r.kernel = plan.kernel;
     if (asked.verbose)
