@@ -21,49 +21,53 @@ typedef struct request {
     size_t rows, cols, window, elem_bytes;
     gp_border border;
     bool in_place;
+    gp_type type; /* of views */
 } request;
 
 /* What some row or other asks for; every row must find at least one. All are within BYTES. */
 static const request requests[] = {
     {.operation = GP_OPERATION_REDUCE, .cols = 1000},
     {.operation = GP_OPERATION_REDUCE, .cols = SIDE * SIDE},
-    {GP_OPERATION_WINDOW, 300, 5000, 3, 4, GP_BORDER_WRAP, false},
-    {GP_OPERATION_WINDOW, 300, 5000, 31, 4, GP_BORDER_NONE, false},
-    {GP_OPERATION_WINDOW, 1024, 1024, 15, 4, GP_BORDER_ZERO, false},
-    {GP_OPERATION_WINDOW, 300, 40, 7, 4, GP_BORDER_REFLECT, false},
-    {GP_OPERATION_WINDOW, 1000, 725, 15, 4, GP_BORDER_REFLECT_101, false},
-    {GP_OPERATION_WINDOW, 300, 1001, 101, 4, GP_BORDER_REPLICATE, false},
-    {GP_OPERATION_WINDOW, 100, 5000, 301, 4, GP_BORDER_ZERO, false},
-    {GP_OPERATION_WINDOW, 8, 5000, 1001, 4, GP_BORDER_REPLICATE, false},
-    {GP_OPERATION_WINDOW, 2, 4000, 2500, 4, GP_BORDER_REFLECT_101, false},
-    {GP_OPERATION_TRANSPOSE, 1024, 2048, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 512, 1024, 0, 2, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1600, 1552, 0, 2, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 2048, 2048, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1024, 1024, 0, 4, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1023, 1025, 0, 4, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1023, 1028, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1023, 1025, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1000, 1000, 0, 8, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 512, 2048, 0, 16, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 100000, 3, 0, 4, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 50000, 61, 0, 4, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 500, 700, 0, 12, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 20000, 24, 0, 16, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 40000, 60, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 60, 40000, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 150, 16000, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 301, 12001, 0, 1, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 5, 40000, 0, 2, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 50000, 32, 0, 8, GP_BORDER_NONE, false},
-    {GP_OPERATION_TRANSPOSE, 1024, 1024, 0, 4, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 2048, 2048, 0, 1, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 1001, 1001, 0, 8, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 1101, 1101, 0, 4, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 1001, 1001, 0, 16, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 601, 601, 0, 2, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 701, 701, 0, 1, GP_BORDER_NONE, true},
-    {GP_OPERATION_TRANSPOSE, 1501, 1501, 0, 1, GP_BORDER_NONE, true},
+    {.operation = GP_OPERATION_REDUCE_ARRAY, .cols = 1000, .type = GP_S32},
+    {.operation = GP_OPERATION_REDUCE_ARRAY, .cols = SIDE * SIDE, .type = GP_S32},
+    {.operation = GP_OPERATION_REDUCE_ARRAY, .cols = SIDE * SIDE, .type = GP_F32},
+    {GP_OPERATION_WINDOW, 300, 5000, 3, 4, GP_BORDER_WRAP, false, GP_S32},
+    {GP_OPERATION_WINDOW, 300, 5000, 31, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_WINDOW, 1024, 1024, 15, 4, GP_BORDER_ZERO, false, GP_S32},
+    {GP_OPERATION_WINDOW, 300, 40, 7, 4, GP_BORDER_REFLECT, false, GP_S32},
+    {GP_OPERATION_WINDOW, 1000, 725, 15, 4, GP_BORDER_REFLECT_101, false, GP_S32},
+    {GP_OPERATION_WINDOW, 300, 1001, 101, 4, GP_BORDER_REPLICATE, false, GP_S32},
+    {GP_OPERATION_WINDOW, 100, 5000, 301, 4, GP_BORDER_ZERO, false, GP_S32},
+    {GP_OPERATION_WINDOW, 8, 5000, 1001, 4, GP_BORDER_REPLICATE, false, GP_S32},
+    {GP_OPERATION_WINDOW, 2, 4000, 2500, 4, GP_BORDER_REFLECT_101, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1024, 2048, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 512, 1024, 0, 2, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1600, 1552, 0, 2, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 2048, 2048, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1024, 1024, 0, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1023, 1025, 0, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1023, 1028, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1023, 1025, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1000, 1000, 0, 8, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 512, 2048, 0, 16, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 100000, 3, 0, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 50000, 61, 0, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 500, 700, 0, 12, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 20000, 24, 0, 16, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 40000, 60, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 60, 40000, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 150, 16000, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 301, 12001, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 5, 40000, 0, 2, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 50000, 32, 0, 8, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1024, 1024, 0, 4, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 2048, 2048, 0, 1, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1001, 1001, 0, 8, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1101, 1101, 0, 4, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1001, 1001, 0, 16, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 601, 601, 0, 2, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 701, 701, 0, 1, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_TRANSPOSE, 1501, 1501, 0, 1, GP_BORDER_NONE, true, GP_S32},
 };
 
 static gp_context *pinned, *helper; /* the row's, and that of the kernels around it: two workspaces, one stream */
@@ -87,9 +91,22 @@ static gp_status produce(int which, unsigned turn) {
                                          GP_BORDER_ZERO, (float *)(void *)in, NULL, side));
 }
 
+static bool is_reduction(const request *r) {
+    return r->operation == GP_OPERATION_REDUCE || r->operation == GP_OPERATION_REDUCE_ARRAY;
+}
+
+/* To 8 bytes, as gp_reduce_int() has it. */
+static gp_status reduce_view(const request *r, const void *from, void *to) {
+    const gp_array in_view = gp_vector(r->type, from, r->cols);
+    const gp_result sum = gp_want(GP_REDUCE_SUM, gp_scalar(r->type == GP_F32 ? GP_F64 : GP_S64, to));
+    return gp_reduce(pinned, &in_view, &sum, 1);
+}
+
 static gp_status run_row(const request *r, const void *from, void *to) {
     if (r->operation == GP_OPERATION_REDUCE)
         return then(gp_reduce_int(pinned, GP_REDUCE_SUM, from, r->cols, to));
+    if (r->operation == GP_OPERATION_REDUCE_ARRAY)
+        return then(reduce_view(r, from, to));
     if (r->operation == GP_OPERATION_WINDOW)
         return then(gp_sum_and_square_window(pinned, from, r->rows, r->cols, r->cols, r->window, r->border, to,
                                              (float *)to + r->rows * r->cols, r->cols));
@@ -103,7 +120,7 @@ static size_t written(const request *r) {
 
 /* Reads all that the row wrote, as another kernel does; a reduction's result is what is kept. */
 static gp_status read_back(const request *r, const char *from, int which, int64_t *to) {
-    if (r->operation == GP_OPERATION_REDUCE)
+    if (is_reduction(r))
         return then(gp_transpose(helper, 8, from, 1, 1, 1, &to[2 * which], 1));
     const size_t words = written(r) / 4;
     const size_t cols = words % r->cols == 0 ? r->cols : 1;
@@ -113,14 +130,14 @@ static gp_status read_back(const request *r, const char *from, int which, int64_
 /* The second of half the words, as the sum of all does not change with their order. */
 static gp_status total(const request *r, int which, int64_t *to) {
     const int32_t *words = (const int32_t *)(const void *)turned[which];
-    if (r->operation == GP_OPERATION_REDUCE)
+    if (is_reduction(r))
         return GP_OK;
     GP_TRY(then(gp_reduce_int(helper, GP_REDUCE_SUM, words, written(r) / 4, &to[2 * which])));
     return then(gp_reduce_int(helper, GP_REDUCE_SUM, words, written(r) / 8, &to[2 * which + 1]));
 }
 
 static size_t input_bytes(const request *r) {
-    return r->operation == GP_OPERATION_REDUCE   ? r->cols * sizeof(int32_t)
+    return is_reduction(r)                       ? r->cols * sizeof(int32_t)
            : r->operation == GP_OPERATION_WINDOW ? r->rows * r->cols * sizeof(int32_t)
                                                  : r->rows * r->cols * r->elem_bytes;
 }
