@@ -29,8 +29,10 @@ typedef enum gp_type {
     GP_F64 = 12
 } gp_type;
 
-/* What is computed of n elements x, or n pairs x, y. gp_reduce_int() takes the first six, gp_reduce() all but the
-   last five, gp_reduce_pair() those five and, with GP_WHERE, the others. */
+/*
+ * What is computed of n elements x, or n pairs x, y. gp_reduce_int() takes the first six, gp_reduce() all but the
+ * last five, gp_reduce_pair() those five and, with GP_WHERE, the others.
+ */
 typedef enum gp_reduce_op {
     GP_REDUCE_SUM = 0,
     GP_REDUCE_MIN = 1,

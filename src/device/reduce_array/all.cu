@@ -21,11 +21,11 @@ static const void *const kernels[GP_ALL_FORMS] = {
     (const void *)reduce_all<integers<2>>,
     (const void *)reduce_all<integers<4>>,
     (const void *)reduce_all<integers<8>>,
-    (const void *)reduce_all_floats<2, false, false>,
-    (const void *)reduce_all_floats<4, false, false>,
-    (const void *)reduce_all_floats<8, false, false>,
-    (const void *)reduce_all_floats<2, true, false>,
-    (const void *)reduce_all_floats<4, true, false>,
+    (const void *)reduce_all_floats<2, false>,
+    (const void *)reduce_all_floats<4, false>,
+    (const void *)reduce_all_floats<8, false>,
+    (const void *)reduce_all_floats<2, true>,
+    (const void *)reduce_all_floats<4, true>,
 };
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_all) {

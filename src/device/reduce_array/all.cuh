@@ -68,15 +68,13 @@ template <class T> __device__ void forget(uint64_t *sent) {
         sent[(size_t)i * gridDim.x] = 0;
 }
 
-/* The thread's share of the run: every gridDim.x-th tile of LOADS vectors a thread, the next loaded beforehand. */
-template <class ACC, bool AHEAD> __device__ __forceinline__ void take_share(ACC &acc, const run &r) {
+/* The thread's share of the run: every gridDim.x-th tile of LOADS vectors a thread. */
+template <class ACC> __device__ __forceinline__ void take_share(ACC &acc, const run &r) {
     const uint32_t step = blockDim.x * LOADS;
     const uint64_t tiles = (r.vectors() + step - 1) / step;
-    uint4 v[LOADS];
-    bool loaded = false;
 #pragma unroll 1
     for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint64_t first = tile * step + threadIdx.x, next = tile + gridDim.x;
+        const uint64_t first = tile * step + threadIdx.x;
         if (!r.holds(tile * step, step)) {
             for (int i = 0; i < LOADS; i++) {
                 vector_edge edge;
@@ -89,24 +87,11 @@ template <class ACC, bool AHEAD> __device__ __forceinline__ void take_share(ACC 
             }
             continue;
         }
-        if (!loaded)
+        uint4 v[LOADS];
 #pragma unroll
-            for (int i = 0; i < LOADS; i++)
-                v[i] = r.load(first + i * blockDim.x);
-        if (AHEAD && r.holds(next * step, step)) {
-            uint4 w[LOADS];
-#pragma unroll
-            for (int i = 0; i < LOADS; i++)
-                w[i] = r.load(next * step + threadIdx.x + i * blockDim.x);
-            acc.take(v, (uint32_t)tile);
-#pragma unroll
-            for (int i = 0; i < LOADS; i++)
-                v[i] = w[i];
-            loaded = true;
-        } else {
-            acc.take(v, (uint32_t)tile);
-            loaded = false;
-        }
+        for (int i = 0; i < LOADS; i++)
+            v[i] = r.load(first + i * blockDim.x);
+        acc.take(v, (uint32_t)tile);
     }
 }
 
@@ -176,7 +161,7 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, 2) reduce_all(const __g
     const run r(a.pass.in, a.pass.length, bytes_of(a.pass.type));
     ACC acc;
     acc.clear(a.pass);
-    take_share<ACC, false>(acc, r);
+    take_share(acc, r);
     if (threadIdx.x == 0)
         ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
     total t = join_block(total_of(acc, a.pass, r), of_warp);
@@ -198,7 +183,7 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, 2) reduce_all(const __g
 }
 
 /* Sums of floats: what is not proven on the way goes to limbs in the workspace, at the end of a block or here. */
-template <int BYTES, bool SQUARES, bool AHEAD>
+template <int BYTES, bool SQUARES>
 __global__ void __launch_bounds__(BYTES == 8 ? GP_REDUCE_ALL_F64_THREADS : GP_REDUCE_ALL_THREADS, BYTES == 8 ? 4 : 2)
     reduce_all_floats(const __grid_constant__ reduce_arguments a) {
     typedef floats<BYTES, SQUARES> accumulator;
@@ -217,7 +202,7 @@ __global__ void __launch_bounds__(BYTES == 8 ? GP_REDUCE_ALL_F64_THREADS : GP_RE
     const run r(a.pass.in, a.pass.length, BYTES);
     accumulator acc;
     acc.clear(a.pass, columns);
-    take_share<accumulator, AHEAD>(acc, r);
+    take_share(acc, r);
     if (threadIdx.x == 0)
         ticket = drawn;
     total t = join_block(acc.own(), of_warp);

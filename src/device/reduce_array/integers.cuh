@@ -7,12 +7,6 @@
 
 #define LOADS 4 /* vectors of a batch, which a thread loads at once */
 
-/* A batch's place in the run: its vectors are first, first + apart, .. */
-struct batch {
-    uint64_t first;
-    uint32_t apart;
-};
-
 struct bits_total {
     uint64_t and_, or_, xor_;
     static __device__ bits_total none() {

@@ -88,7 +88,7 @@ __device__ inline uint64_t rounded(double sum, double rest, unsigned type) {
     return __float_as_uint(__double2float_rn(exact ? cut : __longlong_as_double(__double_as_longlong(cut) | 1)));
 }
 
-/* sum / n likewise. Both are exact. */
+/* sum / n, of numbers that are exact, rounded once as rounded() does it. */
 __device__ inline uint64_t quotient(double sum, uint64_t n, unsigned type) {
     const double by = (double)n;
     sum += 0.0;

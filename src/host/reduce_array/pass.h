@@ -15,7 +15,7 @@
 
 /* Before functions that the GPU has of the same source. */
 #ifdef __CUDACC__
-#define GP_BOTH __host__ __device__
+#define GP_BOTH __device__
 #else
 #define GP_BOTH
 #endif
@@ -43,7 +43,7 @@ enum {
     GP_WANT_COUNT = 1 << 8, /* elements that are not zero, or pairs that differ */
     GP_WANT_SUM = 1 << 9,
     GP_WANT_ABS = 1 << 10,     /* of elements or of differences */
-    GP_WANT_SQUARES = 1 << 11, /* likewise */
+    GP_WANT_SQUARES = 1 << 11, /* of elements or of differences */
     GP_WANT_DOT = 1 << 12
 };
 
