@@ -2,11 +2,14 @@
 /* The forms of reduce_all, and their launcher. */
 #include "all.cuh"
 
-static_assert(floats<2, false>::column() == GP_ALL_COLUMN_FLOATS, "the row counts the shared memory");
-static_assert(floats<4, false>::column() == GP_ALL_COLUMN_FLOATS, "the row counts the shared memory");
-static_assert(floats<8, false>::column() == GP_ALL_COLUMN_F64, "the row counts the shared memory");
-static_assert(floats<4, true>::column() == GP_ALL_COLUMN_SQUARES, "the row counts the shared memory");
-static_assert(sizeof(reduce_space) + sizeof(floats_total) / 4 * 8 * GP_REDUCE_ALL_GRID_MAX <=
+/* The row counts threads, vectors and shared memory. */
+static_assert(floats<2, false>::column() == GP_ALL_COLUMN_FLOATS && floats<2, false>::VECTORS == LOADS, "f16, bf16");
+static_assert(floats<4, false>::column() == GP_ALL_COLUMN_FLOATS && floats<4, false>::VECTORS == LOADS, "f32");
+static_assert(floats<8, false>::column() == GP_ALL_COLUMN_F64 && floats<8, false>::VECTORS == LOADS, "f64");
+static_assert(floats<2, true>::column() == GP_ALL_COLUMN_SQUARES && floats<2, true>::VECTORS == 1, "squares");
+static_assert(floats<4, true>::column() == GP_ALL_COLUMN_SQUARES && floats<4, true>::VECTORS == 2, "squares");
+static_assert(LOADS == GP_REDUCE_ALL_VECTORS, "what a thread loads at once");
+static_assert(sizeof(reduce_space) + sizeof(floats_partial<4, true>) / 4 * 8 * GP_REDUCE_ALL_GRID_MAX <=
                   GP_REDUCE_ARRAY_SPACE_BYTES,
               "all blocks can send");
 
@@ -21,7 +24,8 @@ static const void *const kernels[GP_ALL_FORMS] = {
     (const void *)reduce_all<integers<2>>,
     (const void *)reduce_all<integers<4>>,
     (const void *)reduce_all<integers<8>>,
-    (const void *)reduce_all_floats<2, false>,
+    (const void *)reduce_all_floats<2, false, GP_F16>,
+    (const void *)reduce_all_floats<2, false, GP_BF16>,
     (const void *)reduce_all_floats<4, false>,
     (const void *)reduce_all_floats<8, false>,
     (const void *)reduce_all_floats<2, true>,
@@ -30,6 +34,7 @@ static const void *const kernels[GP_ALL_FORMS] = {
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_all) {
     reduce_arguments arguments = gp_reduce_arguments(context, problem);
+    arguments.dealt = plan->tiling.t[GP_REDUCE_ALL_DEALT];
     void *list[] = {&arguments};
     GP_TRY(gp_gpu_launch(context, plan, kernels[plan->tiling.form], list));
     return plan->tiling.t[GP_REDUCE_ALL_REST] ? gp_reduce_rest(context, plan, &arguments) : GP_OK;

@@ -8,151 +8,266 @@
 
 #include "write.cuh"
 
+#define WORDS_OF(T) ((int)(sizeof(T) / 4))
+
 template <class T> __device__ __forceinline__ T from_lane(const T &value, int lane) {
     T other;
 #pragma unroll
-    for (int i = 0; i < (int)(sizeof(T) / 4); i++)
+    for (int i = 0; i < WORDS_OF(T); i++)
         ((uint32_t *)&other)[i] = __shfl_xor_sync(GP_FULL_WARP, ((const uint32_t *)&value)[i], lane);
     return other;
 }
 
-template <class T> __device__ void join_warp(T &value) {
-#pragma unroll 1
+/* The block's total, in all threads. Of large ones the code is more than the steps are worth. */
+template <class T> __device__ __forceinline__ T join_block(T value) {
+    __shared__ T of_warp[32];
+    const unsigned warps = blockDim.x / 32; /* a power of two */
+    const int unrolled = WORDS_OF(T) <= 12 ? 5 : 1;
+#pragma unroll unrolled
     for (int lane = 16; lane > 0; lane /= 2)
         value.join(from_lane(value, lane));
-}
-
-/* The block's total, in all threads. */
-template <class T> __device__ T join_block(T value, T *of_warp) {
-    const unsigned warps = blockDim.x / 32;
-    join_warp(value);
+    __syncthreads();
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = value;
     __syncthreads();
-    value = of_warp[threadIdx.x % 32 % warps];
-    if (warps > 1) { /* a power of two */
-#pragma unroll 1
-        for (unsigned lane = warps / 2; lane > 0; lane /= 2)
-            value.join(from_lane(value, (int)lane));
-    }
-    __syncthreads();
+    value = of_warp[threadIdx.x % warps];
+#pragma unroll unrolled
+    for (int lane = 16; lane > 0; lane /= 2)
+        if (lane < (int)warps)
+            value.join(from_lane(value, lane));
     return value;
 }
 
-template <class T> __device__ void send(uint64_t *sent, const T &value) {
+/* Each word with a 1 above it, so that what is not 0 is there: no fence and no counter stand between. */
+template <class T> __device__ __forceinline__ void send(uint64_t *sent, const T &value) {
 #pragma unroll
-    for (int i = 0; i < (int)(sizeof(T) / 4); i++)
+    for (int i = 0; i < WORDS_OF(T); i++)
         asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(sent + (size_t)i * gridDim.x),
                      "l"((uint64_t)1 << 32 | ((const uint32_t *)&value)[i])
                      : "memory");
 }
 
-template <class T> __device__ T receive(uint64_t *sent) {
+/* Ten words are asked for at once, and again until all are there. */
+template <class T> __device__ __forceinline__ T receive(uint64_t *sent) {
     T value;
 #pragma unroll
-    for (int i = 0; i < (int)(sizeof(T) / 4); i++) {
-        uint64_t word;
-        do
-            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                         : "=l"(word)
-                         : "l"(sent + (size_t)i * gridDim.x)
-                         : "memory");
-        while (word == 0);
-        ((uint32_t *)&value)[i] = (uint32_t)word;
+    for (int first = 0; first < WORDS_OF(T); first += 10) {
+        uint64_t word[10], there;
+        do {
+            there = ~(uint64_t)0;
+#pragma unroll
+            for (int i = first; i < WORDS_OF(T) && i < first + 10; i++)
+                asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                             : "=l"(word[i - first])
+                             : "l"(sent + (size_t)i * gridDim.x)
+                             : "memory");
+#pragma unroll
+            for (int i = first; i < WORDS_OF(T) && i < first + 10; i++)
+                there &= word[i - first];
+        } while (there >> 32 == 0);
+#pragma unroll
+        for (int i = first; i < WORDS_OF(T) && i < first + 10; i++) {
+            ((uint32_t *)&value)[i] = (uint32_t)word[i - first];
+            sent[(size_t)i * gridDim.x] = 0; /* for the next call */
+        }
     }
     return value;
 }
 
-template <class T> __device__ void forget(uint64_t *sent) {
-    for (int i = 0; i < (int)(sizeof(T) / 4); i++)
-        sent[(size_t)i * gridDim.x] = 0;
-}
-
-/* The thread's share of the run: every gridDim.x-th tile of LOADS vectors a thread. */
-template <class ACC> __device__ __forceinline__ void take_share(ACC &acc, const run &r) {
-    const uint32_t step = blockDim.x * LOADS;
-    const uint64_t tiles = (r.vectors() + step - 1) / step;
+/* The total of all blocks, in all threads of the last to start. */
+template <class T> __device__ __forceinline__ T collect(uint64_t *sent, const T &own) {
+    T total = threadIdx.x == 0 ? own : T::none();
 #pragma unroll 1
-    for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint64_t first = tile * step + threadIdx.x;
-        if (!r.holds(tile * step, step)) {
-            for (int i = 0; i < LOADS; i++) {
-                vector_edge edge;
-                const uint64_t vector = first + i * blockDim.x;
-                const bool whole = r.holds(vector, 1);
-                if (whole)
-                    edge.repeated = edge.zeroed = r.load(vector);
-                if (whole || load_edge(r, vector, &edge))
-                    acc.take_edge(edge, (uint32_t)tile);
-            }
-            continue;
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+        if (b != blockIdx.x)
+            total.join(receive<T>(sent + b));
+    return join_block(total);
+}
+
+/*
+ * The tile that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
+ * The counter is 0 again after the last draw, as each of the `drawn` tiles leads to one.
+ */
+__device__ __forceinline__ uint32_t draw(const reduce_arguments &a, uint32_t drawn, uint32_t &ahead, uint32_t &turn) {
+    __shared__ uint32_t next[2]; /* in turns: a warp may still read the one before */
+    turn ^= 1;
+    if (threadIdx.x == 0) {
+        next[turn] = ahead;
+        if (ahead < drawn)
+            ahead = gridDim.x + atomicInc(&a.space->drawn, drawn - 1);
+    }
+    __syncthreads();
+    return a.dealt + next[turn];
+}
+
+/* What a run is cut into. Tile i is batch i + 1; the elements before all whole vectors are batch 0. */
+struct tiles {
+    uint32_t whole, rest, all; /* behind the whole ones one that is not; then one of what is no whole vector */
+    __device__ tiles(const run &r, uint32_t vectors) {
+        whole = (uint32_t)(r.vectors / vectors);
+        rest = whole + (r.vectors % vectors != 0);
+        all = rest + ((uint64_t)(r.end - r.in) != r.vectors * 16);
+    }
+};
+
+/* The thread's part of a tile that is not whole; false: it has none. */
+struct cold_batch {
+    uint4 v[LOADS], back; /* back: what bits are to take back, having taken it twice or not at all */
+    uint32_t id;
+};
+
+static __device__ __noinline__ bool load_cold(cold_batch *b, const run &r, const tiles &t, uint32_t tile, int loads,
+                                              bool repeats) {
+    const uint4 zeros = make_uint4(0, 0, 0, 0);
+    const unsigned char *whole = (const unsigned char *)r.first,
+                        *at = r.in - (uintptr_t)r.in % 128 + 16 * threadIdx.x;
+    vector_edge edge;
+    unsigned lacking = 0;
+    b->id = tile + 1;
+    b->back = zeros;
+    if (tile < t.rest) {
+        for (int i = 0; i < loads; i++) {
+            const uint64_t vector = (uint64_t)tile * (blockDim.x * loads) + i * blockDim.x + threadIdx.x;
+            lacking += vector >= r.vectors;
+            b->v[i] = repeats || vector < r.vectors ? r.load(min(vector, r.vectors - 1)) : zeros;
         }
-        uint4 v[LOADS];
+        if (lacking % 2)
+            b->back = b->v[loads - 1];
+        return true;
+    }
+    if (threadIdx.x > 8 || (threadIdx.x < 8 && at >= whole) ||
+        !load_edge(r, threadIdx.x == 8 ? whole + r.vectors * 16 : at, &edge))
+        return false;
+    b->id = threadIdx.x == 8 ? b->id : 0;
+    b->back = edge.zeroed;
+    for (int i = 0; i < loads; i++) /* an even number, where bits repeat them */
+        b->v[i] = repeats ? edge.repeated : i == 0 ? edge.zeroed : zeros;
+    return true;
+}
+
+template <int N> __device__ __forceinline__ void load_tile(uint4 (&v)[N], const run &r, uint32_t tile) {
 #pragma unroll
-        for (int i = 0; i < LOADS; i++)
-            v[i] = r.load(first + i * blockDim.x);
-        acc.take(v, (uint32_t)tile);
+    for (int i = 0; i < N; i++)
+        v[i] = r.load((uint64_t)tile * (blockDim.x * N) + i * blockDim.x + threadIdx.x);
+}
+
+/*
+ * The thread's share of the run. A tile is what a block loads at once. Tiles are dealt to the blocks in turns, the
+ * last of many are drawn, as some SMs get less of the memory's bandwidth than others. AHEAD: the next is loaded
+ * before one is taken. `ahead`: in thread 0 the block's first draw.
+ */
+template <class ACC, bool AHEAD>
+__device__ __forceinline__ void take_share(ACC &acc, const run &r, const reduce_arguments &a, uint32_t ahead) {
+    const tiles t(r, blockDim.x * ACC::VECTORS);
+    uint32_t tile = blockIdx.x, turn = 0;
+    uint4 v[ACC::VECTORS];
+    if (AHEAD && tile < t.whole)
+        load_tile(v, r, tile);
+    acc.clear(a.pass, r);
+#pragma unroll 1
+    while (tile < t.all) {
+        uint4 w[ACC::VECTORS], back = make_uint4(0, 0, 0, 0);
+        uint32_t batch = tile + 1, next = tile + gridDim.x;
+        bool some = true;
+        if (tile >= t.whole) {
+            cold_batch cold;
+            some = load_cold(&cold, r, t, tile, ACC::VECTORS, ACC::REPEATS);
+            batch = cold.id;
+            back = cold.back;
+#pragma unroll
+            for (int i = 0; i < ACC::VECTORS; i++)
+                v[i] = cold.v[i];
+        } else if (!AHEAD) {
+            load_tile(v, r, tile);
+        }
+        if (next >= a.dealt)
+            next = draw(a, t.all - a.dealt, ahead, turn);
+        if (AHEAD && next < t.whole)
+            load_tile(w, r, next);
+        if (some)
+            acc.take(v, batch);
+        if (some && tile >= t.whole)
+            acc.take_back(back);
+        if (AHEAD)
+#pragma unroll
+            for (int i = 0; i < ACC::VECTORS; i++)
+                v[i] = w[i];
+        tile = next;
     }
 }
 
-/* Index of the first element of the thread's part of a tile that `wanted` holds for. */
-template <class WANTED> __device__ int64_t find_in_tile(const run &r, uint32_t tile, WANTED wanted) {
-    for (int i = 0; i < LOADS; i++) {
-        const uint64_t at = ((uint64_t)tile * blockDim.x * LOADS + threadIdx.x + i * blockDim.x) * 16;
-        for (uint64_t byte = at < r.begin ? r.begin : at; byte < at + 16 && byte < r.end; byte += r.bytes)
-            if (wanted(load_raw(r.bytes, r.line + byte)))
-                return (int64_t)((byte - r.begin) / r.bytes);
+/* Elements of a batch, from .. to. */
+struct batch_range {
+    uint64_t from, to;
+    __device__ batch_range(const run &r, uint32_t batch) {
+        const uint64_t head = (const unsigned char *)r.first - r.in, tile = (uint64_t)blockDim.x * LOADS * 16;
+        const uint64_t all = r.end - r.in, whole = head + r.vectors * 16;
+        from = batch == 0 ? 0 : min(head + (batch - 1) * tile, whole);
+        to = batch == 0 ? head : from < whole ? min(from + tile, whole) : all;
+        from /= r.bytes;
+        to /= r.bytes;
     }
-    return INT64_MAX;
+};
+
+/* Of a batch the first element that is wanted: its index, or INT64_MAX. In all threads. */
+template <int BYTES, class WANTED> __device__ int64_t find_in_batch(const run &r, uint32_t batch, WANTED wanted) {
+    __shared__ unsigned long long first;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        first = INT64_MAX;
+    __syncthreads();
+    const batch_range range(r, batch);
+    const unsigned char *const at = r.in + range.from * BYTES;
+    const uint32_t n = (uint32_t)(range.to - range.from);
+    uint32_t found = UINT32_MAX;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < n; i += 8 * blockDim.x) {
+        uint64_t raw[8];
+#pragma unroll
+        for (int k = 0; k < 8; k++) /* past the end the first once more */
+            raw[k] = load_raw(BYTES, at + (i + k * blockDim.x < n ? i + k * blockDim.x : i) * BYTES);
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            if (wanted(raw[k]))
+                found = min(found, i + k * blockDim.x < n ? i + k * blockDim.x : i);
+    }
+    if (found != UINT32_MAX)
+        atomicMin(&first, (unsigned long long)(range.from + found));
+    __syncthreads();
+    return (int64_t)first;
 }
 
-__device__ inline bits_total total_of(const bits &acc, const gp_pass &, const run &) {
-    return acc.t;
+/* What results are written of; in all threads of the collecting block. */
+template <class ACC>
+__device__ __forceinline__ typename ACC::total total_of(const ACC &, const typename ACC::partial &p, const gp_pass &,
+                                                        const run &) {
+    return p;
 }
 
-template <int BYTES> __device__ integers_total total_of(const integers<BYTES> &acc, const gp_pass &, const run &) {
-    return acc.t;
-}
-
-/* Only threads that have the block's extreme look for its place. */
 template <int BYTES>
-__device__ extremes_total total_of(const extremes<BYTES> &acc, const gp_pass &pass, const run &r) {
-    __shared__ extremes_total of_warp[32];
+__device__ extremes_total total_of(const extremes<BYTES> &, const typename extremes<BYTES>::partial &p,
+                                   const gp_pass &pass, const run &r) {
     const key_form form(pass.type);
     const uint32_t none = extremes<BYTES>::NONE;
-    extremes_total t = {acc.least, acc.most, INT64_MAX, INT64_MAX,
-                        acc.skip_nan || acc.at_nan == none ? INT64_MAX : 0};
-    if (acc.at_least == none)
-        t.key_min = INT64_MAX;
-    if (acc.at_most == none)
-        t.key_max = INT64_MIN;
+    extremes_total t = {p.least, p.most, INT64_MAX, INT64_MAX, pass.skip_nan || p.at_nan == none ? INT64_MAX : 0};
     if (!(pass.wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)))
         return t;
-    const extremes_total all = join_block(t, of_warp);
-    if (acc.at_least != none && t.key_min == all.key_min)
-        t.place_min = find_in_tile(r, acc.at_least, [&](uint64_t raw) { return form.key(raw) == all.key_min; });
-    if (acc.at_most != none && t.key_max == all.key_max)
-        t.place_max = find_in_tile(r, acc.at_most, [&](uint64_t raw) { return form.key(raw) == all.key_max; });
-    if (t.place_nan == 0)
-        t.place_nan = find_in_tile(r, acc.at_nan, [&](uint64_t raw) { return form.is_nan(form.key(raw)); });
+    if (t.place_nan == 0) {
+        t.place_nan = find_in_batch<BYTES>(r, p.at_nan, [&](uint64_t raw) { return form.is_nan(form.key(raw)); });
+        return t;
+    }
+    if (p.at_least != none && (pass.wants & GP_WANT_ARGMIN))
+        t.place_min = find_in_batch<BYTES>(r, p.at_least, [&](uint64_t raw) { return form.key(raw) == t.key_min; });
+    if (p.at_most != none && (pass.wants & GP_WANT_ARGMAX))
+        t.place_max = find_in_batch<BYTES>(r, p.at_most, [&](uint64_t raw) { return form.key(raw) == t.key_max; });
     return t;
 }
 
-/* By the last block's thread 0. */
-template <class T> __device__ void finish(const reduce_arguments &a, const T &t) {
-    if (!write_results(a.pass, t, 0)) {
-        leave(&a.space->whole, a.pass, t);
-        a.space->pending = 1;
-    } else {
-        tell_host(a);
-    }
-}
-
 template <class ACC>
-__global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, 2) reduce_all(const __grid_constant__ reduce_arguments a) {
-    typedef typename ACC::total total;
+__global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
+    reduce_all(const __grid_constant__ reduce_arguments a) {
+    typedef typename ACC::partial partial;
     gp_grid_dependency_wait();
-    __shared__ total of_warp[32];
     __shared__ unsigned ticket;
     reduce_space *space = a.space;
     unsigned drawn = 0;
@@ -160,105 +275,113 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, 2) reduce_all(const __g
         drawn = atomicInc(&space->started, gridDim.x - 1); /* wraps to 0 by itself */
     const run r(a.pass.in, a.pass.length, bytes_of(a.pass.type));
     ACC acc;
-    acc.clear(a.pass);
-    take_share(acc, r);
+    take_share<ACC, false>(acc, r, a, drawn);
     if (threadIdx.x == 0)
         ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
-    total t = join_block(total_of(acc, a.pass, r), of_warp);
+    const partial p = join_block(acc.own());
     if (ticket != gridDim.x - 1) {
         if (threadIdx.x == 0)
-            send(space->sent + blockIdx.x, t);
+            send(space->sent + blockIdx.x, p);
         return;
     }
-    total others = threadIdx.x == 0 ? t : total::none();
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-        if (b == blockIdx.x)
-            continue;
-        others.join(receive<total>(space->sent + b));
-        forget<total>(space->sent + b);
+    const typename ACC::total t = total_of(acc, collect(space->sent, p), a.pass, r);
+    if (threadIdx.x != 0)
+        return;
+    if (!write_results(a.pass, t, 0)) {
+        leave(&space->whole, a.pass, t);
+        space->pending = 1;
+    } else {
+        tell_host(a);
     }
-    others = join_block(others, of_warp);
-    if (threadIdx.x == 0)
-        finish(a, others);
 }
 
-/* Sums of floats: what is not proven on the way goes to limbs in the workspace, at the end of a block or here. */
-template <int BYTES, bool SQUARES>
-__global__ void __launch_bounds__(BYTES == 8 ? GP_REDUCE_ALL_F64_THREADS : GP_REDUCE_ALL_THREADS, BYTES == 8 ? 4 : 2)
+/* Sums are rounded here; false: there are others. */
+static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_accumulator *whole) {
+    bool all = true;
+    for (unsigned r = 0; r < a.pass.results; r++) {
+        const unsigned op = a.pass.result[r].op, type = a.pass.result[r].type;
+        const unsigned sum = op == GP_REDUCE_SUM ? GP_SUM : op == GP_REDUCE_SUM_ABS ? GP_ABS : GP_SQUARES;
+        if ((op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES) && is_float(type))
+            store_raw(gp_pass_address(&a.pass, r, 0), bytes_of(type),
+                      gp_exact_round(whole->limb[sum], a.form[sum == GP_SQUARES], whole->flags[sum], (gp_type)type));
+        else
+            all &= op == GP_REDUCE_COUNT;
+    }
+    return all;
+}
+
+/* What two doubles do not tell: by the limbs of all that blocks had in columns, and of the levels. */
+template <class ACC>
+__device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::partial &p,
+                                            const reduce_arguments &a) {
+    __shared__ bool written;
+    gp_accumulator *whole = (gp_accumulator *)columns;
+    const unsigned sum = a.pass.wants & GP_WANT_ABS ? GP_ABS : GP_SUM;
+    const bool spilled = p.flags >> 31;
+    for (unsigned word = threadIdx.x; word < sizeof *whole / 4; word += blockDim.x)
+        ((uint32_t *)whole)[word] = 0; /* where the columns were */
+    __syncthreads();
+    for (unsigned l = threadIdx.x; l < 2 * GP_EXACT_LIMBS; l += blockDim.x) {
+        int64_t *to = l >= GP_EXACT_LIMBS ? &whole->limb[GP_SQUARES][l - GP_EXACT_LIMBS] : &whole->limb[sum][l];
+        *to = spilled ? (int64_t)atomicExch((unsigned long long *)a.space->limb + l, 0) : 0;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        acc.add_levels(p, a.form, whole->limb[sum], whole->limb[GP_SQUARES]);
+        leave(whole, a.pass, acc.total_of(p));
+        written = write_sums(a, whole);
+        a.space->pending = !written;
+    }
+    __syncthreads();
+    for (unsigned word = threadIdx.x; !written && word < sizeof *whole / 4; word += blockDim.x)
+        ((uint32_t *)&a.space->whole)[word] = ((const uint32_t *)whole)[word];
+    if (threadIdx.x == 0 && written)
+        tell_host(a);
+}
+
+/* Sums of floats. What a block has in columns goes to limbs in the workspace; what levels hold is sent. */
+template <int BYTES, bool SQUARES, int HALF = 0>
+__global__ void __launch_bounds__(BYTES == 4 ? GP_REDUCE_ALL_THREADS : GP_REDUCE_ALL_FEW_THREADS, BYTES == 4 ? 2 : 3)
     reduce_all_floats(const __grid_constant__ reduce_arguments a) {
-    typedef floats<BYTES, SQUARES> accumulator;
-    typedef floats_total total;
+    typedef floats<BYTES, SQUARES, HALF> accumulator;
+    typedef typename accumulator::partial partial;
     gp_grid_dependency_wait();
-    extern __shared__ double columns[];
-    __shared__ total of_warp[32];
     __shared__ unsigned ticket;
-    __shared__ uint32_t all_flags;
+    __shared__ uint32_t more_flags;
     reduce_space *space = a.space;
     unsigned drawn = 0;
     if (threadIdx.x == 0) {
         drawn = atomicInc(&space->started, gridDim.x - 1);
-        all_flags = 0;
+        more_flags = 0;
     }
     const run r(a.pass.in, a.pass.length, BYTES);
     accumulator acc;
-    acc.clear(a.pass, columns);
-    take_share(acc, r);
+    take_share<accumulator, true>(acc, r, a, drawn);
     if (threadIdx.x == 0)
         ticket = drawn;
-    total t = join_block(acc.own(), of_warp);
-    if (!t.holds()) {
-        const uint32_t flags = acc.spill(columns, space->limb);
+    partial p = join_block(acc.own());
+    if (p.flags >> 31) {
+        const uint32_t flags = acc.drain(space->limb);
         if (flags != 0)
-            atomicOr(&all_flags, flags);
+            atomicOr(&more_flags, flags);
         __threadfence();
         __syncthreads();
-        t.linear = t.square = {0, 0, 0};
-        t.flags = all_flags;
-        t.spilled = 1;
+        p.flags |= more_flags;
     }
     if (ticket != gridDim.x - 1) {
         if (threadIdx.x == 0)
-            send(space->sent + blockIdx.x, t);
+            send(space->sent + blockIdx.x, p);
         return;
     }
-    total others = threadIdx.x == 0 ? t : total::none();
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
-        if (b != blockIdx.x)
-            others.join(receive<total>(space->sent + b));
-    const total every = join_block(others, of_warp);
-    if (threadIdx.x == 0)
-        ticket = every.holds() && write_results(a.pass, every, 0);
+    p = collect(space->sent, p);
+    __shared__ bool written;
+    if (threadIdx.x == 0) /* limbs are to be cleared even if only a count was wanted */
+        written = write_results(a.pass, acc.total_of(p), 0) && p.flags >> 31 == 0;
     __syncthreads();
-    const bool written = ticket, sums = !(a.pass.wants & GP_WANT_ABS);
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-        if (!written) {
-            const total one = b == blockIdx.x ? t : receive<total>(space->sent + b);
-            add_double(space->limb, a.form[0], one.linear.sum);
-            add_double(space->limb, a.form[0], one.linear.down);
-            if (SQUARES) {
-                add_double(space->limb + GP_EXACT_LIMBS, a.form[1], one.square.sum);
-                add_double(space->limb + GP_EXACT_LIMBS, a.form[1], one.square.down);
-            }
-        }
-        if (b != blockIdx.x)
-            forget<total>(space->sent + b);
-    }
-    if (!written) {
-        __threadfence();
-        __syncthreads();
-        for (unsigned l = threadIdx.x; l < 2 * GP_EXACT_LIMBS; l += blockDim.x) {
-            int64_t *to = l >= GP_EXACT_LIMBS ? &space->whole.limb[GP_SQUARES][l - GP_EXACT_LIMBS]
-                                              : &space->whole.limb[sums ? GP_SUM : GP_ABS][l];
-            *to = (int64_t)atomicExch((unsigned long long *)space->limb + l, 0);
-        }
-        if (threadIdx.x == 0) {
-            write_results(a.pass, every, 0);
-            leave(&space->whole, a.pass, every);
-            space->pending = 1;
-        }
-    } else if (threadIdx.x == 0) {
+    if (!written)
+        write_limbs(acc, p, a);
+    else if (threadIdx.x == 0)
         tell_host(a);
-    }
 }
 
 #endif

@@ -41,7 +41,10 @@ static __device__ void write_all(const reduce_arguments &a, gp_accumulator *whol
             *a.overflow = 1;
 }
 
-/* team: threads that share an output. rest: only what reduce_all has left is written, by one thread. */
+/*
+ * team: threads that share an output. rest: only what reduce_all has left is written, by one thread, from a copy
+ * that is near; the block is one team.
+ */
 __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
     reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, bool rest) {
     extern __shared__ gp_accumulator part[];
@@ -49,6 +52,9 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
     if (rest && a.space->pending == 0)
         return;
     const unsigned i = threadIdx.x, member = i % team, teams = blockDim.x / team;
+    for (unsigned word = i; rest && word < sizeof *part / 4; word += blockDim.x)
+        ((uint32_t *)part)[word] = ((const uint32_t *)&a.space->whole)[word];
+    __syncthreads();
     for (uint64_t first = (uint64_t)blockIdx.x * teams; first < a.pass.outputs;
          first += (uint64_t)gridDim.x * teams) {
         const uint64_t output = first + i / team;
@@ -63,7 +69,7 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
                 gp_accumulator_merge(&part[i], &part[i + half], &a.pass);
         }
         if (member == 0 && (mine || rest))
-            write_all(a, rest ? &a.space->whole : &part[i], output);
+            write_all(a, &part[i], output);
         __syncthreads(); /* before the parts are cleared for the next output */
     }
     if (i == 0 && rest)
@@ -81,9 +87,10 @@ static gp_status launch(gp_context *context, const gp_plan *plan, reduce_argumen
 gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
     gp_plan one = *plan;
     memset(&one.tiling, 0, sizeof one.tiling);
-    one.tiling.threads = 1;
+    one.tiling.threads = GP_REDUCE_ANY_THREADS;
+    one.tiling.smem = sizeof(gp_accumulator);
     one.tiling.blocks = 1;
-    one.tiling.t[GP_REDUCE_ANY_TEAM] = 1;
+    one.tiling.t[GP_REDUCE_ANY_TEAM] = GP_REDUCE_ANY_THREADS;
     return launch(context, &one, arguments, true);
 }
 

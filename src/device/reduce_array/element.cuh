@@ -81,47 +81,43 @@ struct key_form {
 };
 
 /*
- * A run of contiguous elements as 16-byte vectors, counted from the memory line in which it begins: from there on a
- * warp's loads touch no sector more than they must. The first and last vectors may be outside, or partly.
+ * A run of contiguous elements: whole 16-byte vectors from its first memory line on, so that a warp's loads touch no
+ * sector more than they must, and edges before and behind them.
  */
 struct run {
-    const unsigned char *line;
-    uint64_t begin, end; /* bytes from there */
+    const unsigned char *in, *end;
+    const int4 *first;
+    uint64_t vectors;
     uint32_t bytes;
-    __device__ run(const unsigned char *in, uint64_t n, uint32_t elem_bytes) : bytes(elem_bytes) {
-        begin = (uintptr_t)in % 128;
-        line = in - begin;
-        end = begin + n * bytes;
-    }
-    __device__ uint64_t vectors() const {
-        return (end + 15) / 16;
-    }
-    __device__ bool holds(uint64_t first, uint64_t count) const {
-        return first * 16 >= begin && (first + count) * 16 <= end;
+    __device__ run(const unsigned char *from, uint64_t n, uint32_t elem_bytes)
+        : in(from), end(from + n * elem_bytes), bytes(elem_bytes) {
+        const uint64_t before = min(n * bytes, (uint64_t)(0 - (uintptr_t)in % 128) % 128);
+        first = (const int4 *)(in + before);
+        vectors = (n * bytes - before) / 16;
     }
     __device__ uint4 load(uint64_t vector) const {
-        const int4 v = gp_load_once((const int4 *)line + vector);
+        const int4 v = gp_load_once(first + vector);
         return make_uint4(v.x, v.y, v.z, v.w);
     }
 };
 
 struct vector_edge {
-    uint4 repeated; /* with the first element of the run in place of those outside */
+    uint4 repeated; /* with the first element inside in place of those outside */
     uint4 zeroed;   /* with 0 */
 };
 
-/* A vector that reaches over an end of the run; false: it is outside. Nothing outside is read. */
-static __device__ __noinline__ bool load_edge(const run &r, uint64_t vector, vector_edge *edge) {
-    const uint64_t at = vector * 16;
-    const unsigned from = at < r.begin ? (unsigned)(r.begin - at < 16 ? r.begin - at : 16) : 0;
-    const unsigned to = r.end < at + 16 ? (unsigned)(r.end > at ? r.end - at : 0) : 16;
+/* 16 bytes that reach over an end of the run; false: they are outside. Nothing outside is read. */
+static __device__ __noinline__ bool load_edge(const run &r, const unsigned char *at, vector_edge *edge) {
+    const int64_t before = r.in - at, after = r.end - at;
+    const unsigned from = before > 0 ? (unsigned)min(before, (int64_t)16) : 0;
+    const unsigned to = after < 16 ? (unsigned)max(after, (int64_t)0) : 16;
     uint64_t half[2] = {0, 0}, inside[2] = {0, 0};
     if (from >= to)
         return false;
-    uint64_t first = load_raw(r.bytes, r.line + at + from);
+    uint64_t first = load_raw(r.bytes, at + from);
     const uint64_t element = ~(uint64_t)0 >> (64 - 8 * r.bytes);
     for (unsigned i = from; i < to; i += r.bytes) {
-        half[i / 8] |= load_raw(r.bytes, r.line + at + i) << i % 8 * 8;
+        half[i / 8] |= load_raw(r.bytes, at + i) << i % 8 * 8;
         inside[i / 8] |= element << i % 8 * 8;
     }
     for (unsigned bits = 8 * r.bytes; bits < 64; bits *= 2)

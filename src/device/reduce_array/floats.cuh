@@ -1,59 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moments of floats: a thread's accumulator, and the totals of a block. */
+/* Accumulators of moments of floats: which sums an element goes to, and what a block sends. */
 #ifndef GP_FLOATS_CUH
 #define GP_FLOATS_CUH
 
 #include "sums.cuh"
-
-#include <cuda_fp16.h>
-
-#define FLAGS_SQUARE 4 /* bits by which the flags of squares are shifted */
 
 struct floats_total {
     proof linear, square;
     uint64_t count, nans;
     uint32_t flags;   /* of linear; those of squares follow */
     uint32_t spilled; /* some of it has gone to limbs */
-    static __device__ floats_total none() {
-        return {{0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};
-    }
-    __device__ void join(const floats_total &other) {
-        linear.join(other.linear);
-        square.join(other.square);
-        count += other.count;
-        nans += other.nans;
-        flags |= other.flags;
-        spilled |= other.spilled;
-    }
     __device__ bool holds() const {
         return linear.holds() && square.holds() && !spilled;
     }
 };
 
-/* Moments of floats. Of doubles no squares, whose products have 106 bits. */
-template <int BYTES, bool SQUARES> struct floats {
+template <bool WIDE> struct level_units { typedef int64_t type; };
+template <> struct level_units<true> { typedef __int128 type; };
+
+template <int BYTES, bool SQUARES> struct floats_partial {
+    two_levels<typename level_units<BYTES == 8 || SQUARES>::type> of[SQUARES ? 2 : 1];
+    uint64_t count;
+    uint32_t nans, flags; /* flags: upper bit: some of it has gone to limbs */
+    static __device__ floats_partial none() {
+        floats_partial p;
+        memset(&p, 0, sizeof p);
+        return p;
+    }
+    __device__ void join(const floats_partial &other) {
+        for (int i = 0; i < (SQUARES ? 2 : 1); i++)
+            of[i].join(other.of[i]);
+        count += other.count;
+        nans += other.nans;
+        flags |= other.flags;
+    }
+};
+
+/* Moments of floats. Of doubles no squares, whose products have 106 bits. HALF: which type of 2 bytes; 0: of either.
+ */
+template <int BYTES, bool SQUARES, int HALF = 0> struct floats {
     typedef floats_total total;
-    typedef wide_sum<WORDS_SQUARE, -298> square_sum;
-    narrow_sum narrow;               /* 2 and 4 bytes */
-    wide_sum<WORDS_F64, -1074> wide; /* 8 */
+    typedef floats_partial<BYTES, SQUARES> partial;
+    typedef wide_sum<WORDS_SQUARE, BINS> square_sum;
+    static const bool REPEATS = false;
+    static const int VECTORS = BYTES == 2 ? (SQUARES ? 1 : 4) : SQUARES ? 2 : LOADS; /* squares: 8 at a time */
+    static const int GAP = BYTES == 8 ? 48 : 23;
+    narrow_sum narrow;           /* 2 and 4 bytes */
+    wide_sum<WORDS_F64, 0> wide; /* 8 */
     square_sum square;
-    uint64_t count, nans;
+    uint32_t held; /* batches not to try */
+    uint32_t count, nans;
     uint32_t sign; /* of a word, cleared for sums of magnitudes */
-    bool bf16, skip_nan, counts, sums;
+    int power;
+    bool is_bf16, skip_nan, counts, sums;
+
+    __device__ __forceinline__ bool bf16() const {
+        return HALF == 0 ? is_bf16 : HALF == GP_BF16;
+    }
 
     static __host__ __device__ constexpr size_t column() {
         return (BYTES == 8 ? WORDS_F64 * 4 : BINS * 8) + (SQUARES ? WORDS_SQUARE * 4 : 0);
     }
-    __device__ void clear(const gp_pass &pass, void *columns) {
+    __device__ __forceinline__ void clear(const gp_pass &pass, const run &r) {
+        power = expected_power<BYTES>(pass, r);
         if (BYTES == 8)
-            wide.clear(columns);
+            wide.clear(power);
         else
-            narrow.clear(columns);
+            narrow.clear(power);
         if (SQUARES)
-            square.clear((char *)columns + BINS * 8 * blockDim.x);
-        count = nans = 0;
+            square.clear(2 * power);
+        held = count = nans = 0;
         sign = !(pass.wants & GP_WANT_ABS) ? 0 : BYTES == 2 ? 0x80008000 : 0x80000000;
-        bf16 = pass.type == GP_BF16;
+        is_bf16 = pass.type == GP_BF16;
         skip_nan = pass.skip_nan;
         counts = pass.wants & GP_WANT_COUNT;
         sums = pass.wants & (GP_WANT_SUM | GP_WANT_ABS);
@@ -66,34 +84,74 @@ template <int BYTES, bool SQUARES> struct floats {
         count += counts && x != 0;
         return x;
     }
+    /* The whole warp, so that columns are in use in one of many warps at most, or in all. */
+    __device__ __forceinline__ bool accepts(bool whole) {
+        if (__all_sync(__activemask(), whole))
+            return true;
+        held = TRIED_EVERY;
+        return false;
+    }
+    template <int N> __device__ __forceinline__ void take_squares(float (&x)[N]) {
+        uint32_t a = 0, b = 0;
+        int64_t c, d;
+        if (held == 0 && accepts((!sums || narrow.try_levels(x, a, b)) & square.try_levels(x, c, d))) {
+            narrow.accept(a, b);
+            square.accept(c, d);
+            return;
+        }
+        held--;
+        if (sums)
+            narrow.spill(x);
+        square.spill(x);
+    }
     template <int N> __device__ __forceinline__ void take_floats(float (&x)[N]) {
         if (skip_nan || counts)
 #pragma unroll
             for (int i = 0; i < N; i++)
                 x[i] = checked(x[i]);
-        if (!SQUARES || sums)
-            narrow.take(x);
         if (SQUARES) {
-            double y[N];
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                y[i] = (double)x[i] * x[i];
-            square.take(y);
+            take_squares(x);
+            return;
         }
+        uint32_t a, b;
+        if (held == 0 && accepts(HALF == GP_F16 ? narrow.try_halves(x, a, b) : narrow.try_levels(x, a, b))) {
+            narrow.accept(a, b);
+            return;
+        }
+        held--;
+        narrow.spill(x);
     }
-    /* Up to 16 elements at a time, and 8 where doubles are made of them all: more do not fit the registers. */
-    template <int WORDS> __device__ __forceinline__ void take_words(const uint32_t (&word)[WORDS]) {
-        float x[WORDS * 4 / BYTES];
+    template <int N> __device__ __forceinline__ void take_doubles(const uint4 (&v)[N]) {
+        double x[2 * N];
+        int64_t a, b;
 #pragma unroll
-        for (int i = 0; i < WORDS; i++) {
-            const uint32_t bits = word[i] & ~sign;
+        for (int i = 0; i < 2 * N; i++) {
+            const uint64_t raw = wide_of(v[i / 2], i % 2) & ~((uint64_t)sign << 32);
+            x[i] = __longlong_as_double((long long)raw);
+        }
+        if (skip_nan || counts)
+#pragma unroll
+            for (int i = 0; i < 2 * N; i++)
+                x[i] = checked(x[i]);
+        if (held == 0 && accepts(wide.try_levels(x, a, b))) {
+            wide.accept(a, b);
+            return;
+        }
+        held--;
+        wide.spill(x);
+    }
+    template <int N> __device__ __forceinline__ void take_words(const uint4 (&v)[N]) {
+        float x[N * 16 / BYTES];
+#pragma unroll
+        for (int i = 0; i < 4 * N; i++) {
+            const uint32_t bits = word_of(v[i / 4], i % 4) & ~sign;
             if (BYTES == 4) {
                 x[i] = __uint_as_float(bits);
             } else {
                 const float low =
-                    bf16 ? __uint_as_float(bits << 16) : __half2float(__ushort_as_half((unsigned short)bits));
-                const float high = bf16 ? __uint_as_float(bits & 0xffff0000)
-                                        : __half2float(__ushort_as_half((unsigned short)(bits >> 16)));
+                    bf16() ? __uint_as_float(bits << 16) : __half2float(__ushort_as_half((unsigned short)bits));
+                const float high = bf16() ? __uint_as_float(bits & 0xffff0000)
+                                          : __half2float(__ushort_as_half((unsigned short)(bits >> 16)));
                 x[i * 4 / BYTES] = low;
                 x[i * 4 / BYTES + 1] = high;
             }
@@ -101,62 +159,65 @@ template <int BYTES, bool SQUARES> struct floats {
         take_floats(x);
     }
     template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
-        if (BYTES == 8) {
-            double x[2 * N];
-#pragma unroll
-            for (int i = 0; i < 2 * N; i++) {
-                const uint64_t raw = wide_of(v[i / 2], i % 2) & ~((uint64_t)sign << 32);
-                x[i] = __longlong_as_double((long long)raw);
-            }
-            if (skip_nan || counts)
-#pragma unroll
-                for (int i = 0; i < 2 * N; i++)
-                    x[i] = checked(x[i]);
-            wide.take(x);
-        } else {
-            const int at_once = (SQUARES ? 2 : 4) * BYTES < 4 * N ? (SQUARES ? 2 : 4) * BYTES : 4 * N;
-#pragma unroll
-            for (int first = 0; first < 4 * N; first += at_once) {
-                uint32_t word[at_once];
-#pragma unroll
-                for (int i = 0; i < at_once; i++)
-                    word[i] = word_of(v[(first + i) / 4], (first + i) % 4);
-                take_words(word);
-            }
-        }
+        if constexpr (BYTES == 8)
+            take_doubles(v);
+        else
+            take_words(v);
     }
-    __device__ void take_edge(const vector_edge &edge, uint32_t id) {
-        const uint4 one[1] = {edge.zeroed};
-        take(one, id);
-    }
+    __device__ void take_back(const uint4 &) {}
 
-    __device__ total own() const {
-        total t = {{0, 0, 0}, {0, 0, 0}, count, nans, 0, 0};
-        t.linear = BYTES == 8 ? wide.own() : narrow.own();
-        t.spilled = BYTES == 8 ? wide.spilled() : narrow.spilled();
+    __device__ __forceinline__ partial own() const {
+        partial p = partial::none();
+        p.of[0].high = BYTES == 8 ? wide.high : narrow.high;
+        p.of[0].low = BYTES == 8 ? wide.low : narrow.low;
+        bool spilled = BYTES == 8 ? wide.spilled() : narrow.spilled();
         if (SQUARES) {
-            t.square = square.own();
-            t.spilled |= square.spilled();
+            p.of[SQUARES].high = square.high;
+            p.of[SQUARES].low = square.low;
+            spilled |= square.spilled();
         }
-        return t;
+        p.count = count;
+        p.nans = nans;
+        p.flags =
+            (BYTES == 8 ? wide.flags : 0) | (SQUARES ? square.flags << FLAGS_SQUARE : 0) | (spilled ? 0x80000000 : 0);
+        return p;
     }
-    /* All that the block has, into limbs: the first GP_EXACT_LIMBS are of linear. Flags of what the thread saw. */
-    __device__ uint32_t spill(void *columns, int64_t *limb) {
+    /* Columns of the block, into limbs: the first GP_EXACT_LIMBS are of linear. Flags of what the thread saw. */
+    __device__ __forceinline__ uint32_t drain(int64_t *limb) {
         uint32_t flags = 0;
         if (BYTES == 8)
-            wide.settle();
-        else
-            narrow.settle();
+            wide.make_room();
+        else if (!SQUARES || sums)
+            narrow.make_room(BIN_ADDITIONS); /* carries, or clears */
         if (SQUARES)
-            square.settle();
+            square.make_room();
         __syncthreads();
         if (BYTES == 8)
-            wide.drain(columns, limb);
-        else
-            flags = narrow.drain(columns, limb);
+            wide.drain(limb);
+        else if (!SQUARES || sums)
+            flags = narrow.drain(limb);
         if (SQUARES)
-            square.drain((char *)columns + BINS * 8 * blockDim.x, limb + GP_EXACT_LIMBS);
-        return flags | (BYTES == 8 ? wide.flags : 0) | (SQUARES ? square.flags << FLAGS_SQUARE : 0);
+            square.drain(limb + GP_EXACT_LIMBS);
+        return flags;
+    }
+    /* What levels hold, to limbs too. */
+    __device__ void add_levels(const partial &p, const gp_exact_form *form, int64_t *limb,
+                               int64_t *limb_square) const {
+        const int unit = BYTES == 8 ? wide.unit(power) : narrow.unit(power);
+        add_whole(limb, unit + GAP - form[0].unit, p.of[0].high);
+        add_whole(limb, unit - form[0].unit, p.of[0].low);
+        if (SQUARES) {
+            const int bit = square.unit(2 * power) - form[1].unit;
+            add_whole(limb_square, bit + square.GAP, p.of[SQUARES].high);
+            add_whole(limb_square, bit, p.of[SQUARES].low);
+        }
+    }
+    __device__ total total_of(const partial &p) const {
+        total t = {{0, 0, 0}, {0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.flags >> 31};
+        t.linear = proof_of(p.of[0].high, p.of[0].low, GAP, BYTES == 8 ? wide.unit(power) : narrow.unit(power));
+        if (SQUARES)
+            t.square = proof_of(p.of[SQUARES].high, p.of[SQUARES].low, square.GAP, square.unit(2 * power));
+        return t;
     }
 };
 

@@ -5,7 +5,14 @@
 
 #include "element.cuh"
 
-#define LOADS 4 /* vectors of a batch, which a thread loads at once */
+#define LOADS 4 /* vectors of a batch at most, which a thread loads at once */
+
+/* Blocks that an SM is to hold of what needs few registers. Turing has no room for a third one's threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define LIGHT_BLOCKS 2
+#else
+#define LIGHT_BLOCKS 3
+#endif
 
 struct bits_total {
     uint64_t and_, or_, xor_;
@@ -22,8 +29,11 @@ struct bits_total {
 /* Elements of any width: every 64 bits are one, and folded in the end. */
 struct bits {
     typedef bits_total total;
+    typedef bits_total partial;
+    static const bool REPEATS = true; /* vectors that a batch lacks repeat its last one */
+    static const int VECTORS = LOADS, BLOCKS = LIGHT_BLOCKS;
     total t;
-    __device__ void clear(const gp_pass &) {
+    __device__ void clear(const gp_pass &, const run &) {
         t = total::none();
     }
     template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
@@ -31,47 +41,59 @@ struct bits {
         for (int i = 0; i < 2 * N; i++)
             t.join({wide_of(v[i / 2], i % 2), wide_of(v[i / 2], i % 2), wide_of(v[i / 2], i % 2)});
     }
-    __device__ void take_edge(const vector_edge &edge, uint32_t) {
-        t.join({wide_of(edge.repeated, 0) & wide_of(edge.repeated, 1),
-                wide_of(edge.repeated, 0) | wide_of(edge.repeated, 1),
-                wide_of(edge.zeroed, 0) ^ wide_of(edge.zeroed, 1)});
+    __device__ void take_back(const uint4 &v) {
+        t.xor_ ^= wide_of(v, 0) ^ wide_of(v, 1);
+    }
+    __device__ partial own() const {
+        return t;
     }
 };
 
 struct extremes_total {
     int64_t key_min, key_max, place_min, place_max, place_nan; /* of no NaN: INT64_MAX */
-    static __device__ extremes_total none() {
-        return {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MAX, INT64_MAX};
-    }
-    __device__ void join(const extremes_total &other) {
-        if (other.key_min < key_min || (other.key_min == key_min && other.place_min < place_min)) {
-            key_min = other.key_min;
-            place_min = other.place_min;
-        }
-        if (other.key_max > key_max || (other.key_max == key_max && other.place_max < place_max)) {
-            key_max = other.key_max;
-            place_max = other.place_max;
-        }
-        place_nan = min(place_nan, other.place_nan);
-    }
 };
 
 template <int BYTES> struct key_type { typedef int32_t type; };
 template <> struct key_type<8> { typedef int64_t type; };
 
-/*
- * Minimum and maximum with the batches they were first met in, and the first batch with a NaN. A batch costs three
- * comparisons more than the keys; the place within it is looked up once, in the end.
- */
+/* Keys with the tiles they were first met in, and the first tile with a NaN. */
+template <class KEY> struct extremes_partial {
+    KEY least, most;
+    uint32_t at_least, at_most, at_nan;
+    static __device__ extremes_partial none() {
+        const KEY lowest = (KEY)((uint64_t)1 << (8 * sizeof(KEY) - 1));
+        return {(KEY)~lowest, lowest, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    }
+    __device__ void join(const extremes_partial &other) {
+        if (other.least < least || (other.least == least && other.at_least < at_least)) {
+            least = other.least;
+            at_least = other.at_least;
+        }
+        if (other.most > most || (other.most == most && other.at_most < at_most)) {
+            most = other.most;
+            at_most = other.at_most;
+        }
+        at_nan = min(at_nan, other.at_nan);
+    }
+};
+
+/* A batch costs three comparisons more than its keys; the place within a tile is looked up once, in the end. */
 template <int BYTES> struct extremes {
     typedef extremes_total total;
     typedef typename key_type<BYTES>::type key_t;
+    typedef extremes_partial<key_t> partial;
     static const uint32_t NONE = UINT32_MAX;
+    static const bool REPEATS = true;
+    static const int VECTORS = LOADS, BLOCKS = BYTES == 8 ? 2 : LIGHT_BLOCKS;
     key_t least, most, nan_above, nan_below, bias, inverted;
     uint32_t at_least, at_most, at_nan;
-    bool skip_nan;
 
-    __device__ void clear(const gp_pass &pass) {
+    __device__ void take_back(const uint4 &) {}
+    __device__ partial own() const {
+        return {least, most, at_least, at_most, at_nan};
+    }
+
+    __device__ void clear(const gp_pass &pass, const run &) {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
         least = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
@@ -81,7 +103,6 @@ template <int BYTES> struct extremes {
         bias = (key_t)(form.bias * repeat);
         inverted = (key_t)form.inverted;
         at_least = at_most = at_nan = NONE;
-        skip_nan = pass.skip_nan;
     }
 
     /* Keys of a word's elements, two of 16 bits in each; bytes as 0 .. 255 above -128, in two words. */
@@ -146,24 +167,18 @@ template <int BYTES> struct extremes {
         key_t low, high;
         batch_span(v, low, high);
         if (high > nan_above || low < nan_below) {
-            if (at_nan == NONE)
-                at_nan = id;
+            at_nan = min(at_nan, id);
             if (BYTES >= 2)
                 numbers_span(v, low, high);
         }
-        if (low < least || (at_least == NONE && low == least)) {
+        if (low < least || (low == least && id < at_least)) {
             least = low;
             at_least = id;
         }
-        if (high > most || (at_most == NONE && high == most)) {
+        if (high > most || (high == most && id < at_most)) {
             most = high;
             at_most = id;
         }
-    }
-
-    __device__ void take_edge(const vector_edge &edge, uint32_t id) {
-        const uint4 one[1] = {edge.repeated};
-        take(one, id);
     }
 };
 
@@ -196,14 +211,22 @@ struct integers_total {
 /* What is wanted is asked once a batch; a batch's own sums fit 64 bits, but for elements of 8 bytes. */
 template <int BYTES> struct integers {
     typedef integers_total total;
+    typedef integers_total partial;
+    static const bool REPEATS = false; /* vectors that a batch lacks are 0 */
+    static const int VECTORS = LOADS, BLOCKS = 2;
     total t;
     uint32_t wants;
     bool has_sign;
 
-    __device__ void clear(const gp_pass &pass) {
+    __device__ void clear(const gp_pass &pass, const run &) {
         t = total::none();
         wants = pass.wants;
         has_sign = is_signed(pass.type);
+    }
+
+    __device__ void take_back(const uint4 &) {}
+    __device__ partial own() const {
+        return t;
     }
 
     __device__ __forceinline__ int64_t sum_of(uint32_t word) const {
@@ -293,11 +316,6 @@ template <int BYTES> struct integers {
                 count += count_of(word_of(v[i / 4], i % 4));
             t.count += count;
         }
-    }
-
-    __device__ void take_edge(const vector_edge &edge, uint32_t id) {
-        const uint4 one[1] = {edge.zeroed};
-        take(one, id);
     }
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact sums of floats by one thread. A batch is added twice, rounding down and rounding up: equal ends prove that
- * nothing was lost. A batch of which that is not so goes to words or bins of the thread's own in shared memory, in a
+ * Exact sums of floats by one thread. Levels: adding a great constant rounds x to a multiple of the constant's last
+ * bit; what is left, exactly, goes to the next level in the same way. A batch that leaves a rest after two levels, or
+ * has numbers too great for the first, goes to bins or words of the thread's own in shared memory instead, in a
  * column, so that a warp's threads use all banks.
  */
 #ifndef GP_SUMS_CUH
@@ -12,9 +13,14 @@
 
 #define BINS 17            /* of 16 exponents each; the last takes what the one before cannot hold */
 #define BIN_ADDITIONS 4096 /* to a bin that is below 2^15 units: it stays below 2^52 of them */
-#define TRIED_EVERY 8      /* batches, after one that was not proven */
+#define TRIED_EVERY 16     /* batches, after one that was not proven */
 #define WORDS_F64 68
-#define WORDS_SQUARE 22
+#define WORDS_SQUARE 20
+#define MARGIN 3 /* numbers up to 2^MARGIN times the power of two below the sample's greatest are expected */
+
+#define FLAGS_SQUARE 4 /* bits by which the flags of squares are shifted */
+
+extern __shared__ double columns[]; /* bins or words; then words of squares */
 
 __device__ __forceinline__ int64_t add_lanes(int64_t x) {
     for (int lane = 16; lane > 0; lane /= 2)
@@ -33,123 +39,188 @@ static __device__ __noinline__ void add_atomically(int64_t *limb, unsigned bit, 
             atomicAdd((unsigned long long *)limb + bit / 32 + i, (unsigned long long)part[i]);
 }
 
-/* sum + rest of a thread, a warp, a block; exact where proven. */
+static __device__ __noinline__ uint32_t special_flag(double x) {
+    return x != x ? GP_EXACT_NAN : x > 0 ? GP_EXACT_PLUS_INFINITY : GP_EXACT_MINUS_INFINITY;
+}
+
+/*
+ * An exact total: sum is it rounded, sum + down it, down and up being equal. Of more bits than two doubles hold, down
+ * is odd in the end: it rounds as the total does.
+ */
 struct proof {
     double sum, down, up;
     __device__ bool holds() const {
         return down == up;
     }
-    __device__ void join(const proof &other) {
-        const double total = sum + other.sum, back = total - sum;
-        const double error = (sum - (total - back)) + (other.sum - back);
-        sum = total;
-        down = __dadd_rd(__dadd_rd(down, other.down), error);
-        up = __dadd_ru(__dadd_ru(up, other.up), error);
-    }
 };
 
 /*
- * Sums of what a float holds: a double is 29 bits wider. Bin b holds what has exponents 16 b to 16 b + 15, which are
- * multiples of 2^(16 b - 150) below 2^(16 b - 111): adding to it is exact.
+ * Sums of the levels, counted in their last bits: 2^unit, and 2^gap times that. Whole numbers, so that adding them is
+ * exact in any order.
+ */
+template <class I> struct two_levels {
+    I high, low;
+    __device__ void join(const two_levels &other) {
+        high += other.high;
+        low += other.low;
+    }
+};
+
+static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int gap, int unit) {
+    high += low >> gap;
+    low -= low >> gap << gap;
+    /* three doubles one above the other, the lower two not below 0 */
+    const double top = (double)(int64_t)(high >> 44) * 0x1p44, middle = (double)(int64_t)(high - (high >> 44 << 44));
+    const double sum = top + middle, scale = __hiloint2double((1023 + gap) << 20, 0);
+    const double error = (middle - (sum - top)) * scale, last = (double)(int64_t)low;
+    double rest = __dadd_rz(error, last);
+    if (__dadd_rd(error, last) != __dadd_ru(error, last))
+        rest = __longlong_as_double(__double_as_longlong(rest) | 1);
+    const double all = sum * scale + rest, left = rest - (all - sum * scale);
+    return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit)};
+}
+
+/* 2^bit units to limbs that only this thread adds to, or others too. */
+static __device__ __noinline__ void add_whole(int64_t *limb, int bit, __int128 units) {
+    for (int i = 0; i < 3; i++, bit += 48) {
+        const __int128 rest = i < 2 ? units >> 48 : 0;
+        add_atomically(limb, (unsigned)bit, (int64_t)(units - rest * ((__int128)1 << 48)));
+        units = rest;
+    }
+}
+
+/*
+ * t, so that numbers are expected to be below 2^t: by those of 32 vectors that are the same for all warps of the
+ * grid, which have the same units then.
+ */
+template <int BYTES> __device__ int expected_power(const gp_pass &pass, const run &r) {
+    const int bias = BYTES == 8 ? 1023 : 127, shift = BYTES == 8 ? 20 : 23;
+    const uint32_t infinity = BYTES == 8 ? 0x7ff00000 : 0x7f800000;
+    uint32_t most = 0;
+    if (pass.type == GP_F16)
+        return 16;
+    if (r.vectors > 0) {
+        const uint4 v =
+            __ldg((const uint4 *)r.first + r.vectors * (threadIdx.x % 32) / 32); /* by one warp of an SM */
+        const uint32_t word[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int i = BYTES == 8; i < 4; i += BYTES == 8 ? 2 : 1) {
+            const uint32_t upper = word[i] & 0x7fffffff, lower = BYTES == 2 ? word[i] << 16 & 0x7fffffff : 0;
+            most = max(most, max(upper < infinity ? upper : 0, lower < infinity ? lower : 0));
+        }
+    }
+    for (int lane = 16; lane > 0; lane /= 2)
+        most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lane));
+    const int power = most >> shift == 0 ? 0 : (int)(most >> shift) - bias + MARGIN;
+    return BYTES == 8 ? max(-970, min(power, 1000)) : max(-100, min(power, 125));
+}
+
+/*
+ * Sums of what a float holds. Levels are floats: 22 bits below 2^t, and 23 bits below those, added up as whole
+ * numbers. Bins are doubles, which are 29 bits wider: bin b holds what has exponents 16 b to 16 b + 15, multiples of
+ * 2^(16 b - 150) below 2^(16 b - 111). Adding to it is exact.
  */
 struct narrow_sum {
-    double sum;
-    double *bin;        /* of this thread: one every blockDim.x */
+    static const int GAP = 23;
+    int64_t high, low;
+    float first, second, below;
     uint32_t additions; /* since carrying; UINT32_MAX: the bins are not cleared yet */
-    uint32_t held;
 
+    static __device__ int unit(int t) {
+        return t - 45;
+    }
     static __host__ __device__ constexpr size_t column() {
         return BINS * sizeof(double);
     }
-    __device__ void clear(void *columns) {
-        sum = 0;
-        bin = (double *)columns + threadIdx.x;
+    __device__ void clear(int t) {
+        high = low = 0;
+        below = __uint_as_float((uint32_t)(127 + t) << 23);
+        first = 3 * below;
+        second = 3 * __uint_as_float((uint32_t)(127 + t - GAP) << 23);
         additions = UINT32_MAX;
-        held = 0;
     }
     __device__ bool spilled() const {
         return additions != UINT32_MAX;
     }
-    __device__ proof own() const {
-        return {sum, 0, 0};
+
+    /* Of f16 the rests are multiples of 2^-24 up to 2^-7, which up to 2^6 of add exactly. */
+    template <int N> __device__ __forceinline__ bool try_halves(const float (&x)[N], uint32_t &a, uint32_t &b) const {
+        float rests = 0, most = 0;
+        a = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const float n = x[i] + first;
+            rests += x[i] - (n - first);
+            most = fmaxf(most, fabsf(x[i]));
+            a += __float_as_uint(n);
+        }
+        a -= N * __float_as_uint(first);
+        b = (uint32_t)__float2int_rn(rests * 0x1p29f);
+        return most < below && rests == rests;
+    }
+    template <int N> __device__ __forceinline__ bool try_levels(const float (&x)[N], uint32_t &a, uint32_t &b) const {
+        bool lost = false;
+        a = b = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const float n = x[i] + first, rest = x[i] - (n - first), m = rest + second;
+            lost |= !(fabsf(x[i]) < below);
+            lost |= m - second != rest;
+            a += __float_as_uint(n);
+            b += __float_as_uint(m);
+        }
+        a -= N * __float_as_uint(first);
+        b -= N * __float_as_uint(second);
+        return !lost;
+    }
+    __device__ __forceinline__ void accept(uint32_t a, uint32_t b) {
+        high += (int32_t)a;
+        low += (int32_t)b;
     }
 
     /* Carries leave less than 2^15 units in a bin; adding and subtracting 1.5 * 2^52 units of the next rounds to it.
      */
-    __device__ __noinline__ void make_room() {
-        if (additions == UINT32_MAX) {
-            for (int b = 0; b < BINS; b++)
-                bin[b * blockDim.x] = 0;
-        } else {
-            for (int b = 0; b < BINS - 1; b++) {
-                const double held_now = bin[b * blockDim.x],
-                             big = __hiloint2double((1023 + 52 - 150 + 16 * (b + 1)) << 20 | 0x80000, 0);
-                const double carried = (held_now + big) - big;
-                if (carried - carried != 0)
-                    break; /* infinite, or no number: the last bin's only */
-                bin[(b + 1) * blockDim.x] += carried;
-                bin[b * blockDim.x] = held_now - carried;
-            }
+    static __device__ __noinline__ void carry(bool clears) {
+        double *bin = columns + threadIdx.x;
+        for (int b = 0; b < BINS - 1 && !clears; b++) {
+            const double held = bin[b * blockDim.x],
+                         big = __hiloint2double((1023 + 52 - 150 + 16 * (b + 1)) << 20 | 0x80000, 0);
+            const double carried = (held + big) - big;
+            if (carried - carried != 0)
+                break; /* infinite, or no number: the last bin's only */
+            bin[(b + 1) * blockDim.x] += carried;
+            bin[b * blockDim.x] = held - carried;
         }
-        additions = 0;
+        for (int b = 0; b < BINS && clears; b++)
+            bin[b * blockDim.x] = 0;
     }
 
-    /* x of up to 24 bits; of a partial sum, one that a float could not hold may lie in the last. */
-    __device__ __forceinline__ void add(double x, int exponent) {
-        double *to = bin + (exponent >> 4) * blockDim.x;
-        *to += x;
-    }
-
-    template <int N> __device__ __forceinline__ void take(const float (&x)[N]) {
-        bool proven = false;
-        if (held == 0) {
-            double down = sum, up = sum;
-#pragma unroll
-            for (int i = 0; i < N; i++) {
-                const double wide = x[i];
-                down = __dadd_rd(down, wide);
-                up = __dadd_ru(up, wide);
-            }
-            proven = down == up;
-            if (__all_sync(__activemask(), proven)) {
-                sum = down;
-                return;
-            }
-            held = TRIED_EVERY;
+    __device__ __forceinline__ void make_room(uint32_t more) {
+        if (additions > BIN_ADDITIONS - more) {
+            carry(additions == UINT32_MAX);
+            additions = 0;
         }
-        held--;
-        if (additions > BIN_ADDITIONS - N)
-            make_room();
-        additions += N;
+        additions += more;
+    }
+    template <int N> __device__ __forceinline__ void spill(const float (&x)[N]) {
+        make_room(N);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            add(x[i], (int)(__float_as_uint(x[i]) >> 23 & 0xff));
-    }
-
-    /* Puts the sum into the bins too: 24 bits at a time. */
-    __device__ void settle() {
-        make_room();
-        for (int i = 0; i < 3; i++) {
-            const double part = __hiloint2double(__double2hiint(sum), __double2loint(sum) & 0xe0000000);
-            const int exponent = (__double2hiint(part) >> 20 & 0x7ff) - 1023 + 127;
-            add(part, exponent < 0 ? 0 : exponent > 255 ? 255 : exponent);
-            sum = part - part != 0 ? 0 : sum - part;
-        }
+            columns[(__float_as_uint(x[i]) >> 27 & 15) * blockDim.x + threadIdx.x] += (double)x[i];
     }
 
     /* What a warp's threads find in the block's bins i, added to limbs of unit 2^-149. */
-    static __device__ uint32_t drain(const void *columns, int64_t *limb) {
+    static __device__ __noinline__ uint32_t drain(int64_t *limb) {
         uint32_t flags = 0;
         for (int b = threadIdx.x / 32; b < BINS; b += blockDim.x / 32) {
-            const double *bins = (const double *)columns + b * blockDim.x,
-                         scale = __hiloint2double((1023 + 150 - 16 * b) << 20, 0);
+            const double *bins = columns + b * blockDim.x, scale = __hiloint2double((1023 + 150 - 16 * b) << 20, 0);
             int64_t units = 0;
             for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32) {
                 const double x = bins[i];
                 if (x - x == 0)
                     units += __double2ll_rn(x * scale);
                 else
-                    flags |= x != x ? GP_EXACT_NAN : x > 0 ? GP_EXACT_PLUS_INFINITY : GP_EXACT_MINUS_INFINITY;
+                    flags |= special_flag(x);
             }
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0) /* an even number of 2^-150 */
@@ -159,113 +230,161 @@ struct narrow_sum {
     }
 };
 
-/* Sums of doubles, and of products of two floats: TwoSum, its errors rounded both ways. */
-template <int WORDS, int UNIT> struct wide_sum {
-    double sum, rest;
-    uint32_t *word; /* each 2^31 too large, so that carries past three of them are rare for either sign */
+/*
+ * What is added of an element: a double, or the square of a float; and that as a whole number 2^bit, times 2^-1074 or
+ * 2^-298. sign: all ones of negative ones.
+ */
+struct whole_float {
+    uint32_t low, high, bit, sign;
+};
+
+__device__ __forceinline__ double value(double x) {
+    return x;
+}
+
+__device__ __forceinline__ double value(float x) {
+    return (double)x * x;
+}
+
+__device__ __forceinline__ bool is_special(double x) {
+    return ((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000;
+}
+
+__device__ __forceinline__ bool is_special(float x) {
+    return (__float_as_uint(x) & 0x7fffffff) >= 0x7f800000;
+}
+
+__device__ __forceinline__ whole_float whole_of(double x) {
+    const uint32_t upper = (uint32_t)__double2hiint(x), exponent = upper >> 20 & 0x7ff, normal = min(exponent, 1);
+    return {(uint32_t)__double2loint(x), (upper & 0xfffff) + normal * 0x100000, exponent - normal,
+            (uint32_t)((int32_t)upper >> 31)};
+}
+
+__device__ __forceinline__ whole_float whole_of(float x) {
+    const uint32_t bits = __float_as_uint(x), exponent = bits >> 23 & 0xff, normal = min(exponent, 1);
+    const uint32_t mantissa = (bits & 0x7fffff) + normal * 0x800000;
+    return {mantissa * mantissa, __umulhi(mantissa, mantissa), 2 * (exponent - normal), 0};
+}
+
+/*
+ * Sums of doubles below 2^t, and of products of two floats. Levels are doubles that are added to up to 16 times.
+ * The words of the columns are each 2^31 too large, so that carries past three of them are rare for either sign.
+ */
+template <int WORDS, int BEHIND> struct wide_sum {
+    static const int GAP = 48;
+    __int128 high, low;
+    double first, second;
+    uint32_t limit; /* the upper half of 2^t */
     uint32_t flags;
-    uint32_t held;
     bool cleared;
 
+    static __device__ int unit(int t) {
+        return t - 95;
+    }
     static __host__ __device__ constexpr size_t column() {
         return WORDS * sizeof(uint32_t);
     }
-    __device__ void clear(void *columns) {
-        sum = rest = 0;
-        word = (uint32_t *)columns + threadIdx.x;
-        flags = held = 0;
+    __device__ void clear(int t) {
+        high = low = 0;
+        first = __hiloint2double((1023 + t + 5) << 20 | 0x80000, 0);
+        second = __hiloint2double((1023 + t + 5 - GAP) << 20 | 0x80000, 0);
+        limit = (uint32_t)(1023 + t) << 20;
+        flags = 0;
         cleared = false;
     }
     __device__ bool spilled() const {
         return cleared;
     }
-    __device__ proof own() const {
-        return {sum, rest, rest};
+
+    template <class T, int N>
+    __device__ __forceinline__ bool try_levels(const T (&x)[N], int64_t &a, int64_t &b) const {
+        bool lost = false;
+        double s = first, u = second;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const double y = value(x[i]), n = s + y, rest = y - (n - s), m = u + rest;
+            lost |= ((uint32_t)__double2hiint(y) & 0x7fffffff) >= limit;
+            lost |= m - u != rest;
+            s = n;
+            u = m;
+        }
+        a = __double_as_longlong(s) - __double_as_longlong(first);
+        b = __double_as_longlong(u) - __double_as_longlong(second);
+        return !lost;
     }
-    __device__ __noinline__ void make_room() {
-        if (!cleared)
-            for (int i = 0; i < WORDS; i++)
-                word[i * blockDim.x] = 0x80000000;
+    __device__ __forceinline__ void accept(int64_t a, int64_t b) {
+        high += a;
+        low += b;
+    }
+
+    static __device__ __forceinline__ uint32_t *words() {
+        return (uint32_t *)(columns + BEHIND * blockDim.x);
+    }
+    __device__ __forceinline__ void make_room() {
+        for (int i = 0; i < WORDS && !cleared; i++)
+            words()[i * blockDim.x + threadIdx.x] = 0x80000000;
         cleared = true;
     }
 
-    __device__ __forceinline__ void add(double x) {
-        const uint32_t high = (uint32_t)__double2hiint(x), exponent = high >> 20 & 0x7ff;
-        if (exponent == 0x7ff) {
-            flags |= x != x ? GP_EXACT_NAN : x > 0 ? GP_EXACT_PLUS_INFINITY : GP_EXACT_MINUS_INFINITY;
-            return;
-        }
-        uint64_t mantissa = (uint64_t)(high & 0xfffff) << 32 | (uint32_t)__double2loint(x);
-        int bit = -1074 - UNIT;
-        if (exponent > 0) {
-            mantissa |= (uint64_t)1 << 52;
-            bit += (int)exponent - 1;
-        }
-        if (UNIT > -1074 && bit < 0) {
-            mantissa = bit > -64 ? mantissa >> -bit : 0;
-            bit = 0;
-        }
-        uint32_t *to = word + (bit >> 5) * blockDim.x;
-        const uint32_t shift = bit & 31, low = (uint32_t)mantissa, middle = (uint32_t)(mantissa >> 32);
-        const uint32_t a0 = low << shift, a1 = __funnelshift_l(low, middle, shift),
-                       a2 = __funnelshift_l(middle, 0, shift);
-        uint32_t w0 = to[0], w1 = to[blockDim.x], w2 = to[2 * blockDim.x], over;
-        if ((int32_t)high < 0)
-            asm("sub.cc.u32 %0, %0, %4; subc.cc.u32 %1, %1, %5; subc.cc.u32 %2, %2, %6; subc.u32 %3, 0, 0;"
-                : "+r"(w0), "+r"(w1), "+r"(w2), "=r"(over)
-                : "r"(a0), "r"(a1), "r"(a2));
-        else
-            asm("add.cc.u32 %0, %0, %4; addc.cc.u32 %1, %1, %5; addc.cc.u32 %2, %2, %6; addc.u32 %3, 0, 0;"
-                : "+r"(w0), "+r"(w1), "+r"(w2), "=r"(over)
-                : "r"(a0), "r"(a1), "r"(a2));
-        to[0] = w0;
-        to[blockDim.x] = w1;
-        to[2 * blockDim.x] = w2;
-        for (to += 3 * blockDim.x; over != 0; to += blockDim.x) { /* 1 or -1 */
-            const uint32_t was = *to, now = was + over;
-            *to = now;
+    /* Adds to three words; what they carry: 1, or -1. */
+    static __device__ __forceinline__ uint32_t add(const whole_float &x) {
+        const uint32_t at = (x.bit >> 5) * blockDim.x + threadIdx.x;
+        uint32_t *const word = words();
+        const uint32_t a0 = (x.low << (x.bit & 31)) ^ x.sign, a1 = __funnelshift_l(x.low, x.high, x.bit) ^ x.sign;
+        const uint32_t a2 = __funnelshift_l(x.high, 0, x.bit) ^ x.sign;
+        uint32_t w0 = word[at], w1 = word[at + blockDim.x], w2 = word[at + 2 * blockDim.x], over;
+        /* minus a number is its bits inverted, and 1: the carry of sign + sign */
+        asm("{ .reg .u32 one; add.cc.u32 one, %7, %7; addc.cc.u32 %0, %0, %4; addc.cc.u32 %1, %1, %5; "
+            "addc.cc.u32 %2, %2, %6; addc.u32 %3, %7, 0; }"
+            : "+r"(w0), "+r"(w1), "+r"(w2), "=r"(over)
+            : "r"(a0), "r"(a1), "r"(a2), "r"(x.sign));
+        word[at] = w0;
+        word[at + blockDim.x] = w1;
+        word[at + 2 * blockDim.x] = w2;
+        return over;
+    }
+    static __device__ __noinline__ void carry(uint32_t bit, uint32_t over) {
+        for (uint32_t at = ((bit >> 5) + 3) * blockDim.x + threadIdx.x; over != 0; at += blockDim.x) {
+            const uint32_t was = words()[at], now = was + over;
+            words()[at] = now;
             over = over == 1 ? (now == 0 ? 1 : 0) : (was == 0 ? UINT32_MAX : 0);
         }
     }
-
-    template <int N> __device__ __forceinline__ void take(const double (&x)[N]) {
-        if (held == 0) {
-            double s = sum, down = rest, up = rest;
-#pragma unroll
-            for (int i = 0; i < N; i++) {
-                const double total = s + x[i], back = total - s;
-                const double error = (s - (total - back)) + (x[i] - back);
-                s = total;
-                down = __dadd_rd(down, error);
-                up = __dadd_ru(up, error);
-            }
-            if (__all_sync(__activemask(), down == up)) {
-                sum = s;
-                rest = down;
-                return;
-            }
-            held = TRIED_EVERY;
-        }
-        held--;
-        if (!cleared)
-            make_room();
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            add(x[i]);
-    }
-
-    __device__ void settle() {
+    /* Without branches but for what is rare, so that one element's shifts overlap the other's additions. */
+    template <class T, int N> __device__ __forceinline__ void spill(const T (&x)[N]) {
+        uint32_t over[N], carries = 0;
+        bool special = false;
+        T finite[N];
         make_room();
-        add(sum);
-        add(rest);
-        sum = rest = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            finite[i] = x[i];
+            special |= is_special(x[i]);
+        }
+        if (special)
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                if (is_special(x[i])) {
+                    flags |= special_flag(value(x[i]));
+                    finite[i] = 0;
+                }
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            over[i] = add(whole_of(finite[i]));
+            carries |= over[i];
+        }
+        if (carries != 0)
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                if (over[i] != 0)
+                    carry(whole_of(finite[i]).bit, over[i]);
     }
 
-    static __device__ void drain(const void *columns, int64_t *limb) {
+    static __device__ __noinline__ void drain(int64_t *limb) {
         for (int l = threadIdx.x / 32; l < WORDS; l += blockDim.x / 32) {
             int64_t units = 0;
             for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32)
-                units += (int64_t)((const uint32_t *)columns)[l * blockDim.x + i] - 0x80000000;
+                units += (int64_t)words()[l * blockDim.x + i] - 0x80000000;
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0)
                 atomicAdd((unsigned long long *)limb + l, (unsigned long long)units);

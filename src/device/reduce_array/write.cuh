@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what kernels gather to results. What one machine instruction rounds is written at once; all else is left in
- * the workspace for reduce_any, launched next, which writes results by the processor's own source.
+ * From what kernels gather to results. What is short to round is written at once; all else is left in the workspace
+ * for reduce_any, launched next, which writes results by the processor's own source.
  */
 #ifndef GP_WRITE_CUH
 #define GP_WRITE_CUH
@@ -16,6 +16,8 @@
 struct reduce_space {
     uint32_t started;
     uint32_t unused[31];
+    uint32_t drawn; /* tiles of the running call */
+    uint32_t unused_drawn[31];
     uint32_t pending; /* `whole` has results that are not written yet */
     uint32_t unused_too[31];
     gp_accumulator whole;
@@ -29,6 +31,7 @@ struct reduce_arguments {
     volatile uint32_t *overflow; /* set by an integer result that its type does not hold */
     volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
+    uint32_t dealt;        /* tiles from here on are drawn; UINT32_MAX: none */
     gp_exact_form form[2]; /* of sums, of squares */
 };
 
@@ -58,14 +61,6 @@ __device__ inline void tell_host(const reduce_arguments &a) {
         return;
     __threadfence_system();
     *a.done = a.sequence;
-}
-
-/* x in units of a form, to limbs that other blocks add to. */
-static __device__ __noinline__ void add_double(int64_t *limb, gp_exact_form form, double x) {
-    const gp_exact_parts p = gp_exact_parts_f64(x);
-    const int bit = (int)p.bit - 1074 - form.unit;
-    const uint64_t magnitude = bit >= 0 ? p.mantissa : bit > -64 ? p.mantissa >> -bit : 0;
-    add_atomically(limb, bit > 0 ? (unsigned)bit : 0, p.negative ? -(int64_t)magnitude : (int64_t)magnitude);
 }
 
 __device__ inline void store_raw(unsigned char *to, uint32_t bytes, uint64_t raw) {
@@ -202,7 +197,7 @@ template <class T> __device__ bool write_results(const gp_pass &pass, const T &t
     return all;
 }
 
-/* What reduce_any needs, if it is needed. */
+/* What reduce_any needs. */
 __device__ inline void leave(gp_accumulator *, const gp_pass &, const bits_total &) {}
 
 __device__ inline void leave(gp_accumulator *, const gp_pass &, const extremes_total &) {}

@@ -36,25 +36,57 @@ static unsigned form_of(const gp_pass *pass) {
         return GP_ALL_EXTREMES + width;
     if (!gp_type_is_float(pass->type))
         return GP_ALL_INTS + width;
-    return (wants(pass, GP_WANT_SQUARES) ? GP_ALL_SQUARES : GP_ALL_FLOATS) + width - 1;
+    return wants(pass, GP_WANT_SQUARES) ? GP_ALL_SQUARES + width - 1 : GP_ALL_FLOATS + pass->type - GP_F16;
 }
 
-static size_t column_of(unsigned form) {
-    if (form >= GP_ALL_SQUARES)
-        return GP_ALL_COLUMN_SQUARES;
-    if (form < GP_ALL_FLOATS)
-        return 0;
-    return form == GP_ALL_FLOATS + 2 ? GP_ALL_COLUMN_F64 : GP_ALL_COLUMN_FLOATS;
+/* What the kernel's forms are compiled for; by gp_reduce_all_form. */
+#define LIGHT GP_REDUCE_ALL_THREADS, GP_REDUCE_ALL_LIGHT_REGS
+#define HEAVY GP_REDUCE_ALL_THREADS, GP_REDUCE_ALL_HEAVY_REGS
+#define FEW GP_REDUCE_ALL_FEW_THREADS, GP_REDUCE_ALL_REGS
+#define VECTORS GP_REDUCE_ALL_VECTORS
+
+static const struct {
+    unsigned threads, regs, vectors;
+    size_t column;
+} forms[GP_ALL_FORMS] = {
+    {LIGHT, VECTORS, 0},
+    {LIGHT, VECTORS, 0},
+    {LIGHT, VECTORS, 0},
+    {LIGHT, VECTORS, 0},
+    {HEAVY, VECTORS, 0},
+    {HEAVY, VECTORS, 0},
+    {HEAVY, VECTORS, 0},
+    {HEAVY, VECTORS, 0},
+    {HEAVY, VECTORS, 0},
+    {FEW, VECTORS, GP_ALL_COLUMN_FLOATS},
+    {FEW, VECTORS, GP_ALL_COLUMN_FLOATS},
+    {HEAVY, VECTORS, GP_ALL_COLUMN_FLOATS},
+    {FEW, VECTORS, GP_ALL_COLUMN_F64},
+    {FEW, 1, GP_ALL_COLUMN_SQUARES},
+    {HEAVY, 2, GP_ALL_COLUMN_SQUARES},
+};
+
+/*
+ * SMs get unequal shares of the memory's bandwidth, so that the last tiles are drawn: a fifth, and of floats, whose
+ * next tile is loaded before one is taken, a twentieth. A drawing costs a barrier, and what is small has none.
+ */
+static uint32_t dealt_of(uint64_t tiles, uint64_t blocks, bool ahead) {
+    const uint64_t rounds = tiles / blocks;
+    if (rounds < 2 || rounds >= (uint64_t)1 << 18)
+        return UINT32_MAX;
+    return (uint32_t)(blocks * (rounds - gp_divide_up(rounds, ahead ? 20 : 5)));
 }
 
-/* Whether one machine instruction makes the result of what the kernel has gathered, whatever the data. */
+/* Whether the kernel itself writes the result of what it has gathered, whatever the data. */
 static bool is_plain(const gp_pass *pass, const gp_pass_result *result) {
     const bool squares = result->op == GP_REDUCE_SUM_SQUARES, sum = result->op == GP_REDUCE_SUM;
     const unsigned bits = 8 * gp_type_bytes(pass->type) * (squares ? 2 : 1) + gp_log2(pass->length) + 1;
     if (pass->kind != GP_PASS_MOMENTS || result->op == GP_REDUCE_COUNT)
         return true;
-    if (gp_type_is_float(pass->type) || (!squares && !sum && result->op != GP_REDUCE_SUM_ABS))
+    if (!squares && !sum && result->op != GP_REDUCE_SUM_ABS)
         return false;
+    if (gp_type_is_float(pass->type))
+        return gp_type_is_float(result->type);
     if (sum && result->type == GP_U64 && gp_type_is_signed(pass->type))
         return false;
     return bits < 64 && result->type != GP_F16 && result->type != GP_BF16;
@@ -65,23 +97,25 @@ bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsig
     if (!does_all(pass))
         return false;
     const unsigned form = form_of(pass);
-    const unsigned most = form == GP_ALL_FLOATS + 2 ? GP_REDUCE_ALL_F64_THREADS : GP_REDUCE_ALL_THREADS;
     const uint32_t bytes = gp_type_bytes(pass->type);
-    tiling->threads = gp_threads_of_attempt(most, 32, attempt);
+    tiling->threads = gp_threads_of_attempt(forms[form].threads, 32, attempt);
     if (tiling->threads == 0)
         return false;
     tiling->form = form;
-    tiling->smem = tiling->threads * column_of(form);
-    const uint32_t tile = tiling->threads * GP_REDUCE_ALL_BYTES;
+    tiling->smem = tiling->threads * forms[form].column;
+    if (forms[form].column > 0 && tiling->smem < sizeof(gp_accumulator))
+        tiling->smem = sizeof(gp_accumulator); /* in which the last block rounds */
+    const uint32_t tile = tiling->threads * forms[form].vectors * 16;
     gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, GP_REDUCE_ALL_REGS, GP_REDUCE_ALL_STATIC_SMEM + tiling->smem,
-                         &held);
-    /* tiles are counted from the memory line in which the elements begin */
-    const uint64_t tiles = gp_divide_up(pass->length * bytes + GP_ALIGN_MAX - problem->in_align, tile);
+    gp_occupancy_compute(device, tiling->threads, forms[form].regs, GP_REDUCE_ALL_STATIC_SMEM + tiling->smem, &held);
+    /* as if the elements began as far behind a memory line as they may */
+    const uint64_t all = pass->length * bytes + GP_ALIGN_MAX - problem->in_align;
     const uint64_t resident =
         gp_least((uint64_t)held.blocks_per_sm * device->multiprocessors, GP_REDUCE_ALL_GRID_MAX);
-    tiling->blocks = gp_least(tiles, resident);
+    tiling->blocks = gp_least(gp_divide_up(all, tile), resident);
     tiling->t[GP_TILE_COLS] = tile / bytes;
+    tiling->t[GP_REDUCE_ALL_DEALT] =
+        tiling->blocks > 0 ? dealt_of(all / tile, tiling->blocks, form >= GP_ALL_FLOATS) : UINT32_MAX;
     for (unsigned r = 0; r < pass->results; r++)
         tiling->t[GP_REDUCE_ALL_REST] |= !is_plain(pass, &pass->result[r]);
     return true;

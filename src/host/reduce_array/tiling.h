@@ -5,13 +5,14 @@
 
 #include <stdint.h>
 
-/* Registers of 64 let an SM hold two blocks, and all three of doubles, whose sums take 68 KiB of shared memory each.
- */
+/* Blocks of 512 threads, three an SM where 40 registers are enough; and of 256 with 80, three an SM too. */
 #define GP_REDUCE_ALL_THREADS 512
-#define GP_REDUCE_ALL_F64_THREADS 256
-#define GP_REDUCE_ALL_REGS 64
+#define GP_REDUCE_ALL_FEW_THREADS 256 /* of floats that have not 4 bytes */
+#define GP_REDUCE_ALL_LIGHT_REGS 40   /* bits, and extremes of up to 4 bytes */
+#define GP_REDUCE_ALL_HEAVY_REGS 64
+#define GP_REDUCE_ALL_REGS 80 /* of GP_REDUCE_ALL_FEW_THREADS */
 #define GP_REDUCE_ALL_STATIC_SMEM 2688
-#define GP_REDUCE_ALL_BYTES 64 /* that a thread loads at once */
+#define GP_REDUCE_ALL_VECTORS 4 /* of 16 bytes, that a thread loads at once; fewer with squares */
 #define GP_REDUCE_ALL_GRID_MAX 2048
 
 #define GP_REDUCE_ANY_THREADS 32
@@ -24,21 +25,21 @@ typedef enum gp_reduce_all_form {
     GP_ALL_BITS,
     GP_ALL_EXTREMES,                    /* of 1 byte; then of 2, 4 and 8 */
     GP_ALL_INTS = GP_ALL_EXTREMES + 4,  /* of 1 byte; then of 2, 4 and 8 */
-    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* of 2 bytes; then of 4 and 8 */
-    GP_ALL_SQUARES = GP_ALL_FLOATS + 3, /* of 2 bytes; then of 4: with sums of squares */
+    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* f16; then bf16, f32 and f64 */
+    GP_ALL_SQUARES = GP_ALL_FLOATS + 4, /* of 2 bytes; then of 4: with sums of squares */
     GP_ALL_FORMS = GP_ALL_SQUARES + 2
 } gp_reduce_all_form;
 
 /* Dynamic shared memory of a thread: what its sums need that are not exact in a register. */
 #define GP_ALL_COLUMN_FLOATS 136
 #define GP_ALL_COLUMN_F64 272
-#define GP_ALL_COLUMN_SQUARES 224
+#define GP_ALL_COLUMN_SQUARES 216
 
 /* In a tiling, behind the tile. */
 enum {
-    GP_REDUCE_ALL_REST =
-        2, /* not 0: reduce_any is launched behind it, for results that take more than an instruction */
-    GP_REDUCE_ANY_TEAM = 2 /* threads that share an output, a power of two */
+    GP_REDUCE_ALL_REST = 2,  /* not 0: reduce_any is launched behind it, for results that it may leave */
+    GP_REDUCE_ALL_DEALT = 3, /* tiles from here on are drawn; UINT32_MAX: none */
+    GP_REDUCE_ANY_TEAM = 2   /* threads that share an output, a power of two */
 };
 
 /* The part of the context's workspace that is not gp_reduce_int()'s. */
