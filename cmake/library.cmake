@@ -10,7 +10,7 @@ set(host_sources
   reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
   reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_avx2.c reduce_array/cpu_avx512.c reduce_array/cpu_neon.c
-  reduce_array/fit.c reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
+  reduce_array/fit.c reduce_array/fit_many.c reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
@@ -23,7 +23,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange/mirror.cu rearrange/mirror_pick.cu rearrange/pick.cu rearrange/pieces.cu rearrange/plain.cu
     rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
     reduce/reduce.cu
-    reduce_array/all.cu reduce_array/any.cu
+    reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu
     stage/memory.c stage/move.c stage/run.c stage/slot.c stage/stage.c stage/whole.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu)

@@ -7,7 +7,7 @@
 #include "driver.h"
 #include "launch.h"
 
-#define GP_WORKSPACE_BYTES ((size_t)1 << 20)
+#define GP_WORKSPACE_BYTES ((size_t)8 << 20)
 #define GP_STAGE_SLOTS 4                    /* pieces of a staged call under way at once */
 #define GP_DEPENDENT_LAUNCH_ARCHITECTURE 90 /* first with programmatic dependent launch */
 #define GP_RAISED_MAX 256 /* kernels whose shared memory limit was raised: at least all that there are */

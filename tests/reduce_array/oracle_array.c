@@ -87,6 +87,8 @@ static bool take(const values *all, value *v, const size_t index[GP_AXES], uint6
     const bool nan = v->nan || (!where && y.nan);
     if (op == GP_REDUCE_DOT)
         multiply(v, &y);
+    if (op == GP_REDUCE_COUNT_DIFF && v->infinity == y.infinity)
+        v->infinity = y.infinity = 0; /* equal ones do not differ, though their difference is no number */
     if (takes_differences(op))
         subtract(v, &y);
     mpz_clear(y.units);

@@ -3,6 +3,7 @@
  * reduce_any: any view, type and operation by the processor's own source, an element a thread at a time. Launched
  * behind reduce_all, it writes what that one has left.
  */
+#include "../../host/reduce_array/fit.h"
 #include "write.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
@@ -41,24 +42,43 @@ static __device__ void write_all(const reduce_arguments &a, gp_accumulator *whol
             *a.overflow = 1;
 }
 
-/*
- * team: threads that share an output. rest: only what reduce_all has left is written, by one thread, from a copy
- * that is near; the block is one team.
- */
+/* Which outputs reduce_any does, and from what. */
+enum reduce_any_work {
+    ALL_OUTPUTS,
+    REST,  /* what reduce_all has left, by one thread, from a copy that is near; the block is one team */
+    FAILED /* those that reduce_many has not proved */
+};
+
+/* The blocks count themselves in the end: the last forgets what has failed. */
+static __device__ void forget_failures(many_space *space) {
+    if (threadIdx.x == 0 && atomicInc(&space->finished, gridDim.x - 1) == gridDim.x - 1)
+        space->failed = 0;
+}
+
+/* team: threads that share an output. */
 __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
-    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, bool rest) {
+    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, reduce_any_work work) {
     extern __shared__ gp_accumulator part[];
     gp_grid_dependency_wait();
-    if (rest && a.space->pending == 0)
+    const bool rest = work == REST;
+    const uint32_t failed = work == FAILED ? *(volatile uint32_t *)&a.many->failed : 0;
+    const bool listed = work == FAILED && failed <= GP_MANY_FAILED_MAX;
+    const uint64_t outputs = listed ? failed : a.pass.outputs;
+    if (work == FAILED)
+        __syncthreads(); /* all have read it */
+    if ((rest && a.space->pending == 0) || outputs == 0) {
+        if (work == FAILED)
+            forget_failures(a.many);
         return;
+    }
     const unsigned i = threadIdx.x, member = i % team, teams = blockDim.x / team;
     for (unsigned word = i; rest && word < sizeof *part / 4; word += blockDim.x)
         ((uint32_t *)part)[word] = ((const uint32_t *)&a.space->whole)[word];
     __syncthreads();
-    for (uint64_t first = (uint64_t)blockIdx.x * teams; first < a.pass.outputs;
-         first += (uint64_t)gridDim.x * teams) {
-        const uint64_t output = first + i / team;
-        const bool mine = output < a.pass.outputs && !rest;
+    for (uint64_t first = (uint64_t)blockIdx.x * teams; first < outputs; first += (uint64_t)gridDim.x * teams) {
+        const uint64_t number = first + i / team;
+        const bool mine = number < outputs && !rest;
+        const uint64_t output = mine && listed ? a.many->failure[number] : number;
         if (mine) {
             gp_accumulator_clear(&part[i]);
             take_elements(&part[i], a.pass, output, member, team);
@@ -76,11 +96,13 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
         a.space->pending = 0;
     if (i == 0)
         tell_host(a);
+    if (work == FAILED)
+        forget_failures(a.many);
 }
 
-static gp_status launch(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, bool rest) {
+static gp_status launch(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, reduce_any_work work) {
     unsigned team = plan->tiling.t[GP_REDUCE_ANY_TEAM];
-    void *list[] = {arguments, &team, &rest};
+    void *list[] = {arguments, &team, &work};
     return gp_gpu_launch(context, plan, (const void *)reduce_any, list);
 }
 
@@ -91,10 +113,18 @@ gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_argume
     one.tiling.smem = sizeof(gp_accumulator);
     one.tiling.blocks = 1;
     one.tiling.t[GP_REDUCE_ANY_TEAM] = GP_REDUCE_ANY_THREADS;
-    return launch(context, &one, arguments, true);
+    return launch(context, &one, arguments, REST);
+}
+
+gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                           reduce_arguments *arguments) {
+    gp_plan some = *plan;
+    memset(&some.tiling, 0, sizeof some.tiling);
+    GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling));
+    return launch(context, &some, arguments, FAILED);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_any) {
     reduce_arguments arguments = gp_reduce_arguments(context, problem);
-    return launch(context, plan, &arguments, false);
+    return launch(context, plan, &arguments, ALL_OUTPUTS);
 }

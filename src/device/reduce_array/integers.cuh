@@ -208,6 +208,18 @@ struct integers_total {
     }
 };
 
+/* One integer, its sign extended. */
+__device__ __forceinline__ void integers_take(integers_total &t, uint64_t x, uint32_t wants, bool has_sign) {
+    const uint64_t sign = has_sign ? (uint64_t)((int64_t)x >> 63) : 0, magnitude = (x ^ sign) - sign;
+    if (wants & GP_WANT_SUM)
+        add_words(t.sum, x, sign, 0);
+    if (wants & GP_WANT_ABS)
+        add_words(t.abs, magnitude, 0, 0);
+    if (wants & GP_WANT_SQUARES)
+        add_words(t.square, magnitude * magnitude, __umul64hi(magnitude, magnitude), 0);
+    t.count += x != 0;
+}
+
 /* What is wanted is asked once a batch; a batch's own sums fit 64 bits, but for elements of 8 bytes. */
 template <int BYTES> struct integers {
     typedef integers_total total;
@@ -268,22 +280,11 @@ template <int BYTES> struct integers {
         return word ? 1 : 0;
     }
 
-    __device__ __forceinline__ void take_wide(uint64_t x) {
-        const uint64_t sign = has_sign ? (uint64_t)((int64_t)x >> 63) : 0, magnitude = (x ^ sign) - sign;
-        if (wants & GP_WANT_SUM)
-            add_words(t.sum, x, sign, 0);
-        if (wants & GP_WANT_ABS)
-            add_words(t.abs, magnitude, 0, 0);
-        if (wants & GP_WANT_SQUARES)
-            add_words(t.square, magnitude * magnitude, __umul64hi(magnitude, magnitude), 0);
-        t.count += x != 0;
-    }
-
     template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
         if (BYTES == 8) {
 #pragma unroll
             for (int i = 0; i < 2 * N; i++)
-                take_wide(wide_of(v[i / 2], i % 2));
+                integers_take(t, wide_of(v[i / 2], i % 2), wants, has_sign);
             return;
         }
         if (wants & GP_WANT_SUM) {

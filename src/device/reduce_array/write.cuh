@@ -25,9 +25,19 @@ struct reduce_space {
     uint64_t sent[1]; /* word w of block b at [w * blocks + b]: there once the upper half is not 0 */
 };
 
+/* That of reduce_many, with outputs whose results it does not write. */
+struct many_space {
+    uint32_t failed;   /* how many; more than have room: then all are done again */
+    uint32_t finished; /* blocks of reduce_any */
+    uint32_t failure[GP_MANY_FAILED_MAX];
+    uint32_t arrived[GP_MANY_TILES_MAX];
+    uint32_t sent[GP_MANY_SENT_BYTES / 4];
+};
+
 struct reduce_arguments {
     gp_pass pass;
     reduce_space *space;
+    many_space *many;
     volatile uint32_t *overflow; /* set by an integer result that its type does not hold */
     volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
@@ -42,6 +52,7 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
     reduce_arguments a = {};
     a.pass = *problem->pass;
     a.space = (reduce_space *)((char *)gpu->workspace + GP_REDUCE_ARRAY_SPACE_FIRST);
+    a.many = (many_space *)((char *)gpu->workspace + GP_REDUCE_MANY_SPACE_FIRST);
     a.overflow = &gpu->slot_device->overflow;
     a.form[0] = gp_exact_form_of(type, false);
     a.form[1] = gp_exact_form_of(type, true);
@@ -54,6 +65,10 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
 
 /* Launches reduce_any for what reduce_all leaves. */
 gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
+
+/* And for outputs that reduce_many has not proved. */
+gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                           reduce_arguments *arguments);
 
 /* By one thread, when it has written all results. */
 __device__ inline void tell_host(const reduce_arguments &a) {

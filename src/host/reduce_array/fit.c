@@ -4,6 +4,7 @@
 #include "../arithmetic.h"
 #include "../occupancy.h"
 #include "../problem.h"
+#include "../status.h"
 #include "accumulator.h"
 #include "tiling.h"
 
@@ -11,21 +12,19 @@ static bool wants(const gp_pass *pass, unsigned all) {
     return (pass->wants & all) == all;
 }
 
-/* Places rise with the index, so that the first of equals is the first that is met. */
-static bool places_rise(const gp_pass *pass) {
+bool gp_pass_places_rise(const gp_pass *pass) {
     return !(pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)) || pass->reduced == 0 ||
            pass->axis[pass->kept + pass->reduced - 1].place > 0;
 }
 
-/* Of floats one sum besides that of squares; of doubles none of squares, whose products have 106 bits. */
-static bool adds(const gp_pass *pass) {
+bool gp_pass_adds(const gp_pass *pass) {
     return !gp_type_is_float(pass->type) ||
            (!wants(pass, GP_WANT_SUM | GP_WANT_ABS) && !(pass->type == GP_F64 && wants(pass, GP_WANT_SQUARES)));
 }
 
 static bool does_all(const gp_pass *pass) {
     return gp_pass_layout_of(pass) == GP_LAYOUT_ALL && pass->length > 0 && pass->with_type == 0 &&
-           places_rise(pass) && adds(pass);
+           gp_pass_places_rise(pass) && gp_pass_adds(pass);
 }
 
 static unsigned form_of(const gp_pass *pass) {
@@ -77,8 +76,7 @@ static uint32_t dealt_of(uint64_t tiles, uint64_t blocks, bool ahead) {
     return (uint32_t)(blocks * (rounds - gp_divide_up(rounds, ahead ? 20 : 5)));
 }
 
-/* Whether the kernel itself writes the result of what it has gathered, whatever the data. */
-static bool is_plain(const gp_pass *pass, const gp_pass_result *result) {
+bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result) {
     const bool squares = result->op == GP_REDUCE_SUM_SQUARES, sum = result->op == GP_REDUCE_SUM;
     const unsigned bits = 8 * gp_type_bytes(pass->type) * (squares ? 2 : 1) + gp_log2(pass->length) + 1;
     if (pass->kind != GP_PASS_MOMENTS || result->op == GP_REDUCE_COUNT)
@@ -117,7 +115,7 @@ bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsig
     tiling->t[GP_REDUCE_ALL_DEALT] =
         tiling->blocks > 0 ? dealt_of(all / tile, tiling->blocks, form >= GP_ALL_FLOATS) : UINT32_MAX;
     for (unsigned r = 0; r < pass->results; r++)
-        tiling->t[GP_REDUCE_ALL_REST] |= !is_plain(pass, &pass->result[r]);
+        tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]);
     return true;
 }
 
@@ -137,4 +135,17 @@ bool gp_fit_reduce_any(const gp_problem *problem, const gp_device *device, unsig
     tiling->blocks = gp_least(gp_divide_up(pass->outputs, tiling->threads / team), GP_REDUCE_ANY_GRID_MAX);
     tiling->t[GP_REDUCE_ANY_TEAM] = team;
     return true;
+}
+
+#define FAILED_GRID_MAX 256
+
+gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling) {
+    for (unsigned attempt = 0; gp_fit_reduce_any(problem, device, attempt, tiling); attempt++) {
+        gp_occupancy_info held;
+        gp_occupancy_compute(device, tiling->threads, GP_REDUCE_ANY_REGS, tiling->smem, &held);
+        tiling->blocks = gp_least(tiling->blocks, FAILED_GRID_MAX);
+        if (held.blocks_per_sm > 0)
+            return GP_OK;
+    }
+    return gp_fail(GP_ERR_NO_KERNEL, "the limits leave no room for reduce_any, which is launched behind reduce_many");
 }

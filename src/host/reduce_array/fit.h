@@ -4,8 +4,22 @@
 #define GP_REDUCE_ARRAY_FIT_H
 
 #include "../kernel.h"
+#include "pass.h"
+
+/* Places rise with the index, so that the first of equals is the first that is met. */
+bool gp_pass_places_rise(const gp_pass *pass);
+
+/* Of floats one sum besides that of squares; of doubles none of squares, whose products have 106 bits. */
+bool gp_pass_adds(const gp_pass *pass);
+
+/* Whether reduce_all itself writes the result of what it has gathered, whatever the data. */
+bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result);
 
 GP_DECLARE_ROW(reduce_all);
+GP_DECLARE_ROW(reduce_many);
 GP_DECLARE_ROW(reduce_any);
+
+/* reduce_any's tiling for outputs that reduce_many has not proved; few blocks, as most often there are none. */
+GP_C_LINKAGE gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);
 
 #endif

@@ -124,9 +124,9 @@ GP_BOTH static inline gp_pass_layout gp_pass_layout_of(const gp_pass *pass) {
 /* Where a result's element of output number `output` is; outputs are counted with the last kept axis fastest. */
 GP_BOTH static inline unsigned char *gp_pass_address(const gp_pass *pass, unsigned r, uint64_t output) {
     unsigned char *to = (unsigned char *)pass->to[r];
-    for (unsigned axis = pass->kept; axis-- > 0; output /= pass->axis[axis].n)
+    for (unsigned axis = pass->kept; axis-- > 1; output /= pass->axis[axis].n)
         to += (int64_t)(output % pass->axis[axis].n) * pass->result[r].stride[axis];
-    return to;
+    return pass->kept > 0 ? to + (int64_t)output * pass->result[r].stride[0] : to;
 }
 
 /* From the first byte of the elements that a pass reads to the last. */

@@ -35,7 +35,42 @@ typedef enum gp_reduce_all_form {
 #define GP_ALL_COLUMN_F64 272
 #define GP_ALL_COLUMN_SQUARES 216
 
-/* In a tiling, behind the tile. */
+/* reduce_many: up to so many threads a block, of up to 64 registers. */
+#define GP_REDUCE_MANY_THREADS 1024
+#define GP_REDUCE_MANY_REGS 64
+#define GP_REDUCE_MANY_STATIC_SMEM 16
+#define GP_REDUCE_MANY_STATE 64u /* bytes at most that a thread has of an output */
+
+/* Forms of reduce_many. */
+typedef enum gp_reduce_many_form {
+    GP_MANY_BITS,
+    GP_MANY_EXTREMES,                      /* of 1 byte; then of 2, 4 and 8 */
+    GP_MANY_SUM = GP_MANY_EXTREMES + 4,    /* one sum of ints of 1 byte; then of 2 and 4 */
+    GP_MANY_INTS = GP_MANY_SUM + 3,        /* any sums of ints */
+    GP_MANY_FLOATS,                        /* one sum of floats of 2 bytes; then of 4 */
+    GP_MANY_DOUBLES = GP_MANY_FLOATS + 2,  /* one sum of floats of 4 bytes, as a double; then of doubles */
+    GP_MANY_MOMENTS = GP_MANY_DOUBLES + 2, /* any sums of floats of 2 and 4 bytes */
+    GP_MANY_FORMS
+} gp_reduce_many_form;
+
+/* How reduce_many cuts a pass; the tiling's numbers. A team is lanes x slices threads of a block. */
+typedef struct gp_many_cut {
+    uint32_t rows, cols; /* of a tile: outputs, and elements of each */
+    uint32_t lanes;      /* threads that take an output's elements in turns */
+    uint32_t outputs;    /* that a block computes side by side */
+    uint32_t slices;     /* of the elements, among a block's threads */
+    uint32_t splits;     /* blocks that share a tile */
+    uint32_t tiles;
+    uint32_t chunks;     /* of a walk along the last reduced axis */
+    uint32_t parts;      /* chunks of all walks */
+    uint32_t groups;     /* of `outputs` outputs, one after the other */
+    uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
+    uint8_t staged;      /* rows without gaps go to shared memory first */
+    uint8_t rest;        /* reduce_any is launched behind it, for outputs that may fail */
+    uint8_t unused;
+} gp_many_cut;
+
+/* In a tiling of the others, behind the tile. */
 enum {
     GP_REDUCE_ALL_REST = 2,  /* not 0: reduce_any is launched behind it, for results that it may leave */
     GP_REDUCE_ALL_DEALT = 3, /* tiles from here on are drawn; UINT32_MAX: none */
@@ -45,5 +80,12 @@ enum {
 /* The part of the context's workspace that is not gp_reduce_int()'s. */
 #define GP_REDUCE_ARRAY_SPACE_FIRST ((size_t)576 << 10)
 #define GP_REDUCE_ARRAY_SPACE_BYTES ((size_t)448 << 10)
+
+/* Behind it that of reduce_many: numbers of failed outputs, tiles' counters, and what blocks send. */
+#define GP_REDUCE_MANY_SPACE_FIRST ((size_t)1 << 20)
+#define GP_REDUCE_MANY_SPACE_BYTES ((size_t)7 << 20)
+#define GP_MANY_FAILED_MAX 131072u
+#define GP_MANY_TILES_MAX 4096u /* that several blocks share */
+#define GP_MANY_SENT_BYTES ((size_t)6 << 20)
 
 #endif

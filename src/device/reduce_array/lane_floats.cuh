@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread of reduce_many gathers of one output of floats: sums in doubles, added rounding down and up. Where
+ * both round to one result, that is the exact sum's; all else is done again by reduce_any.
+ */
+#ifndef GP_LANE_FLOATS_CUH
+#define GP_LANE_FLOATS_CUH
+
+#include "lane.cuh"
+
+/* An exact number is between them. */
+struct bounds {
+    double down, up;
+    __device__ void add(double x) {
+        down = __dadd_rd(down, x);
+        up = __dadd_ru(up, x);
+    }
+    __device__ void join(const bounds &other) {
+        down = __dadd_rd(down, other.down);
+        up = __dadd_ru(up, other.up);
+    }
+    __device__ bounds over(double n) const {
+        return {__ddiv_rd(down, n), __ddiv_ru(up, n)};
+    }
+    __device__ bool exact() const {
+        return down == up;
+    }
+};
+
+/* Rounded once to f16 or bf16, by way of a float that is odd if something was lost. */
+static __device__ __noinline__ uint32_t narrowed(double x, unsigned type) {
+    const float cut = __double2float_rz(x);
+    const float odd = (double)cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1);
+    if (type == GP_F16)
+        return __half_as_ushort(__float2half_rn(odd));
+    const uint32_t bits = __float_as_uint(odd);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+/* Of other types than f32. */
+static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64_t *raw) {
+    if (b.down != b.down) {
+        *raw = type == GP_F16 ? 0x7e00 : type == GP_BF16 ? 0x7fc0 : 0x7ff8000000000000;
+        return true;
+    }
+    if (type == GP_F64) {
+        *raw = (uint64_t)__double_as_longlong(b.down);
+        return b.exact();
+    }
+    *raw = narrowed(b.down, type);
+    return b.exact() || *raw == narrowed(b.up, type);
+}
+
+/* The result, if it is one that all numbers between the bounds round to. Both are NaN, or none. */
+__device__ __forceinline__ bool settle(bounds b, unsigned type, uint64_t *raw) {
+    b.down += 0.0; /* a zero is +0 */
+    b.up += 0.0;
+    if (type != GP_F32)
+        return settle_other(b, type, raw);
+    const uint32_t least = __float_as_uint(__double2float_rn(b.down)),
+                   most = __float_as_uint(__double2float_rn(b.up));
+    *raw = b.down == b.down ? least : 0x7fc00000;
+    return least == most;
+}
+
+/* A float of 2 or 4 bytes, which a double holds. */
+template <int WIDTH> __device__ __forceinline__ double real_of(uint32_t raw, bool is_bf16) {
+    if (WIDTH == 4)
+        return __uint_as_float(raw);
+    return is_bf16 ? __uint_as_float(raw << 16) : __half2float(__ushort_as_half((unsigned short)raw));
+}
+
+/* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
+template <int WIDTH> struct lane_floats {
+    struct state {
+        bounds sum;
+        static __device__ state none() {
+            return {{0, 0}};
+        }
+        __device__ void join(const state &other) {
+            sum.join(other.sum);
+        }
+    };
+    static const int BYTES = WIDTH;
+    static const bool HAS_NOTHING = true;
+    uint32_t kept; /* bits of an element: without the sign for sums of magnitudes */
+    bool is_bf16;
+    __device__ explicit lane_floats(const gp_pass &pass)
+        : kept(pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0),
+          is_bf16(pass.type == GP_BF16) {}
+    __device__ void begin(const gp_pass &, const unsigned char *) {}
+    __device__ uint32_t nothing() const {
+        return 0;
+    }
+    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
+        s.sum.add(real_of<WIDTH>(raw & kept, is_bf16));
+    }
+    __device__ bounds total(const state &s) const {
+        return s.sum;
+    }
+};
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const bounds &sum, uint64_t *raw) {
+    const double n = (double)pass.length;
+    if (op != GP_REDUCE_MEAN)
+        return settle(sum, type, raw);
+    if (type == GP_F64 && sum.exact() && sum.down - sum.down == 0) {
+        *raw = quotient(sum.down, pass.length, type);
+        return true;
+    }
+    return settle(sum.over(n), type, raw);
+}
+
+/* A sum with its errors: that of doubles, or of floats for a result that is one. */
+struct sum_and_rest {
+    double sum, special; /* special: of infinities and NaNs, which the others are without */
+    bounds rest;
+    static __device__ sum_and_rest none() {
+        return {0, 0, {0, 0}};
+    }
+    __device__ __forceinline__ void add(double x) {
+        const double s = sum + x, back = s - sum;
+        rest.add((sum - (s - back)) + (x - back));
+        sum = s;
+    }
+    __device__ void join(const sum_and_rest &other) {
+        add(other.sum);
+        rest.join(other.rest);
+        special += other.special;
+    }
+};
+
+template <int WIDTH> struct lane_doubles {
+    typedef sum_and_rest state;
+    typedef typename raw_type<WIDTH>::type raw_t;
+    static const int BYTES = WIDTH;
+    static const bool HAS_NOTHING = true;
+    raw_t kept;
+    __device__ explicit lane_doubles(const gp_pass &pass)
+        : kept(pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
+    __device__ void begin(const gp_pass &, const unsigned char *) {}
+    __device__ raw_t nothing() const {
+        return 0;
+    }
+    __device__ __forceinline__ void take(state &s, raw_t raw, uint32_t) const {
+        const double x = WIDTH == 8 ? __longlong_as_double((long long)(raw & kept))
+                                    : (double)__uint_as_float((uint32_t)(raw & kept));
+        if (((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000)
+            s.special += x;
+        else
+            s.add(x);
+    }
+    __device__ sum_and_rest total(const state &s) const {
+        return s;
+    }
+};
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const sum_and_rest &s,
+                                uint64_t *raw) {
+    if (s.special != 0)
+        return settle({s.special, s.special}, type, raw);
+    double sum = s.sum;
+    bounds rest = s.rest;
+    if (!(fabs(sum) < 0x1p1000) || type < GP_F32)
+        return false;
+    if (op == GP_REDUCE_MEAN) { /* the quotient's own rest is exact but for subnormal numbers */
+        const double n = (double)pass.length;
+        sum = __ddiv_rn(s.sum, n);
+        if (sum != 0 && fabs(sum) < 0x1p-900)
+            return false;
+        const double left = __fma_rn(-sum, n, s.sum);
+        rest = bounds{__dadd_rd(rest.down, left), __dadd_ru(rest.up, left)}.over(n);
+    }
+    *raw = rounded(sum, rest.down, type);
+    return rest.exact() || *raw == rounded(sum, rest.up, type);
+}
+
+/* Sums of floats of 2 and 4 bytes and of their squares, less a pivot; NaNs may be skipped. */
+struct moments_total {
+    bounds sum, square;
+    double pivot;
+    uint32_t nonzero, nans, lost; /* lost: an element less the pivot was no double */
+};
+
+struct lane_moments {
+    struct state {
+        bounds sum, square;
+        uint32_t nonzero, nans, lost, unused;
+        static __device__ state none() {
+            return {{0, 0}, {0, 0}, 0, 0, 0, 0};
+        }
+        __device__ void join(const state &other) {
+            sum.join(other.sum);
+            square.join(other.square);
+            nonzero += other.nonzero;
+            nans += other.nans;
+            lost |= other.lost;
+        }
+    };
+    static const int BYTES = 0;
+    static const bool HAS_NOTHING = false;
+    uint32_t type, kept;
+    double pivot;
+    bool skip_nan, pivots;
+
+    __device__ explicit lane_moments(const gp_pass &pass) : type(pass.type), pivot(0), skip_nan(pass.skip_nan) {
+        kept = ~(pass.wants & GP_WANT_ABS ? (uint32_t)1 << (8 * bytes_of(type) - 1) : 0);
+        pivots = pass.wants & GP_WANT_SQUARES;
+        for (unsigned r = 0; r < pass.results; r++)
+            pivots &= pass.result[r].op != GP_REDUCE_SUM_SQUARES && pass.result[r].op != GP_REDUCE_NORM;
+    }
+    __device__ __forceinline__ double real(uint32_t raw) const {
+        return type == GP_F32 ? real_of<4>(raw & kept, false) : real_of<2>(raw & kept, type == GP_BF16);
+    }
+    /* The pivot of an output is its first element. */
+    __device__ void begin(const gp_pass &, const unsigned char *first) {
+        const double x = pivots ? real((uint32_t)load_raw(bytes_of(type), first)) : 0;
+        pivot = x - x == 0 ? x : 0;
+    }
+    __device__ uint64_t nothing() const {
+        return 0;
+    }
+    __device__ __forceinline__ void take(state &s, uint64_t raw, uint32_t) const {
+        const double x = real((uint32_t)raw);
+        if (skip_nan && x != x) {
+            s.nans++;
+            return;
+        }
+        const double less = __dadd_rd(x, -pivot);
+        s.nonzero += x != 0;
+        s.lost |= less < __dadd_ru(x, -pivot);
+        s.sum.add(less);
+        s.square.down = __fma_rd(less, less, s.square.down);
+        s.square.up = __fma_ru(less, less, s.square.up);
+    }
+    __device__ moments_total total(const state &s) const {
+        return {s.sum, s.square, pivot, s.nonzero, s.nans, s.lost};
+    }
+};
+
+/* n times the variance: the squares' sum less the sum's square over n. */
+static __device__ __noinline__ bounds deviations(const moments_total &t, double n) {
+    const double least = fmin(fabs(t.sum.down), fabs(t.sum.up)), most = fmax(fabs(t.sum.down), fabs(t.sum.up));
+    const double from = t.sum.down < 0 && t.sum.up > 0 ? 0 : __ddiv_rd(__dmul_rd(least, least), n);
+    const double to = __ddiv_ru(__dmul_ru(most, most), n);
+    return {fmax(__dadd_rd(t.square.down, -to), 0.0), __dadd_ru(t.square.up, -from)};
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_total &t,
+                                uint64_t *raw) {
+    const uint64_t count = pass.length - t.nans;
+    const bool samples = op == GP_REDUCE_VARIANCE_SAMPLE || op == GP_REDUCE_STDDEV_SAMPLE;
+    const double n = (double)count;
+    *raw = t.nonzero;
+    if (op == GP_REDUCE_COUNT)
+        return true;
+    if (t.lost || count <= samples)
+        return false;
+    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {
+        bounds sum = {__dadd_rd(__dmul_rd(t.pivot, n), t.sum.down), __dadd_ru(__dmul_ru(t.pivot, n), t.sum.up)};
+        if (op == GP_REDUCE_MEAN && !(type == GP_F64 && sum.exact()))
+            sum = sum.over(n);
+        else if (op == GP_REDUCE_MEAN && sum.down - sum.down == 0)
+            sum.down = sum.up = __longlong_as_double((long long)quotient(sum.down, count, type));
+        return settle(sum, type, raw);
+    }
+    bounds b = t.square;
+    if (op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE) {
+        if (!(t.square.up < INFINITY))
+            b.down = b.up = NAN; /* of an infinity, or a NaN */
+        else
+            b = deviations(t, n).over(samples ? n - 1 : n);
+    }
+    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+        b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
+    return settle(b, type, raw);
+}
+
+#endif
