@@ -289,7 +289,7 @@ def test_explain():
     assert [(p["bytes_read"], p["bytes_written"]) for p in got["passes"]] == [(2**19, 512)] * 2 and "kernel" not in got, got
     rows = list(csv.DictReader(io.StringIO(explain(0, "--shape", "9", "--op", "sum,min,max_abs", "--format", "csv"))))
     assert {row["pass"] for row in rows if row["chosen"] == "true"} == {"1", "2"}, rows
-    assert "\n* reduce_a" in explain(0, "--shape", "1000x64", "--axis", "0", "--device", "h200")
+    assert "\n* reduce_many" in explain(0, "--shape", "1000x64", "--axis", "0", "--device", "h200")
     assert "sum of 9 int32" in explain(0, "9")
     assert "chosen: 1 thread" in explain(0, "--shape", "9", "--kernel", "reduce_array_cpu")
     for status, said, *words in (

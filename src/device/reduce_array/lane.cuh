@@ -8,112 +8,221 @@
 
 #include "write.cuh"
 
-/* An element's bits, where they are wanted without their sign extended. */
-template <int BYTES> struct raw_type { typedef uint32_t type; };
-template <> struct raw_type<8> { typedef uint64_t type; };
-template <> struct raw_type<0> { typedef uint64_t type; };
+/*
+ * Of a form: BYTES that are loaded at once (0: an element's, of any type) with PACKED elements of one output, or with
+ * one of each of OUTPUTS outputs; whether nothing() is bits that can be taken without adding anything.
+ */
 
-/* BYTES 0: of any width, asked for each element. */
+/* What BYTES of elements are loaded as. */
+template <int BYTES> struct raw_type { typedef uint32_t type; };
+template <> struct raw_type<0> { typedef uint64_t type; };
+template <> struct raw_type<8> { typedef uint64_t type; };
+template <> struct raw_type<16> { typedef uint4 type; };
+
 template <int BYTES>
-__device__ __forceinline__ typename raw_type<BYTES>::type load_element(const unsigned char *at, uint32_t bytes) {
-    if (BYTES == 1)
+__device__ __forceinline__ typename raw_type<BYTES>::type load_unit(const unsigned char *at, uint32_t bytes) {
+    if constexpr (BYTES == 0)
+        return load_raw(bytes, at);
+    else if constexpr (BYTES == 1)
         return *at;
-    if (BYTES == 2)
+    else if constexpr (BYTES == 2)
         return *(const uint16_t *)at;
-    if (BYTES == 4)
-        return *(const uint32_t *)at;
-    if (BYTES == 8)
+    else
         return *(const typename raw_type<BYTES>::type *)at;
-    return (typename raw_type<BYTES>::type)load_raw(bytes, at);
 }
 
-struct lane_bits {
-    typedef bits_total state;
-    static const int BYTES = 0;
+/* Element i of a unit. */
+template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(uint32_t unit, int i) {
+    return unit >> 8 * BYTES * i & (BYTES == 1 ? 0xff : BYTES == 2 ? 0xffff : ~(uint32_t)0);
+}
+
+template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(const uint4 &unit, int i) {
+    if constexpr (BYTES == 8)
+        return wide_of(unit, i);
+    else
+        return element_of<BYTES>(word_of(unit, i * BYTES / 4), i % (4 / BYTES));
+}
+
+/* Units of LANE's elements, all of one output. */
+template <class LANE, int UNIT> struct lane_packed : LANE {
+    typedef typename raw_type<UNIT>::type raw_t;
+    static const int BYTES = UNIT, PACKED = UNIT / LANE::BYTES, OUTPUTS = 1;
+    static const bool HAS_NOTHING = false;
+    __device__ explicit lane_packed(const gp_pass &pass) : LANE(pass) {}
+    __device__ raw_t nothing() const {
+        return raw_t();
+    }
+    __device__ __forceinline__ void take(typename LANE::state &s, const raw_t &raw, uint32_t id) const {
+#pragma unroll
+        for (int i = 0; i < PACKED; i++)
+            LANE::take(s, element_of<LANE::BYTES>(raw, i), id * PACKED + i);
+    }
+};
+
+/* Units of LANE's elements, each of another output: neighbouring columns. */
+template <class LANE, int UNIT> struct lane_wide : LANE {
+    typedef typename raw_type<UNIT>::type raw_t;
+    static const int BYTES = UNIT, PACKED = 1, OUTPUTS = UNIT / LANE::BYTES;
+    static const bool HAS_NOTHING = false;
+    struct state {
+        typename LANE::state of[OUTPUTS];
+        static __device__ state none() {
+            state s;
+#pragma unroll
+            for (int i = 0; i < OUTPUTS; i++)
+                s.of[i] = LANE::state::none();
+            return s;
+        }
+        __device__ void join(const state &other) {
+#pragma unroll
+            for (int i = 0; i < OUTPUTS; i++)
+                of[i].join(other.of[i]);
+        }
+    };
+    __device__ explicit lane_wide(const gp_pass &pass) : LANE(pass) {}
+    static __device__ const typename LANE::state &state_of(const state &s, int i) {
+        return s.of[i];
+    }
+    __device__ raw_t nothing() const {
+        return raw_t();
+    }
+    __device__ __forceinline__ void take(state &s, const raw_t &raw, uint32_t id) const {
+#pragma unroll
+        for (int i = 0; i < OUTPUTS; i++)
+            LANE::take(s.of[i], element_of<LANE::BYTES>(raw, i), id);
+    }
+};
+
+template <class STATE> struct lane_base {
+    typedef STATE state;
+    static __device__ const STATE &state_of(const STATE &s, int) {
+        return s;
+    }
+    __device__ void begin(const unsigned char *) {} /* of an output, with its first element */
+};
+
+struct lane_bits : lane_base<bits_total> {
+    static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = false;
     uint64_t unused; /* bits that the elements have not */
     __device__ explicit lane_bits(const gp_pass &pass) : unused(~(uint64_t)0 << (8 * bytes_of(pass.type) - 1) << 1) {}
-    __device__ void begin(const gp_pass &, const unsigned char *) {}
     __device__ uint64_t nothing() const {
         return 0;
     }
-    __device__ __forceinline__ void take(state &s, uint64_t raw, uint32_t) const {
+    __device__ __forceinline__ void take(bits_total &s, uint64_t raw, uint32_t) const {
         s.join({raw | unused, raw, raw});
     }
-    __device__ bits_total total(const state &s) const {
+    __device__ bits_total total(const bits_total &s) const {
         return s;
     }
 };
 
-template <int WIDTH> struct lane_extremes {
+/* Keys of elements, as they are ordered. */
+template <int WIDTH> struct key_of {
     typedef typename key_type<WIDTH>::type key_t;
     typedef typename raw_type<WIDTH>::type raw_t;
-    typedef extremes_partial<key_t> state;
-    static const int BYTES = WIDTH;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = false;
     key_t nan_above, nan_below, inverted;
     raw_t bias;
-    bool places, skip_nan;
-
-    __device__ explicit lane_extremes(const gp_pass &pass) {
+    __device__ explicit key_of(const gp_pass &pass) {
         const key_form form(pass.type);
-        const state none = state::none();
+        const extremes_partial<key_t> none = extremes_partial<key_t>::none();
         nan_above = is_float(pass.type) ? (key_t)form.nan_above : none.least;
         nan_below = is_float(pass.type) ? (key_t)form.nan_below : none.most;
         inverted = (key_t)form.inverted;
         bias = (raw_t)form.bias;
-        places = pass.wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
-        skip_nan = pass.skip_nan;
     }
-    __device__ void begin(const gp_pass &, const unsigned char *) {}
     __device__ raw_t nothing() const {
         return 0;
     }
-    __device__ __forceinline__ void take(state &s, raw_t raw, uint32_t id) const {
+    __device__ __forceinline__ key_t key(raw_t raw) const {
         const raw_t unbiased = raw ^ bias;
         const key_t x = WIDTH == 1   ? (key_t)(int8_t)unbiased
                         : WIDTH == 2 ? (key_t)(int16_t)unbiased
                                      : (key_t)unbiased;
-        const key_t key = x ^ ((x >> (8 * sizeof(key_t) - 1)) & inverted);
-        if (key > nan_above || key < nan_below) {
-            s.at_nan = min(s.at_nan, id);
-        } else if (places) {
-            s.join({key, key, id, id, UINT32_MAX});
-        } else {
-            s.least = min(s.least, key);
-            s.most = max(s.most, key);
-        }
+        return x ^ ((x >> (8 * sizeof(key_t) - 1)) & inverted);
     }
-    __device__ extremes_total total(const state &s) const {
-        return {s.least, s.most, s.at_least, s.at_most, skip_nan || s.at_nan == UINT32_MAX ? INT64_MAX : s.at_nan};
+    __device__ bool is_nan(key_t key) const {
+        return key > nan_above || key < nan_below;
     }
 };
 
-/* The sum of integers of up to 4 bytes. Signed ones are added with the sign bit inverted: `bias` too large each. */
-template <int WIDTH> struct lane_sum {
-    struct state {
-        uint64_t sum;
-        static __device__ state none() {
-            return {0};
-        }
-        __device__ void join(const state &other) {
-            sum += other.sum;
-        }
-    };
-    static const int BYTES = WIDTH;
+/* The least and the greatest, and where they are; NaNs may be skipped. */
+template <int WIDTH>
+struct lane_extremes : lane_base<extremes_partial<typename key_type<WIDTH>::type>>, key_of<WIDTH> {
+    typedef extremes_partial<typename key_type<WIDTH>::type> state;
+    bool skip_nan;
+    __device__ explicit lane_extremes(const gp_pass &pass) : key_of<WIDTH>(pass), skip_nan(pass.skip_nan) {}
+    __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t id) const {
+        const auto key = this->key(raw);
+        if (this->is_nan(key))
+            s.at_nan = min(s.at_nan, id);
+        else
+            s.join({key, key, id, id, UINT32_MAX});
+    }
+    __device__ extremes_total total(const state &s) const {
+        return {s.least, s.most, s.at_least, s.at_most,
+                skip_nan || s.at_nan == UINT32_MAX ? INT64_MAX : (int64_t)s.at_nan};
+    }
+};
+
+/* The least and the greatest alone; a NaN shows as one of them, as keys of NaNs are. */
+template <class KEY> struct span_state {
+    KEY least, most;
+    static __device__ span_state none() {
+        const extremes_partial<KEY> p = extremes_partial<KEY>::none();
+        return {p.least, p.most};
+    }
+    __device__ void join(const span_state &other) {
+        least = min(least, other.least);
+        most = max(most, other.most);
+    }
+};
+
+template <int WIDTH> struct lane_span : lane_base<span_state<typename key_type<WIDTH>::type>>, key_of<WIDTH> {
+    typedef span_state<typename key_type<WIDTH>::type> state;
+    __device__ explicit lane_span(const gp_pass &pass) : key_of<WIDTH>(pass) {}
+    __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t) const {
+        const auto key = this->key(raw);
+        s.join({key, key});
+    }
+    __device__ extremes_total total(const state &s) const {
+        return {s.least, s.most, 0, 0, this->is_nan(s.least) || this->is_nan(s.most) ? 0 : INT64_MAX};
+    }
+};
+
+/*
+ * The sum of integers of up to 4 bytes, loaded one by one or a word of 4 bytes at once. Signed ones are added with
+ * the sign bit inverted: `bias` too large each.
+ */
+struct sum_state {
+    uint64_t sum;
+    static __device__ sum_state none() {
+        return {0};
+    }
+    __device__ void join(const sum_state &other) {
+        sum += other.sum;
+    }
+};
+
+template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
+    static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     uint32_t bias;
     uint64_t all; /* biases of an output's elements */
     __device__ explicit lane_sum(const gp_pass &pass)
-        : bias(is_signed(pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(pass.length * bias) {}
-    __device__ void begin(const gp_pass &, const unsigned char *) {}
+        : bias(is_signed(pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(pass.length * bias) {
+        bias *= PACK == 4 ? 0x01010101 : PACK == 2 ? 0x00010001 : 1;
+    }
     __device__ uint32_t nothing() const {
         return bias;
     }
-    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
-        s.sum += raw ^ bias;
+    __device__ __forceinline__ void take(sum_state &s, uint32_t raw, uint32_t) const {
+        const uint32_t x = raw ^ bias;
+        s.sum += PACK == 4 ? __dp4a(x, 0x01010101u, 0u) : PACK == 2 ? (x & 0xffff) + (x >> 16) : x;
     }
-    __device__ integers_total total(const state &s) const {
+    __device__ integers_total total(const sum_state &s) const {
         integers_total t = integers_total::none();
         t.sum[0] = s.sum - all;
         t.sum[1] = (uint64_t)((int64_t)t.sum[0] >> 63);
@@ -122,22 +231,20 @@ template <int WIDTH> struct lane_sum {
 };
 
 /* Any sums of integers. */
-struct lane_integers {
-    typedef integers_total state;
-    static const int BYTES = 0;
-    static const bool HAS_NOTHING = true; /* nothing() adds nothing */
+struct lane_integers : lane_base<integers_total> {
+    static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
+    static const bool HAS_NOTHING = true;
     uint32_t wants, bytes;
     bool has_sign;
     __device__ explicit lane_integers(const gp_pass &pass)
         : wants(pass.wants), bytes(bytes_of(pass.type)), has_sign(is_signed(pass.type)) {}
-    __device__ void begin(const gp_pass &, const unsigned char *) {}
     __device__ uint64_t nothing() const {
         return 0;
     }
-    __device__ __forceinline__ void take(state &s, uint64_t raw, uint32_t) const {
+    __device__ __forceinline__ void take(integers_total &s, uint64_t raw, uint32_t) const {
         integers_take(s, has_sign ? (uint64_t)extend_sign(raw, bytes) : raw, wants, has_sign);
     }
-    __device__ integers_total total(const state &s) const {
+    __device__ integers_total total(const integers_total &s) const {
         return s;
     }
 };

@@ -71,31 +71,31 @@ template <int WIDTH> __device__ __forceinline__ double real_of(uint32_t raw, boo
 }
 
 /* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
-template <int WIDTH> struct lane_floats {
-    struct state {
-        bounds sum;
-        static __device__ state none() {
-            return {{0, 0}};
-        }
-        __device__ void join(const state &other) {
-            sum.join(other.sum);
-        }
-    };
-    static const int BYTES = WIDTH;
+struct bounds_state {
+    bounds sum;
+    static __device__ bounds_state none() {
+        return {{0, 0}};
+    }
+    __device__ void join(const bounds_state &other) {
+        sum.join(other.sum);
+    }
+};
+
+template <int WIDTH> struct lane_floats : lane_base<bounds_state> {
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     uint32_t kept; /* bits of an element: without the sign for sums of magnitudes */
     bool is_bf16;
     __device__ explicit lane_floats(const gp_pass &pass)
         : kept(pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0),
           is_bf16(pass.type == GP_BF16) {}
-    __device__ void begin(const gp_pass &, const unsigned char *) {}
     __device__ uint32_t nothing() const {
         return 0;
     }
-    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
+    __device__ __forceinline__ void take(bounds_state &s, uint32_t raw, uint32_t) const {
         s.sum.add(real_of<WIDTH>(raw & kept, is_bf16));
     }
-    __device__ bounds total(const state &s) const {
+    __device__ bounds total(const bounds_state &s) const {
         return s.sum;
     }
 };
@@ -130,19 +130,17 @@ struct sum_and_rest {
     }
 };
 
-template <int WIDTH> struct lane_doubles {
-    typedef sum_and_rest state;
+template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest> {
     typedef typename raw_type<WIDTH>::type raw_t;
-    static const int BYTES = WIDTH;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     raw_t kept;
     __device__ explicit lane_doubles(const gp_pass &pass)
         : kept(pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
-    __device__ void begin(const gp_pass &, const unsigned char *) {}
     __device__ raw_t nothing() const {
         return 0;
     }
-    __device__ __forceinline__ void take(state &s, raw_t raw, uint32_t) const {
+    __device__ __forceinline__ void take(sum_and_rest &s, raw_t raw, uint32_t) const {
         const double x = WIDTH == 8 ? __longlong_as_double((long long)(raw & kept))
                                     : (double)__uint_as_float((uint32_t)(raw & kept));
         if (((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000)
@@ -150,7 +148,7 @@ template <int WIDTH> struct lane_doubles {
         else
             s.add(x);
     }
-    __device__ sum_and_rest total(const state &s) const {
+    __device__ sum_and_rest total(const sum_and_rest &s) const {
         return s;
     }
 };
@@ -182,58 +180,60 @@ struct moments_total {
     uint32_t nonzero, nans, lost; /* lost: an element less the pivot was no double */
 };
 
-struct lane_moments {
-    struct state {
-        bounds sum, square;
-        uint32_t nonzero, nans, lost, unused;
-        static __device__ state none() {
-            return {{0, 0}, {0, 0}, 0, 0, 0, 0};
-        }
-        __device__ void join(const state &other) {
-            sum.join(other.sum);
-            square.join(other.square);
-            nonzero += other.nonzero;
-            nans += other.nans;
-            lost |= other.lost;
-        }
-    };
-    static const int BYTES = 0;
-    static const bool HAS_NOTHING = false;
-    uint32_t type, kept;
-    double pivot;
-    bool skip_nan, pivots;
+struct moments_state {
+    bounds sum, square;
+    uint32_t nonzero, nans, lost, unused;
+    static __device__ moments_state none() {
+        return {{0, 0}, {0, 0}, 0, 0, 0, 0};
+    }
+    __device__ void join(const moments_state &other) {
+        sum.join(other.sum);
+        square.join(other.square);
+        nonzero += other.nonzero;
+        nans += other.nans;
+        lost |= other.lost;
+    }
+};
 
-    __device__ explicit lane_moments(const gp_pass &pass) : type(pass.type), pivot(0), skip_nan(pass.skip_nan) {
-        kept = ~(pass.wants & GP_WANT_ABS ? (uint32_t)1 << (8 * bytes_of(type) - 1) : 0);
+template <int WIDTH> struct lane_moments : lane_base<moments_state> {
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
+    static const bool HAS_NOTHING = false;
+    uint32_t kept;
+    double pivot;
+    bool is_bf16, skip_nan, pivots;
+
+    __device__ explicit lane_moments(const gp_pass &pass)
+        : kept(pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0), pivot(0),
+          is_bf16(pass.type == GP_BF16), skip_nan(pass.skip_nan) {
         pivots = pass.wants & GP_WANT_SQUARES;
         for (unsigned r = 0; r < pass.results; r++)
             pivots &= pass.result[r].op != GP_REDUCE_SUM_SQUARES && pass.result[r].op != GP_REDUCE_NORM;
     }
-    __device__ __forceinline__ double real(uint32_t raw) const {
-        return type == GP_F32 ? real_of<4>(raw & kept, false) : real_of<2>(raw & kept, type == GP_BF16);
-    }
-    /* The pivot of an output is its first element. */
-    __device__ void begin(const gp_pass &, const unsigned char *first) {
-        const double x = pivots ? real((uint32_t)load_raw(bytes_of(type), first)) : 0;
-        pivot = x - x == 0 ? x : 0;
-    }
-    __device__ uint64_t nothing() const {
+    __device__ uint32_t nothing() const {
         return 0;
     }
-    __device__ __forceinline__ void take(state &s, uint64_t raw, uint32_t) const {
-        const double x = real((uint32_t)raw);
+    /* The pivot of an output is its first element. */
+    __device__ void begin(const unsigned char *first) {
+        const double x = pivots ? real_of<WIDTH>(load_unit<WIDTH>(first, WIDTH) & kept, is_bf16) : 0;
+        pivot = x - x == 0 ? x : 0;
+    }
+    __device__ __forceinline__ void take(moments_state &s, uint32_t raw, uint32_t) const {
+        const double x = real_of<WIDTH>(raw & kept, is_bf16);
         if (skip_nan && x != x) {
             s.nans++;
             return;
         }
-        const double less = __dadd_rd(x, -pivot);
-        s.nonzero += x != 0;
-        s.lost |= less < __dadd_ru(x, -pivot);
+        double less = x;
+        s.nonzero += (raw & ~((uint32_t)1 << (8 * WIDTH - 1))) != 0;
+        if (pivots) {
+            less = __dadd_rd(x, -pivot);
+            s.lost |= less < __dadd_ru(x, -pivot);
+        }
         s.sum.add(less);
         s.square.down = __fma_rd(less, less, s.square.down);
         s.square.up = __fma_ru(less, less, s.square.up);
     }
-    __device__ moments_total total(const state &s) const {
+    __device__ moments_total total(const moments_state &s) const {
         return {s.sum, s.square, pivot, s.nonzero, s.nans, s.lost};
     }
 };

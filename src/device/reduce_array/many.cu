@@ -4,17 +4,40 @@
 
 static_assert(sizeof(many_space) <= GP_REDUCE_MANY_SPACE_BYTES, "reduce_many's part of the workspace");
 static_assert(sizeof(integers_total) <= GP_REDUCE_MANY_STATE, "the largest state that blocks send");
-static_assert(sizeof(lane_moments::state) <= GP_REDUCE_MANY_STATE, "the largest state that blocks send");
+static_assert(sizeof(lane_wide<lane_floats<4>, 16>::state) <= GP_REDUCE_MANY_STATE, "the largest state");
+static_assert(sizeof(moments_state) <= GP_REDUCE_MANY_STATE, "the largest state that blocks send");
+
+#define FORM(...) (const void *)reduce_many<__VA_ARGS__>
 
 /* By gp_reduce_many_form. */
 static const void *const kernels[GP_MANY_FORMS] = {
-    (const void *)reduce_many<lane_bits>,        (const void *)reduce_many<lane_extremes<1>>,
-    (const void *)reduce_many<lane_extremes<2>>, (const void *)reduce_many<lane_extremes<4>>,
-    (const void *)reduce_many<lane_extremes<8>>, (const void *)reduce_many<lane_sum<1>>,
-    (const void *)reduce_many<lane_sum<2>>,      (const void *)reduce_many<lane_sum<4>>,
-    (const void *)reduce_many<lane_integers>,    (const void *)reduce_many<lane_floats<2>>,
-    (const void *)reduce_many<lane_floats<4>>,   (const void *)reduce_many<lane_doubles<4>>,
-    (const void *)reduce_many<lane_doubles<8>>,  (const void *)reduce_many<lane_moments>,
+    FORM(lane_bits),
+    FORM(lane_extremes<1>),
+    FORM(lane_extremes<2>),
+    FORM(lane_extremes<4>),
+    FORM(lane_extremes<8>),
+    FORM(lane_span<4>),
+    FORM(lane_packed<lane_span<4>, 16>),
+    FORM(lane_wide<lane_span<4>, 16>),
+    FORM(lane_sum<1>),
+    FORM(lane_sum<2>),
+    FORM(lane_sum<4>),
+    FORM(lane_sum<1, 4>),
+    FORM(lane_sum<2, 2>),
+    FORM(lane_packed<lane_sum<4>, 16>),
+    FORM(lane_wide<lane_sum<1>, 4>),
+    FORM(lane_wide<lane_sum<2>, 4>),
+    FORM(lane_wide<lane_sum<4>, 16>),
+    FORM(lane_integers),
+    FORM(lane_floats<2>),
+    FORM(lane_floats<4>),
+    FORM(lane_packed<lane_floats<4>, 16>),
+    FORM(lane_wide<lane_floats<4>, 16>),
+    FORM(lane_doubles<4>),
+    FORM(lane_doubles<8>),
+    FORM(lane_moments<2>),
+    FORM(lane_moments<4>),
+    FORM(lane_packed<lane_moments<4>, 16>),
 };
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_many) {

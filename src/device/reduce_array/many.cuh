@@ -10,8 +10,6 @@
 #include "all.cuh"
 #include "lane_floats.cuh"
 
-#define AT_ONCE 16 /* elements that a thread loads before it takes one; of 8 bytes half as many */
-
 /* A thread's part in a block's outputs. */
 struct member {
     uint32_t output, lane, slice;
@@ -23,110 +21,125 @@ struct member {
     }
 };
 
-/* Elements from, from + step, .. below `to` of a run that starts at `at`, the stride apart. */
+/* Units e, e + step, .. below `to` of a run, the first at `at`, the others `apart` bytes further each. */
 template <class LANE>
 __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state &s, const unsigned char *at,
-                                         int64_t stride, uint32_t from, uint32_t to, uint32_t step, uint32_t bytes) {
-    const int N = LANE::BYTES == 8 || LANE::BYTES == 0 ? AT_ONCE / 2 : AT_ONCE;
+                                         int64_t apart, uint32_t e, uint32_t to, uint32_t step, uint32_t bytes) {
+    const int N = LANE::BYTES == 16                      ? 4
+                  : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8
+                                                         : 16; /* loaded before one is taken */
     typename raw_type<LANE::BYTES>::type raw[N];
-    const int64_t apart = (int64_t)step * stride;
-    uint32_t e = from, left = from < to ? (to - from - 1) / step + 1 : 0;
-    at += (int64_t)from * stride;
 #pragma unroll 1
-    for (; left >= N; left -= N) {
+    for (; e + (N - 1) * step < to; e += N * step) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            raw[i] = load_element<LANE::BYTES>(at, bytes);
+            raw[i] = load_unit<LANE::BYTES>(at, bytes);
             at += apart;
         }
 #pragma unroll
         for (int i = 0; i < N; i++)
             form.take(s, raw[i], e + i * step);
-        e += N * step;
     }
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        raw[i] = i < left ? load_element<LANE::BYTES>(at, bytes) : form.nothing();
+        if (i % 4 == 0 && e + i * step >= to)
+            break;
+        raw[i] = e + i * step < to ? load_unit<LANE::BYTES>(at, bytes) : form.nothing();
         at += apart;
     }
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        if (i % 4 == 0 && i >= left)
+        if (i % 4 == 0 && e + i * step >= to)
             break;
-        if (LANE::HAS_NOTHING || i < left)
+        if (LANE::HAS_NOTHING || e + i * step < to)
             form.take(s, raw[i], e + i * step);
     }
 }
 
 /* Where an output's elements begin. */
-__device__ __forceinline__ const unsigned char *begin_of(const gp_pass &pass, uint64_t output) {
+__device__ __forceinline__ const unsigned char *begin_of(const gp_pass &pass, uint32_t output) {
     const unsigned char *in = pass.in;
-    for (int axis = pass.kept; axis-- > 1; output /= pass.axis[axis].n)
-        in += (int64_t)(output % pass.axis[axis].n) * pass.axis[axis].in;
+    for (int axis = pass.kept; axis-- > 1; output /= (uint32_t)pass.axis[axis].n)
+        in += (int64_t)(output % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
     return pass.kept > 0 ? in + (int64_t)output * pass.axis[0].in : in;
 }
 
 /*
  * A member's elements. Those along the last reduced axis are cut into chunks; all chunks of all walks along that axis
- * are shared by the slices of all the output's blocks.
+ * are dealt in turns to the slices of all the output's blocks.
  */
 template <class LANE>
 __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s, const gp_pass &pass,
                                        const gp_many_cut &cut, const unsigned char *in, uint32_t lane,
                                        uint32_t worker, uint32_t workers) {
     const int last = pass.kept + pass.reduced - 1;
-    const uint32_t n = pass.reduced > 0 ? (uint32_t)pass.axis[last].n : 1, bytes = bytes_of(pass.type);
-    const int64_t stride = pass.reduced > 0 ? pass.axis[last].in : 0;
-    if (cut.parts == 1) {
-        take_run(form, s, in, stride, lane, n, cut.lanes, bytes);
-        return;
-    }
-    const uint32_t chunk = (n - 1) / cut.chunks + 1;
+    const uint32_t n = pass.reduced > 0 ? (uint32_t)pass.axis[last].n / LANE::PACKED : 1, bytes = bytes_of(pass.type);
+    const int64_t stride = pass.reduced > 0 ? pass.axis[last].in * LANE::PACKED : 0;
+    const int64_t apart = stride * cut.lanes;
 #pragma unroll 1
     for (uint32_t part = worker; part < cut.parts; part += workers) {
         const unsigned char *at = in;
-        uint32_t walk = part / cut.chunks;
-        const uint32_t from = (part - walk * cut.chunks) * chunk, to = min(n, from + chunk);
-        for (int axis = last; axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n)
+        uint32_t walk = cut.parts == cut.chunks ? 0 : part / cut.chunks;
+        const uint32_t from = (part - walk * cut.chunks) * cut.chunk, to = min(n, from + cut.chunk), e = from + lane;
+        for (int axis = last; walk > 0 && axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n)
             at += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
-        take_run(form, s, at, stride, from + lane, to, cut.lanes, bytes);
+        take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes);
     }
 }
 
-/*
- * A row in shared memory: a lane's elements from `start` on, then those before it. Rows beside each other start
- * elsewhere, so that a warp's threads use all banks.
- */
+/* A lane's units of a row in shared memory. */
 template <class LANE>
 __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state &s, const unsigned char *row,
-                                            uint32_t n, uint32_t lane, uint32_t step, uint32_t start,
-                                            uint32_t bytes) {
+                                            uint32_t n, uint32_t lane, uint32_t step, uint32_t bytes) {
     const uint32_t width = LANE::BYTES ? LANE::BYTES : bytes;
+    const unsigned char *at = row + lane * width;
 #pragma unroll 4
-    for (uint32_t e = start; e < n; e += step)
-        form.take(s, load_element<LANE::BYTES>(row + e * width, bytes), e);
-#pragma unroll 4
-    for (uint32_t e = lane; e < start; e += step)
-        form.take(s, load_element<LANE::BYTES>(row + e * width, bytes), e);
+    for (uint32_t e = lane; e < n; e += step, at += step * width)
+        form.take(s, load_unit<LANE::BYTES>(at, bytes), e);
 }
 
-/* Bytes from .. to of device memory, to shared memory, where `from` is at (address of from) % 16. */
-static __device__ __forceinline__ void copy_rows(unsigned char *shared, const unsigned char *from,
-                                                 const unsigned char *to, uint32_t bytes) {
-    const uint32_t skew = (uint32_t)((uintptr_t)from % 16), all = (uint32_t)(to - from);
-    const uint32_t head = min(all, (16 - skew) % 16), vectors = (all - head) / 16, tail = head + vectors * 16;
-    const int4 *const first = (const int4 *)(from + head);
-    int4 *const there = (int4 *)(shared + skew + head);
-#pragma unroll 4
-    for (uint32_t i = threadIdx.x; i < vectors; i += blockDim.x)
-        there[i] = gp_load_once(first + i);
-    for (uint32_t i = threadIdx.x * bytes; i < head; i += blockDim.x * bytes)
-        for (uint32_t b = 0; b < bytes; b++)
-            shared[skew + i + b] = from[i + b];
-    for (uint32_t i = tail + threadIdx.x * bytes; i < all; i += blockDim.x * bytes)
-        for (uint32_t b = 0; b < bytes; b++)
-            shared[skew + i + b] = from[i + b];
-}
+/* Rows behind each other, to go to shared memory. Rows of an even number of vectors get one more between them, so
+   that threads that read whole vectors of rows beside each other use all banks. */
+struct staged_rows {
+    uint32_t row, vectors; /* of a row: bytes; vectors, or 0: they are not padded */
+    uint32_t pitch, reciprocal;
+    __device__ staged_rows(uint32_t row_bytes, bool in_vectors)
+        : row(row_bytes), vectors(in_vectors && row_bytes / 16 % 2 == 0 ? row_bytes / 16 : 0) {
+        pitch = row + (vectors > 0 ? 16 : 0);
+        reciprocal = vectors > 0 ? (1 << 20) / vectors + 1 : 0;
+    }
+    /* Bytes from .. to of device memory; `from` comes to lie at (address of from) % 16. */
+    __device__ __forceinline__ void copy(unsigned char *shared, const unsigned char *from,
+                                         const unsigned char *to) const {
+        const uint32_t skew = (uint32_t)((uintptr_t)from % 16), all = (uint32_t)(to - from);
+        const uint32_t head = min(all, (16 - skew) % 16), count = (all - head) / 16, tail = head + count * 16;
+        const int4 *const first = (const int4 *)(from + head);
+        int4 *const there = (int4 *)(shared + skew + head);
+#pragma unroll 1
+        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) /* i / vectors: exact, as both are below 2^11 */
+            copy_vector(there + i + (i * reciprocal >> 20), first + i);
+        if (head > 0 && threadIdx.x < head)
+            shared[skew + threadIdx.x] = from[threadIdx.x];
+        if (threadIdx.x < all - tail)
+            shared[skew + tail + threadIdx.x] = from[tail + threadIdx.x];
+        copied();
+    }
+    /* As many at once as there are, without registers, from architecture 80 on. */
+    static __device__ __forceinline__ void copy_vector(int4 *to, const int4 *from) {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from)
+                     : "memory");
+#else
+        *to = gp_load_once(from);
+#endif
+    }
+    static __device__ __forceinline__ void copied() {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+    }
+};
 
 /* Joins what `count` threads have of each of `outputs`: member k of output o is thread k * outputs + o. In member 0.
    All threads of the block. */
@@ -168,30 +181,61 @@ __device__ __noinline__ bool join_blocks(STATE &s, many_space *space, uint32_t t
     __threadfence();
     const uint32_t members = blockDim.x / cut.outputs, k = threadIdx.x / cut.outputs, o = threadIdx.x % cut.outputs;
     s = STATE::none();
-#pragma unroll 4
-    for (uint32_t b = k; b < cut.splits && k < members; b += members) {
-        STATE other;
-        for (uint32_t w = 0; w < words; w++)
-            ((uint32_t *)&other)[w] = __ldcg(sent + ((size_t)w * blocks + tile * cut.splits + b) * cut.outputs + o);
-        s.join(other);
+    const int N = words <= 4 ? 8 : words <= 8 ? 4 : 2; /* are loaded at once */
+#pragma unroll 1
+    for (uint32_t b = k; b < cut.splits && k < members; b += N * members) {
+        STATE other[N];
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (b + i * members < cut.splits)
+                for (uint32_t w = 0; w < words; w++)
+                    ((uint32_t *)&other[i])[w] =
+                        __ldcg(sent + ((size_t)w * blocks + tile * cut.splits + b + i * members) * cut.outputs + o);
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (b + i * members < cut.splits)
+                s.join(other[i]);
     }
     join_members(s, k, o, members, cut.outputs);
     return true;
 }
 
+/* Where the only result goes, if there is one, and its address is linear in the output's number. */
+struct only_result {
+    unsigned char *to;
+    int64_t stride;
+    uint32_t op, type;
+    bool is_there;
+    __device__ explicit only_result(const gp_pass &pass) {
+        is_there = pass.results == 1 && pass.kept <= 1;
+        to = (unsigned char *)pass.to[0];
+        stride = pass.kept > 0 ? pass.result[0].stride[0] : 0;
+        op = pass.result[0].op;
+        type = pass.result[0].type;
+    }
+    template <class TOTAL>
+    __device__ __forceinline__ bool write(const gp_pass &pass, const TOTAL &t, uint32_t output) const {
+        uint64_t raw;
+        if (!value_of(pass, op, type, t, &raw))
+            return false;
+        store_raw(to + output * stride, bytes_of(type), raw);
+        return true;
+    }
+};
+
 /* Results of an output, or its number for reduce_any. */
-template <class LANE>
-__device__ __forceinline__ void finish_output(const reduce_arguments &a, const LANE &form,
-                                              const typename LANE::state &s, uint64_t output) {
+template <class TOTAL>
+__device__ __forceinline__ void finish_output(const reduce_arguments &a, const only_result &only, const TOTAL &t,
+                                              uint32_t output) {
     many_space *const space = a.many;
-    if (write_results(a.pass, form.total(s), output)) {
-        if (a.pass.outputs == 1)
+    if (only.is_there ? only.write(a.pass, t, output) : write_results(a.pass, t, output)) {
+        if (a.done != NULL)
             tell_host(a);
         return;
     }
     const uint32_t at = atomicAdd(&space->failed, 1);
     if (at < GP_MANY_FAILED_MAX)
-        space->failure[at] = (uint32_t)output;
+        space->failure[at] = output;
 }
 
 template <class LANE>
@@ -199,38 +243,37 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 1)
     reduce_many(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_many_cut cut) {
     typedef typename LANE::state state;
     gp_grid_dependency_wait();
-    unsigned char *const staged = (unsigned char *)columns;
+    unsigned char *const shared = (unsigned char *)columns;
     const gp_pass &pass = a.pass;
     const member me(cut);
     const bool active = me.slice < cut.slices;
-    const uint32_t bytes = bytes_of(pass.type), row = (uint32_t)pass.length * bytes;
-    const uint32_t n = (uint32_t)pass.length, own = me.lane < n ? (n - me.lane - 1) / cut.lanes + 1 : 1;
-    const uint32_t start = me.lane + threadIdx.x / cut.lanes % own * cut.lanes;
+    const uint32_t n = (uint32_t)pass.length / LANE::PACKED, bytes = bytes_of(pass.type);
+    const uint32_t outputs = (uint32_t)(pass.outputs / LANE::OUTPUTS), in_tile = cut.outputs * cut.groups;
+    const staged_rows staged((uint32_t)pass.length * bytes, LANE::BYTES == 16);
+    const only_result only(pass);
     LANE form(pass);
 #pragma unroll 1
     for (uint32_t work = blockIdx.x; work < cut.tiles * cut.splits; work += gridDim.x) {
         const uint32_t tile = cut.splits == 1 ? work : work / cut.splits, split = work - tile * cut.splits;
-        const uint64_t first = (uint64_t)tile * cut.outputs * cut.groups;
-        const unsigned char *const rows = pass.in + first * row;
+        const uint32_t first = tile * in_tile;
+        const unsigned char *const rows = pass.in + (uint64_t)first * staged.row;
         if (cut.staged) {
             __syncthreads(); /* until all have taken the rows before */
-            copy_rows(staged, rows, rows + min((uint64_t)cut.outputs * cut.groups, pass.outputs - first) * row,
-                      bytes);
+            staged.copy(shared, rows, rows + (uint64_t)min(in_tile, outputs - first) * staged.row);
             __syncthreads();
         }
 #pragma unroll 1
-        for (uint32_t group = 0; group < cut.groups; group++) {
-            const uint32_t in_tile = group * cut.outputs + me.output;
-            uint64_t output = first + in_tile;
-            bool mine = active && output < pass.outputs;
+        for (uint32_t number = me.output; number < in_tile; number += cut.outputs) {
+            uint32_t output = first + number;
+            bool mine = active && output < outputs;
             state s = state::none();
             if (mine && cut.staged) {
-                const unsigned char *const at = staged + (uintptr_t)rows % 16 + in_tile * row;
-                form.begin(pass, at);
-                take_staged(form, s, at, n, me.lane, cut.lanes, start, bytes);
+                const unsigned char *const at = shared + (uintptr_t)rows % 16 + number * staged.pitch;
+                form.begin(at);
+                take_staged(form, s, at, n, me.lane, cut.lanes, bytes);
             } else if (mine) {
-                const unsigned char *const at = begin_of(pass, output);
-                form.begin(pass, at);
+                const unsigned char *const at = begin_of(pass, output * LANE::OUTPUTS);
+                form.begin(at);
                 gather(form, s, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
             }
             uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;
@@ -248,13 +291,14 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 1)
                     continue;
                 s = joined;
                 output = first + threadIdx.x;
-                k = threadIdx.x < cut.outputs && output < pass.outputs ? 0 : UINT32_MAX;
+                k = threadIdx.x < cut.outputs && output < outputs ? 0 : UINT32_MAX;
                 mine = k == 0;
                 if (mine)
-                    form.begin(pass, begin_of(pass, output));
+                    form.begin(begin_of(pass, output * LANE::OUTPUTS));
             }
-            if (mine && k == 0)
-                finish_output(a, form, s, output);
+#pragma unroll
+            for (int i = 0; mine && k == 0 && i < LANE::OUTPUTS; i++)
+                finish_output(a, only, form.total(LANE::state_of(s, i)), output * LANE::OUTPUTS + i);
         }
     }
 }

@@ -79,14 +79,14 @@ __device__ inline void tell_host(const reduce_arguments &a) {
 }
 
 __device__ inline void store_raw(unsigned char *to, uint32_t bytes, uint64_t raw) {
-    if (bytes == 1)
-        *to = (uint8_t)raw;
+    if (bytes == 4)
+        *(uint32_t *)to = (uint32_t)raw;
+    else if (bytes == 8)
+        *(uint64_t *)to = raw;
     else if (bytes == 2)
         *(uint16_t *)to = (uint16_t)raw;
-    else if (bytes == 4)
-        *(uint32_t *)to = (uint32_t)raw;
     else
-        *(uint64_t *)to = raw;
+        *to = (uint8_t)raw;
 }
 
 /* sum + rest rounded once to a double, or by way of the double that is odd if something was lost to a float. */

@@ -81,6 +81,8 @@ bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result) {
     const unsigned bits = 8 * gp_type_bytes(pass->type) * (squares ? 2 : 1) + gp_log2(pass->length) + 1;
     if (pass->kind != GP_PASS_MOMENTS || result->op == GP_REDUCE_COUNT)
         return true;
+    if (result->op == GP_REDUCE_MEAN)
+        return !gp_type_is_float(pass->type) && bits < 53 && result->type >= GP_F32;
     if (!squares && !sum && result->op != GP_REDUCE_SUM_ABS)
         return false;
     if (gp_type_is_float(pass->type))

@@ -6,45 +6,115 @@
 #include "fit.h"
 #include "tiling.h"
 
-#define AT_ONCE 8       /* elements that a thread loads at once */
-#define STAGED_ROW 2048 /* bytes of a row at most that goes to shared memory first */
-#define STAGED_TILE 16384
-#define ROW_THREADS 256 /* blocks of rows */
+#define STAGED_ROW 2048   /* bytes of a row at most that goes to shared memory first */
+#define STAGED_TILE 32768 /* of rows that go there together */
+#define STAGED_THREAD 256 /* of a row, that a thread takes */
+#define SM_THREADS 1024   /* that an SM holds of 64 registers */
+#define ROW_THREADS 256   /* blocks of rows */
 #define COLUMN_THREADS 512
-#define WAVES 4 /* blocks are to be so many times those that the GPU holds */
+#define WIDE_LEAST (4 << 20) /* bytes, so that several columns a thread leave threads enough */
+#define LOW 64               /* columns that are not worth a second thread */
+#define WAVES 4              /* blocks are to be so many times those that the GPU holds */
+
+/* How a pass is walked. */
+typedef struct walk {
+    uint32_t n;       /* along the last reduced axis: units */
+    uint64_t walks;   /* along the others */
+    uint64_t outputs; /* or units of them */
+    uint32_t unit;    /* elements that are loaded at once */
+    uint32_t at_once; /* units that a thread loads before it takes one */
+    unsigned form;
+    bool contiguous, columns, staged;
+} walk;
+
+static bool wants_places(const gp_pass *pass) {
+    return pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
+}
 
 static unsigned form_of_floats(const gp_pass *pass) {
-    bool one = !pass->skip_nan && pass->wants != 0 && (pass->wants & (pass->wants - 1)) == 0, doubles = false;
-    one = one && (pass->wants & (GP_WANT_SUM | GP_WANT_ABS));
+    bool one = !pass->skip_nan && (pass->wants == GP_WANT_SUM || pass->wants == GP_WANT_ABS), doubles = false;
     for (unsigned r = 0; r < pass->results; r++) {
-        const bool is_double = pass->result[r].type == GP_F64, is_short = pass->result[r].type < GP_F32;
+        const bool is_double = pass->result[r].type == GP_F64;
         doubles = doubles || is_double;
-        if (pass->type == GP_F64 && is_short)
+        if (pass->type == GP_F64 && pass->result[r].type < GP_F32)
             return GP_MANY_FORMS; /* would not be proved */
         if (is_double && pass->result[r].op >= GP_REDUCE_NORM && pass->result[r].op != GP_REDUCE_MEAN)
             return GP_MANY_FORMS;
     }
     if (pass->type == GP_F64)
-        return one ? GP_MANY_DOUBLES + 1 : GP_MANY_FORMS;
+        return one ? GP_MANY_DOUBLES_8 : GP_MANY_FORMS;
     if (!one)
-        return GP_MANY_MOMENTS;
-    return pass->type != GP_F32 ? GP_MANY_FLOATS : doubles ? GP_MANY_DOUBLES : GP_MANY_FLOATS + 1;
+        return pass->type == GP_F32 ? GP_MANY_MOMENTS_4 : GP_MANY_MOMENTS_2;
+    return pass->type != GP_F32 ? GP_MANY_FLOATS_2 : doubles ? GP_MANY_DOUBLES_4 : GP_MANY_FLOATS_4;
 }
 
 /* GP_MANY_FORMS: there is none. Of ints those results that a few machine instructions round. */
 static unsigned form_of(const gp_pass *pass) {
-    const unsigned width = gp_log2(gp_type_bytes(pass->type)), wants = pass->wants;
+    const unsigned width = gp_log2(gp_type_bytes(pass->type));
     if (pass->kind == GP_PASS_BITS)
         return GP_MANY_BITS;
     if (pass->kind == GP_PASS_EXTREMES)
-        return GP_MANY_EXTREMES + width;
+        return width == 2 && !pass->skip_nan && !wants_places(pass) ? GP_MANY_SPAN_4 : GP_MANY_EXTREMES_1 + width;
     if (gp_type_is_float(pass->type))
         return form_of_floats(pass);
     for (unsigned r = 0; r < pass->results; r++)
         if ((pass->result[r].op >= GP_REDUCE_NORM && pass->result[r].op != GP_REDUCE_MEAN) ||
             pass->result[r].type == GP_F16 || pass->result[r].type == GP_BF16)
             return GP_MANY_FORMS;
-    return wants == GP_WANT_SUM && width < 3 ? GP_MANY_SUM + width : GP_MANY_INTS;
+    return pass->wants == GP_WANT_SUM && width < 3 ? GP_MANY_SUM_1 + width : GP_MANY_INTS;
+}
+
+/* Forms that load a unit of several elements: along an output, or among outputs. */
+static const struct {
+    uint8_t form, packed, packed_bytes, wide, wide_bytes;
+} in_units[] = {
+    {GP_MANY_SUM_1, GP_MANY_SUM_1_PACKED, 4, GP_MANY_SUM_1_WIDE, 4},
+    {GP_MANY_SUM_2, GP_MANY_SUM_2_PACKED, 4, GP_MANY_SUM_2_WIDE, 4},
+    {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16},
+    {GP_MANY_SPAN_4, GP_MANY_SPAN_4_PACKED, 16, GP_MANY_SPAN_4_WIDE, 16},
+    {GP_MANY_FLOATS_4, GP_MANY_FLOATS_4_PACKED, 16, GP_MANY_FLOATS_4_WIDE, 16},
+    {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, 0, 0},
+};
+
+static void choose_unit(const gp_pass *pass, unsigned aligned, uint64_t side, walk *w) {
+    const uint32_t bytes = gp_type_bytes(pass->type);
+    if (w->columns && pass->outputs * pass->length * bytes < WIDE_LEAST)
+        return;
+    for (unsigned i = 0; i < sizeof in_units / sizeof *in_units; i++) {
+        const unsigned unit = w->columns ? in_units[i].wide_bytes : in_units[i].packed_bytes;
+        if (in_units[i].form != w->form || unit == 0 || aligned < unit || side * bytes % unit != 0)
+            continue;
+        w->form = w->columns ? in_units[i].wide : in_units[i].packed;
+        w->unit = unit / bytes;
+        w->at_once = unit == 16 ? 8 : 16;
+        return;
+    }
+}
+
+static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
+    static const gp_pass_axis one = {.n = 1};
+    const gp_pass_axis *kept = &pass->axis[pass->kept - 1], *reduced = &pass->axis[pass->kept + pass->reduced - 1];
+    const uint64_t bytes = gp_type_bytes(pass->type);
+    const gp_pass_axis *last = pass->reduced > 0 ? reduced : &one;
+    if (pass->outputs >> 31 != 0 || pass->length >> 30 != 0)
+        return false;
+    *w = (walk){.n = (uint32_t)last->n,
+                .unit = 1,
+                .at_once = bytes == 8 ? 8 : 16,
+                .form = form_of(pass),
+                .outputs = pass->outputs};
+    w->walks = pass->length / last->n;
+    w->contiguous = gp_pass_is_contiguous(pass, last);
+    w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
+    w->staged = w->contiguous && pass->kept == 1 && pass->reduced == 1 && pass->length * bytes <= STAGED_ROW &&
+                (uint64_t)kept->in == pass->length * bytes;
+    if (w->columns ? gp_pass_is_contiguous(pass, kept) : w->contiguous)
+        choose_unit(pass, aligned, w->columns ? kept->n : last->n, w);
+    if (w->columns)
+        w->outputs /= w->unit;
+    else
+        w->n /= w->unit;
+    return w->form != GP_MANY_FORMS;
 }
 
 /* 2^k, at least 1 and at most `most`, itself 2^k. */
@@ -52,43 +122,25 @@ static uint32_t power_up_to(uint64_t n, uint32_t most) {
     return n < most ? (uint32_t)1 << gp_log2(gp_at_least_one(n)) : most;
 }
 
-typedef struct walk {
-    uint32_t n;     /* along the last reduced axis */
-    uint64_t walks; /* along the others */
-    bool contiguous, columns, staged;
-} walk;
-
-static bool walk_of(const gp_pass *pass, walk *w) {
-    static const gp_pass_axis one = {.n = 1};
-    const gp_pass_axis *kept = &pass->axis[pass->kept - 1], *reduced = &pass->axis[pass->kept + pass->reduced - 1];
-    const uint64_t bytes = gp_type_bytes(pass->type);
-    const gp_pass_axis *last = pass->reduced > 0 ? reduced : &one;
-    if (pass->outputs >> 32 != 0 || pass->length >> 31 != 0)
-        return false;
-    w->n = (uint32_t)last->n;
-    w->walks = pass->length / last->n;
-    w->contiguous = gp_pass_is_contiguous(pass, last);
-    w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
-    w->staged = w->contiguous && pass->kept == 1 && pass->reduced == 1 && pass->length * bytes <= STAGED_ROW &&
-                (uint64_t)kept->in == pass->length * bytes;
-    return true;
-}
-
-/* Rows that are copied first: up to 128 bytes a thread. */
 static unsigned cut_staged(const gp_pass *pass, unsigned threads, gp_many_cut *cut) {
     const uint32_t row = (uint32_t)pass->length * gp_type_bytes(pass->type);
-    cut->lanes = power_up_to(row / 96, 32);
+    cut->lanes = power_up_to(row / (STAGED_THREAD / 2), 32);
+    while (cut->lanes < 32 && threads / cut->lanes * row > STAGED_TILE)
+        cut->lanes *= 2;
     cut->outputs = threads / cut->lanes;
     cut->groups = (uint32_t)gp_at_least_one(gp_least(STAGED_TILE / (cut->outputs * row), 16));
     cut->lanes_first = cut->staged = true;
     return threads;
 }
 
-static unsigned cut_rows(const gp_pass *pass, const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
+/* Few outputs get more threads each, while these have elements enough. */
+static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
+    const uint64_t length = w->n * w->walks, at_once = w->at_once;
     cut->lanes = power_up_to(w->n / 4, 32);
-    cut->slices = power_up_to(pass->length / (cut->lanes * 4 * AT_ONCE), threads / cut->lanes);
-    while (cut->slices * cut->lanes < threads && pass->outputs * cut->slices * cut->lanes < (uint64_t)sms * threads &&
-           (uint64_t)cut->slices * cut->lanes * AT_ONCE < pass->length)
+    cut->slices = power_up_to(length / (cut->lanes * 4 * at_once), threads / cut->lanes);
+    while (cut->slices * cut->lanes < threads &&
+           w->outputs * cut->slices * cut->lanes < (uint64_t)sms * SM_THREADS / 8 &&
+           length > at_once / 2 * cut->slices * cut->lanes)
         cut->slices *= 2;
     cut->outputs = threads / (cut->lanes * cut->slices);
     cut->lanes_first = true;
@@ -96,65 +148,68 @@ static unsigned cut_rows(const gp_pass *pass, const walk *w, unsigned threads, u
 }
 
 /* At most, if blocks share outputs. */
-static uint64_t blocks_of(const gp_pass *pass, uint64_t team, uint64_t outputs) {
-    return pass->outputs / outputs * gp_at_least_one(pass->length / (team * 4 * AT_ONCE));
+static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs) {
+    return w->outputs / outputs * gp_at_least_one(w->n * w->walks / (team * 4 * w->at_once));
 }
 
-static unsigned cut_columns(const gp_pass *pass, const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
-    cut->outputs = (uint32_t)gp_least(pass->outputs, threads / 2);
-    while (cut->outputs > 32 && blocks_of(pass, threads / cut->outputs, cut->outputs) < 2 * (uint64_t)sms)
+static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
+    const uint32_t width = w->n * w->walks <= LOW ? threads : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
+    cut->outputs = (uint32_t)gp_least(w->outputs, width);
+    while (cut->outputs > 32 && blocks_of(w, threads / cut->outputs, cut->outputs) < 2 * (uint64_t)sms)
         cut->outputs = (cut->outputs + 1) / 2;
-    if (w->n < 2 * AT_ONCE)
-        cut->outputs = (uint32_t)gp_least(pass->outputs, threads);
     cut->lanes = (uint32_t)gp_least(threads / cut->outputs, w->n);
     return (unsigned)gp_round_up((uint64_t)cut->lanes * cut->outputs, 32);
 }
 
 /* Blocks share outputs where there are few of them, and elements enough. */
-static uint32_t splits_of(const gp_pass *pass, uint64_t resident, const gp_many_cut *cut) {
+static uint32_t splits_of(const walk *w, uint64_t resident, const gp_many_cut *cut) {
     const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
     if (cut->staged || cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
         return 1;
-    uint64_t splits = gp_least(WAVES * resident / cut->tiles, blocks_of(pass, team, pass->outputs));
-    splits = gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles));
-    return (uint32_t)gp_at_least_one(splits);
+    const uint64_t wanted = (cut->tiles < 8 ? 1 : WAVES) * resident / cut->tiles;
+    const uint64_t splits = gp_least(wanted, blocks_of(w, team, w->outputs));
+    return (uint32_t)gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles)));
+}
+
+/* A chunk for each slice of each block of an output, unless there are walks enough. */
+static void cut_walks(const walk *w, gp_many_cut *cut) {
+    const uint64_t workers = (uint64_t)cut->splits * cut->slices;
+    cut->chunk = (uint32_t)gp_divide_up(w->n, gp_least(gp_divide_up(workers, w->walks), w->n));
+    cut->chunks = (uint32_t)gp_divide_up(w->n, cut->chunk);
+    cut->parts = (uint32_t)(cut->chunks * w->walks);
 }
 
 bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
-    const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
     gp_many_cut cut = {.lanes = 1, .outputs = 1, .slices = 1, .splits = 1, .groups = 1};
     walk w;
-    if (pass->with_type != 0 || pass->length == 0 || !walk_of(pass, &w) || !gp_pass_adds(pass) ||
-        (places && (pass->reduced > 1 || !gp_pass_places_rise(pass))))
+    if (pass->with_type != 0 || pass->length == 0 || !gp_pass_adds(pass) || !walk_of(pass, problem->in_align, &w) ||
+        (wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass))))
         return false;
-    tiling->form = form_of(pass);
     const unsigned most = gp_threads_of_attempt(w.columns ? COLUMN_THREADS : ROW_THREADS, 32, attempt);
-    if (tiling->form == GP_MANY_FORMS || most == 0)
-        return false;
     const unsigned sms = device->multiprocessors;
-    tiling->threads = w.staged    ? cut_staged(pass, most, &cut)
-                      : w.columns ? cut_columns(pass, &w, most, sms, &cut)
-                                  : cut_rows(pass, &w, most, sms, &cut);
-    tiling->smem = cut.staged ? (size_t)cut.outputs * cut.groups * pass->length * gp_type_bytes(pass->type) + 32
-                              : (size_t)tiling->threads / 2 * GP_REDUCE_MANY_STATE;
-    const uint64_t tiles = gp_divide_up(pass->outputs, (uint64_t)cut.outputs * cut.groups);
-    if (tiles >> 31 != 0)
+    if (most == 0)
         return false;
-    cut.tiles = (uint32_t)tiles;
+    tiling->form = w.form;
+    tiling->threads = w.staged    ? cut_staged(pass, most, &cut)
+                      : w.columns ? cut_columns(&w, most, sms, &cut)
+                                  : cut_rows(&w, most, sms, &cut);
+    cut.rows = cut.outputs * cut.groups * (w.columns ? w.unit : 1);
+    const size_t row = pass->length * gp_type_bytes(pass->type);
+    tiling->smem = cut.staged ? cut.rows * (row + (row % 16 == 0 ? 16 : 0)) + 16
+                              : (size_t)tiling->threads / 2 * GP_REDUCE_MANY_STATE;
+    cut.tiles = (uint32_t)gp_divide_up(w.outputs, (uint64_t)cut.outputs * cut.groups);
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM + tiling->smem,
                          &held);
-    cut.splits = splits_of(pass, (uint64_t)held.blocks_per_sm * sms, &cut);
-    const uint64_t workers = (uint64_t)cut.splits * cut.slices;
-    cut.chunks = (uint32_t)gp_least(gp_divide_up(workers, w.walks), w.n);
-    cut.parts = (uint32_t)(cut.chunks * w.walks);
-    cut.rows = cut.outputs * cut.groups;
+    const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
+    cut.splits = splits_of(&w, resident, &cut);
+    cut_walks(&w, &cut);
     cut.cols = (uint32_t)gp_divide_up(pass->length, cut.splits);
     for (unsigned r = 0; r < pass->results; r++)
         cut.rest = cut.rest || !gp_pass_is_plain(pass, &pass->result[r]) ||
                    (gp_type_is_float(pass->type) && pass->kind == GP_PASS_MOMENTS);
-    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, 2 * WAVES * (uint64_t)held.blocks_per_sm * sms);
+    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, 2 * WAVES * resident);
     GP_TILING_PUT(tiling, cut);
     return true;
 }

@@ -41,15 +41,36 @@ typedef enum gp_reduce_all_form {
 #define GP_REDUCE_MANY_STATIC_SMEM 16
 #define GP_REDUCE_MANY_STATE 64u /* bytes at most that a thread has of an output */
 
-/* Forms of reduce_many. */
+/* Forms of reduce_many: the bytes of an element; several of an output loaded at once, or one each of several outputs.
+ */
 typedef enum gp_reduce_many_form {
     GP_MANY_BITS,
-    GP_MANY_EXTREMES,                      /* of 1 byte; then of 2, 4 and 8 */
-    GP_MANY_SUM = GP_MANY_EXTREMES + 4,    /* one sum of ints of 1 byte; then of 2 and 4 */
-    GP_MANY_INTS = GP_MANY_SUM + 3,        /* any sums of ints */
-    GP_MANY_FLOATS,                        /* one sum of floats of 2 bytes; then of 4 */
-    GP_MANY_DOUBLES = GP_MANY_FLOATS + 2,  /* one sum of floats of 4 bytes, as a double; then of doubles */
-    GP_MANY_MOMENTS = GP_MANY_DOUBLES + 2, /* any sums of floats of 2 and 4 bytes */
+    GP_MANY_EXTREMES_1,
+    GP_MANY_EXTREMES_2,
+    GP_MANY_EXTREMES_4,
+    GP_MANY_EXTREMES_8,
+    GP_MANY_SPAN_4,
+    GP_MANY_SPAN_4_PACKED,
+    GP_MANY_SPAN_4_WIDE,
+    GP_MANY_SUM_1,
+    GP_MANY_SUM_2,
+    GP_MANY_SUM_4,
+    GP_MANY_SUM_1_PACKED,
+    GP_MANY_SUM_2_PACKED,
+    GP_MANY_SUM_4_PACKED,
+    GP_MANY_SUM_1_WIDE,
+    GP_MANY_SUM_2_WIDE,
+    GP_MANY_SUM_4_WIDE,
+    GP_MANY_INTS,
+    GP_MANY_FLOATS_2,
+    GP_MANY_FLOATS_4,
+    GP_MANY_FLOATS_4_PACKED,
+    GP_MANY_FLOATS_4_WIDE,
+    GP_MANY_DOUBLES_4,
+    GP_MANY_DOUBLES_8,
+    GP_MANY_MOMENTS_2,
+    GP_MANY_MOMENTS_4,
+    GP_MANY_MOMENTS_4_PACKED,
     GP_MANY_FORMS
 } gp_reduce_many_form;
 
@@ -63,6 +84,7 @@ typedef struct gp_many_cut {
     uint32_t tiles;
     uint32_t chunks;     /* of a walk along the last reduced axis */
     uint32_t parts;      /* chunks of all walks */
+    uint32_t chunk;      /* elements of one, or units */
     uint32_t groups;     /* of `outputs` outputs, one after the other */
     uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
     uint8_t staged;      /* rows without gaps go to shared memory first */
