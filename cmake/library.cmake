@@ -23,7 +23,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange/mirror.cu rearrange/mirror_pick.cu rearrange/pick.cu rearrange/pieces.cu rearrange/plain.cu
     rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
     reduce/reduce.cu
-    reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu
+    reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu reduce_array/short.cu
     stage/memory.c stage/move.c stage/run.c stage/slot.c stage/stage.c stage/whole.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu)

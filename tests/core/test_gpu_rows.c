@@ -40,11 +40,12 @@ static const request requests[] = {
     {100, 1025, 31, 0, false, false}, {363, 14001, 0, 1, false, false},   {110, 14001, 0, 2, false, false},
 };
 
-/* One of each form of reduce_all, and views of other kinds. */
+/* One of each form of reduce_all, reduce_short and reduce_many, and views of other kinds. */
 static const struct view {
     size_t rows, cols;
     gp_type type;
     gp_reduce_op op;
+    bool columns; /* axis 0 is reduced */
 } views[] = {
     {.rows = 1, .cols = 1000000, .type = GP_S32, .op = GP_REDUCE_XOR},
     {.rows = 1, .cols = 1000000, .type = GP_U8, .op = GP_REDUCE_ARGMIN},
@@ -63,17 +64,61 @@ static const struct view {
     {.rows = 1, .cols = 500000, .type = GP_F64, .op = GP_REDUCE_VARIANCE},
     {.rows = 10000, .cols = 7, .type = GP_F32, .op = GP_REDUCE_NORM},
     {.rows = 100, .cols = 1000, .type = GP_S32, .op = GP_REDUCE_MEAN},
+    {.rows = 1000, .cols = 7, .type = GP_U32, .op = GP_REDUCE_AND},
+    {.rows = 1000, .cols = 7, .type = GP_U8, .op = GP_REDUCE_ARGMAX},
+    {.rows = 1000, .cols = 7, .type = GP_F16, .op = GP_REDUCE_ARGMAX},
+    {.rows = 1000, .cols = 7, .type = GP_F32, .op = GP_REDUCE_ARGMIN},
+    {.rows = 1000, .cols = 7, .type = GP_F64, .op = GP_REDUCE_MAX},
+    {.rows = 1000, .cols = 7, .type = GP_F32, .op = GP_REDUCE_MAX},
+    {.rows = 1000, .cols = 7, .type = GP_U8, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_S16, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_S32, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_S64, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_BF16, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_F32, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_F64, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 7, .type = GP_BF16, .op = GP_REDUCE_VARIANCE},
+    {.rows = 1000, .cols = 7, .type = GP_F32, .op = GP_REDUCE_VARIANCE},
+    {.rows = 100, .cols = 1000, .type = GP_U32, .op = GP_REDUCE_AND},
+    {.rows = 100, .cols = 1000, .type = GP_U8, .op = GP_REDUCE_ARGMAX},
+    {.rows = 100, .cols = 1000, .type = GP_F16, .op = GP_REDUCE_ARGMAX},
+    {.rows = 100, .cols = 1000, .type = GP_F32, .op = GP_REDUCE_ARGMIN},
+    {.rows = 100, .cols = 1000, .type = GP_F64, .op = GP_REDUCE_MAX},
+    {.rows = 100, .cols = 1000, .type = GP_F32, .op = GP_REDUCE_MAX},
+    {.rows = 100, .cols = 1000, .type = GP_U8, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_S16, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_S32, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_S64, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_BF16, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_F32, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_F64, .op = GP_REDUCE_SUM},
+    {.rows = 100, .cols = 1000, .type = GP_BF16, .op = GP_REDUCE_VARIANCE},
+    {.rows = 100, .cols = 1000, .type = GP_F32, .op = GP_REDUCE_VARIANCE},
+    {.rows = 1000, .cols = 64, .type = GP_F32, .op = GP_REDUCE_MAX},
+    {.rows = 1000, .cols = 64, .type = GP_S32, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 64, .type = GP_F32, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 64, .type = GP_F32, .op = GP_REDUCE_VARIANCE},
+    {.rows = 1000, .cols = 64, .type = GP_U8, .op = GP_REDUCE_SUM},
+    {.rows = 1000, .cols = 64, .type = GP_S16, .op = GP_REDUCE_SUM},
+    {.rows = 2048, .cols = 2048, .type = GP_F32, .op = GP_REDUCE_MAX, .columns = true},
+    {.rows = 2048, .cols = 2048, .type = GP_S32, .op = GP_REDUCE_SUM, .columns = true},
+    {.rows = 2048, .cols = 2048, .type = GP_F32, .op = GP_REDUCE_SUM, .columns = true},
+    {.rows = 2048, .cols = 2048, .type = GP_U8, .op = GP_REDUCE_SUM, .columns = true},
+    {.rows = 2048, .cols = 2048, .type = GP_S16, .op = GP_REDUCE_SUM, .columns = true},
 };
 
 static gp_type result_type(const struct view *v) {
     if (v->op == GP_REDUCE_ARGMIN || v->op == GP_REDUCE_ARGMAX)
         return GP_S64;
-    return v->op >= GP_REDUCE_NORM ? GP_F64 : v->type;
+    if (v->op == GP_REDUCE_SUM)
+        return v->type >= GP_F16 ? v->type : GP_S64;
+    return v->rows == 1 && v->op >= GP_REDUCE_NORM ? GP_F64 : v->op >= GP_REDUCE_NORM ? GP_F32 : v->type;
 }
 
 static gp_status ask_view(const struct view *v) {
     const gp_array view = gp_matrix(v->type, in, v->rows, v->cols, v->cols);
-    const gp_result result = gp_want((uint32_t)v->op, gp_matrix(result_type(v), out, v->rows, 1, 1));
+    const gp_result result = gp_want((uint32_t)v->op, v->columns ? gp_matrix(result_type(v), out, 1, v->cols, v->cols)
+                                                                 : gp_matrix(result_type(v), out, v->rows, 1, 1));
     return gp_reduce(context, &view, &result, 1);
 }
 

@@ -31,6 +31,8 @@ static const request requests[] = {
     {.operation = GP_OPERATION_REDUCE_ARRAY, .cols = 1000, .type = GP_S32},
     {.operation = GP_OPERATION_REDUCE_ARRAY, .cols = SIDE * 100, .type = GP_S32}, /* the plain row is slow */
     {.operation = GP_OPERATION_REDUCE_ARRAY, .cols = SIDE * 100, .type = GP_F32},
+    {.operation = GP_OPERATION_REDUCE_ARRAY, .rows = 2, .cols = 1000, .type = GP_F32},
+    {.operation = GP_OPERATION_REDUCE_ARRAY, .rows = 2, .cols = SIDE * 100, .type = GP_F32},
     {GP_OPERATION_WINDOW, 300, 5000, 3, 4, GP_BORDER_WRAP, false, GP_S32},
     {GP_OPERATION_WINDOW, 300, 5000, 31, 4, GP_BORDER_NONE, false, GP_S32},
     {GP_OPERATION_WINDOW, 1024, 1024, 15, 4, GP_BORDER_ZERO, false, GP_S32},
@@ -95,8 +97,12 @@ static bool is_reduction(const request *r) {
     return r->operation == GP_OPERATION_REDUCE || r->operation == GP_OPERATION_REDUCE_ARRAY;
 }
 
-/* To 8 bytes, as gp_reduce_int() has it. */
+/* To 8 bytes, as gp_reduce_int() has it: of `cols` elements in all, or of each half of them. */
 static gp_status reduce_view(const request *r, const void *from, void *to) {
+    const gp_array halves = gp_matrix(r->type, from, 2, r->cols / 2, r->cols / 2);
+    const gp_result sums = gp_want(GP_REDUCE_SUM, gp_matrix(GP_F32, to, 2, 1, 1));
+    if (r->rows == 2)
+        return gp_reduce(pinned, &halves, &sums, 1);
     const gp_array in_view = gp_vector(r->type, from, r->cols);
     const gp_result sum = gp_want(GP_REDUCE_SUM, gp_scalar(r->type == GP_F32 ? GP_F64 : GP_S64, to));
     return gp_reduce(pinned, &in_view, &sum, 1);

@@ -54,6 +54,72 @@ static size_t wishes(gp_result *results, uint64_t *to, gp_type type, int form) {
     return count;
 }
 
+#define MATRIX (((size_t)1 << 17) + 16) /* elements, and an offset */
+
+/* Each result of each output of a matrix, reduced along an axis. */
+static size_t matrix_wishes(gp_result *results, unsigned char *to, gp_type type, int form, size_t rows, size_t cols,
+                            unsigned axis) {
+    uint64_t unused[RESULTS];
+    const size_t count = wishes(results, unused, type, form);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char *const at = to + i * MATRIX * 8;
+        const gp_type of = (gp_type)results[i].to.type;
+        results[i].to = axis == 0 ? gp_matrix(of, at, 1, cols, cols) : gp_matrix(of, at, rows, 1, 1);
+    }
+    return count;
+}
+
+/* What a GPU row does with rows and columns of each type, narrow and wide, at 16 bytes and not. */
+static void matrices(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{1000, 64}, {1001, 7},  {3333, 3},  {64, 2000}, {3, 40000}, {17, 1001},
+                                       {500, 256}, {10, 9999}, {9999, 10}, {1, 77},    {77, 1},    {40, 3000}};
+    unsigned char *host = calloc(MATRIX, 8), *want = calloc(RESULTS * MATRIX, 8), *got = malloc(RESULTS * MATRIX * 8);
+    unsigned char *device = NULL, *to = NULL;
+    size_t cases = 0;
+    assert_true(host != NULL && want != NULL && got != NULL);
+    CUDA_OK(cudaMalloc((void **)&device, MATRIX * 8));
+    CUDA_OK(cudaMalloc((void **)&to, RESULTS * MATRIX * 8));
+    for (int type = GP_U8; type <= GP_F64; type++)
+        for (size_t i = 0; i < COUNT(shapes); i++) {
+            const size_t rows = shapes[i][0], cols = shapes[i][1], bytes = data_set_element((gp_type)type);
+            const data_set set = (data_set)(((size_t)type + 5 * i) % DATA_SETS);
+            const size_t skipped = i % 3 == 0 ? 0 : i % 4;
+            if (cases_reduced() && ((size_t)type + i) % 4 != 0)
+                continue;
+            data_set_fill(host, (gp_type)type, MATRIX, set, 11 + i);
+            CUDA_OK(cudaMemcpy(device, host, MATRIX * bytes, cudaMemcpyHostToDevice));
+            for (int form = 0; form < 6; form++)
+                for (unsigned axis = 0; axis < 2; axis++) {
+                    gp_result results[RESULTS];
+                    gp_array in = gp_matrix((gp_type)type, host + skipped * bytes, rows, cols, cols);
+                    size_t count = matrix_wishes(results, want, (gp_type)type, form, rows, cols, axis);
+                    if (count == 0)
+                        continue;
+                    memset(want, 0, count * MATRIX * 8);
+                    const gp_status status = gp_reduce(cpu, &in, results, count);
+                    in.data = device + skipped * bytes;
+                    CUDA_OK(cudaMemset(to, 0, count * MATRIX * 8));
+                    count = matrix_wishes(results, to, (gp_type)type, form, rows, cols, axis);
+                    gp_status on_gpu = gp_reduce(gpu, &in, results, count);
+                    on_gpu = on_gpu == GP_OK ? gp_context_synchronize(gpu) : on_gpu;
+                    assert_int_equal(on_gpu, status);
+                    CUDA_OK(cudaMemcpy(got, to, count * MATRIX * 8, cudaMemcpyDeviceToHost));
+                    for (size_t r = 0; r < count; r++)
+                        if (memcmp(got + r * MATRIX * 8, want + r * MATRIX * 8, MATRIX * 8) != 0)
+                            fail_msg("type %d, data set %d, %zu x %zu + %zu over axis %u, op %u to %d", type,
+                                     (int)set, rows, cols, skipped, axis, results[r].op, results[r].to.type);
+                    cases++;
+                }
+        }
+    printf("cases: %zu matrices\n", cases);
+    CUDA_OK(cudaFree(device));
+    CUDA_OK(cudaFree(to));
+    free(host);
+    free(want);
+    free(got);
+}
+
 static void compare(const gp_array *in, const void *device, int form, uint64_t *to, const char *label) {
     uint64_t got[RESULTS] = {0}, want[RESULTS] = {0};
     gp_result results[RESULTS];
@@ -203,7 +269,8 @@ static void overflow(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(overflow), cmocka_unit_test(captured_and_replayed),
-                                       cmocka_unit_test(managed_memory), cmocka_unit_test(long_ones)};
+                                       cmocka_unit_test(managed_memory), cmocka_unit_test(matrices),
+                                       cmocka_unit_test(long_ones)};
     if (gpu_is_missing())
         return 77;
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

@@ -31,6 +31,17 @@ __device__ __forceinline__ typename raw_type<BYTES>::type load_unit(const unsign
         return *(const typename raw_type<BYTES>::type *)at;
 }
 
+/* From device memory. */
+template <int BYTES>
+__device__ __forceinline__ typename raw_type<BYTES>::type load_far(const unsigned char *at, uint32_t bytes) {
+    if constexpr (BYTES == 16) {
+        const int4 v = gp_load_once((const int4 *)at);
+        return make_uint4(v.x, v.y, v.z, v.w);
+    } else {
+        return load_unit<BYTES>(at, bytes);
+    }
+}
+
 /* Element i of a unit. */
 template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(uint32_t unit, int i) {
     return unit >> 8 * BYTES * i & (BYTES == 1 ? 0xff : BYTES == 2 ? 0xffff : ~(uint32_t)0);

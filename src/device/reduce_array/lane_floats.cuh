@@ -22,10 +22,25 @@ struct bounds {
     __device__ bounds over(double n) const {
         return {__ddiv_rd(down, n), __ddiv_ru(up, n)};
     }
+    /* Times a number above 0. */
+    __device__ bounds times(const bounds &factor) const {
+        return {__dmul_rd(down, down >= 0 ? factor.down : factor.up),
+                __dmul_ru(up, up >= 0 ? factor.up : factor.down)};
+    }
     __device__ bool exact() const {
         return down == up;
     }
 };
+
+/* sum / n: exactly where a double holds it, as a result that is halfway between two is proved by that alone. */
+__device__ inline bounds quotient_of(const bounds &sum, double n, const bounds &inverse) {
+    const double near = sum.down * inverse.down, q = __fma_rn(__fma_rn(-near, n, sum.down), inverse.down, near);
+    return sum.exact() && __fma_rn(-q, n, sum.down) == 0 ? bounds{q, q} : sum.times(inverse);
+}
+
+__device__ inline bounds reciprocal(double n) {
+    return {__drcp_rd(n), __drcp_ru(n)};
+}
 
 /* Rounded once to f16 or bf16, by way of a float that is odd if something was lost. */
 static __device__ __noinline__ uint32_t narrowed(double x, unsigned type) {
@@ -55,8 +70,12 @@ static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64
 __device__ __forceinline__ bool settle(bounds b, unsigned type, uint64_t *raw) {
     b.down += 0.0; /* a zero is +0 */
     b.up += 0.0;
-    if (type != GP_F32)
-        return settle_other(b, type, raw);
+    if (type != GP_F32) {
+        uint64_t other; /* in memory, so that *raw need not be */
+        const bool settled = settle_other(b, type, &other);
+        *raw = other;
+        return settled;
+    }
     const uint32_t least = __float_as_uint(__double2float_rn(b.down)),
                    most = __float_as_uint(__double2float_rn(b.up));
     *raw = b.down == b.down ? least : 0x7fc00000;
@@ -101,9 +120,9 @@ template <int WIDTH> struct lane_floats : lane_base<bounds_state> {
 };
 
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const bounds &sum, uint64_t *raw) {
-    const double n = (double)pass.length;
     if (op != GP_REDUCE_MEAN)
         return settle(sum, type, raw);
+    const double n = (double)pass.length;
     if (type == GP_F64 && sum.exact() && sum.down - sum.down == 0) {
         *raw = quotient(sum.down, pass.length, type);
         return true;
@@ -177,6 +196,7 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
 struct moments_total {
     bounds sum, square;
     double pivot;
+    bounds inverse;               /* of the number of elements, NaNs among them */
     uint32_t nonzero, nans, lost; /* lost: an element less the pivot was no double */
 };
 
@@ -200,11 +220,12 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state> {
     static const bool HAS_NOTHING = false;
     uint32_t kept;
     double pivot;
+    bounds inverse;
     bool is_bf16, skip_nan, pivots;
 
     __device__ explicit lane_moments(const gp_pass &pass)
         : kept(pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0), pivot(0),
-          is_bf16(pass.type == GP_BF16), skip_nan(pass.skip_nan) {
+          inverse(reciprocal((double)pass.length)), is_bf16(pass.type == GP_BF16), skip_nan(pass.skip_nan) {
         pivots = pass.wants & GP_WANT_SQUARES;
         for (unsigned r = 0; r < pass.results; r++)
             pivots &= pass.result[r].op != GP_REDUCE_SUM_SQUARES && pass.result[r].op != GP_REDUCE_NORM;
@@ -234,15 +255,15 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state> {
         s.square.up = __fma_ru(less, less, s.square.up);
     }
     __device__ moments_total total(const moments_state &s) const {
-        return {s.sum, s.square, pivot, s.nonzero, s.nans, s.lost};
+        return {s.sum, s.square, pivot, inverse, s.nonzero, s.nans, s.lost};
     }
 };
 
 /* n times the variance: the squares' sum less the sum's square over n. */
-static __device__ __noinline__ bounds deviations(const moments_total &t, double n) {
+__device__ inline bounds deviations(const moments_total &t, const bounds &inverse) {
     const double least = fmin(fabs(t.sum.down), fabs(t.sum.up)), most = fmax(fabs(t.sum.down), fabs(t.sum.up));
-    const double from = t.sum.down < 0 && t.sum.up > 0 ? 0 : __ddiv_rd(__dmul_rd(least, least), n);
-    const double to = __ddiv_ru(__dmul_ru(most, most), n);
+    const double from = t.sum.down < 0 && t.sum.up > 0 ? 0 : __dmul_rd(__dmul_rd(least, least), inverse.down);
+    const double to = __dmul_ru(__dmul_ru(most, most), inverse.up);
     return {fmax(__dadd_rd(t.square.down, -to), 0.0), __dadd_ru(t.square.up, -from)};
 }
 
@@ -256,11 +277,17 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
         return true;
     if (t.lost || count <= samples)
         return false;
+    const bounds inverse = t.nans == 0 ? t.inverse : reciprocal(n);
+    if (op == GP_REDUCE_MEAN && type != GP_F64) {
+        const bounds less = quotient_of(t.sum, n, inverse);
+        return settle({__dadd_rd(t.pivot, less.down), __dadd_ru(t.pivot, less.up)}, type, raw);
+    }
     if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {
-        bounds sum = {__dadd_rd(__dmul_rd(t.pivot, n), t.sum.down), __dadd_ru(__dmul_ru(t.pivot, n), t.sum.up)};
-        if (op == GP_REDUCE_MEAN && !(type == GP_F64 && sum.exact()))
-            sum = sum.over(n);
-        else if (op == GP_REDUCE_MEAN && sum.down - sum.down == 0)
+        const bounds all = {__dmul_rd(t.pivot, n), __dmul_ru(t.pivot, n)};
+        bounds sum = {__dadd_rd(all.down, t.sum.down), __dadd_ru(all.up, t.sum.up)};
+        if (op == GP_REDUCE_MEAN && !sum.exact())
+            return false;
+        if (op == GP_REDUCE_MEAN && sum.down - sum.down == 0)
             sum.down = sum.up = __longlong_as_double((long long)quotient(sum.down, count, type));
         return settle(sum, type, raw);
     }
@@ -269,7 +296,7 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
         if (!(t.square.up < INFINITY))
             b.down = b.up = NAN; /* of an infinity, or a NaN */
         else
-            b = deviations(t, n).over(samples ? n - 1 : n);
+            b = deviations(t, inverse).times(samples ? reciprocal(n - 1) : inverse);
     }
     if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
         b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};

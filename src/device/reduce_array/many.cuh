@@ -7,8 +7,7 @@
 #ifndef GP_MANY_CUH
 #define GP_MANY_CUH
 
-#include "all.cuh"
-#include "lane_floats.cuh"
+#include "finish.cuh"
 
 /* A thread's part in a block's outputs. */
 struct member {
@@ -33,7 +32,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
     for (; e + (N - 1) * step < to; e += N * step) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            raw[i] = load_unit<LANE::BYTES>(at, bytes);
+            raw[i] = load_far<LANE::BYTES>(at, bytes);
             at += apart;
         }
 #pragma unroll
@@ -44,7 +43,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
     for (int i = 0; i < N; i++) {
         if (i % 4 == 0 && e + i * step >= to)
             break;
-        raw[i] = e + i * step < to ? load_unit<LANE::BYTES>(at, bytes) : form.nothing();
+        raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : form.nothing();
         at += apart;
     }
 #pragma unroll
@@ -86,60 +85,6 @@ __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s
         take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes);
     }
 }
-
-/* A lane's units of a row in shared memory. */
-template <class LANE>
-__device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state &s, const unsigned char *row,
-                                            uint32_t n, uint32_t lane, uint32_t step, uint32_t bytes) {
-    const uint32_t width = LANE::BYTES ? LANE::BYTES : bytes;
-    const unsigned char *at = row + lane * width;
-#pragma unroll 4
-    for (uint32_t e = lane; e < n; e += step, at += step * width)
-        form.take(s, load_unit<LANE::BYTES>(at, bytes), e);
-}
-
-/* Rows behind each other, to go to shared memory. Rows of an even number of vectors get one more between them, so
-   that threads that read whole vectors of rows beside each other use all banks. */
-struct staged_rows {
-    uint32_t row, vectors; /* of a row: bytes; vectors, or 0: they are not padded */
-    uint32_t pitch, reciprocal;
-    __device__ staged_rows(uint32_t row_bytes, bool in_vectors)
-        : row(row_bytes), vectors(in_vectors && row_bytes / 16 % 2 == 0 ? row_bytes / 16 : 0) {
-        pitch = row + (vectors > 0 ? 16 : 0);
-        reciprocal = vectors > 0 ? (1 << 20) / vectors + 1 : 0;
-    }
-    /* Bytes from .. to of device memory; `from` comes to lie at (address of from) % 16. */
-    __device__ __forceinline__ void copy(unsigned char *shared, const unsigned char *from,
-                                         const unsigned char *to) const {
-        const uint32_t skew = (uint32_t)((uintptr_t)from % 16), all = (uint32_t)(to - from);
-        const uint32_t head = min(all, (16 - skew) % 16), count = (all - head) / 16, tail = head + count * 16;
-        const int4 *const first = (const int4 *)(from + head);
-        int4 *const there = (int4 *)(shared + skew + head);
-#pragma unroll 1
-        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) /* i / vectors: exact, as both are below 2^11 */
-            copy_vector(there + i + (i * reciprocal >> 20), first + i);
-        if (head > 0 && threadIdx.x < head)
-            shared[skew + threadIdx.x] = from[threadIdx.x];
-        if (threadIdx.x < all - tail)
-            shared[skew + tail + threadIdx.x] = from[tail + threadIdx.x];
-        copied();
-    }
-    /* As many at once as there are, without registers, from architecture 80 on. */
-    static __device__ __forceinline__ void copy_vector(int4 *to, const int4 *from) {
-#if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-                     "l"(from)
-                     : "memory");
-#else
-        *to = gp_load_once(from);
-#endif
-    }
-    static __device__ __forceinline__ void copied() {
-#if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-    }
-};
 
 /* Joins what `count` threads have of each of `outputs`: member k of output o is thread k * outputs + o. In member 0.
    All threads of the block. */
@@ -200,106 +145,51 @@ __device__ __noinline__ bool join_blocks(STATE &s, many_space *space, uint32_t t
     return true;
 }
 
-/* Where the only result goes, if there is one, and its address is linear in the output's number. */
-struct only_result {
-    unsigned char *to;
-    int64_t stride;
-    uint32_t op, type;
-    bool is_there;
-    __device__ explicit only_result(const gp_pass &pass) {
-        is_there = pass.results == 1 && pass.kept <= 1;
-        to = (unsigned char *)pass.to[0];
-        stride = pass.kept > 0 ? pass.result[0].stride[0] : 0;
-        op = pass.result[0].op;
-        type = pass.result[0].type;
-    }
-    template <class TOTAL>
-    __device__ __forceinline__ bool write(const gp_pass &pass, const TOTAL &t, uint32_t output) const {
-        uint64_t raw;
-        if (!value_of(pass, op, type, t, &raw))
-            return false;
-        store_raw(to + output * stride, bytes_of(type), raw);
-        return true;
-    }
-};
-
-/* Results of an output, or its number for reduce_any. */
-template <class TOTAL>
-__device__ __forceinline__ void finish_output(const reduce_arguments &a, const only_result &only, const TOTAL &t,
-                                              uint32_t output) {
-    many_space *const space = a.many;
-    if (only.is_there ? only.write(a.pass, t, output) : write_results(a.pass, t, output)) {
-        if (a.done != NULL)
-            tell_host(a);
-        return;
-    }
-    const uint32_t at = atomicAdd(&space->failed, 1);
-    if (at < GP_MANY_FAILED_MAX)
-        space->failure[at] = output;
-}
-
 template <class LANE>
 __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 1)
     reduce_many(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_many_cut cut) {
     typedef typename LANE::state state;
     gp_grid_dependency_wait();
-    unsigned char *const shared = (unsigned char *)columns;
     const gp_pass &pass = a.pass;
     const member me(cut);
-    const bool active = me.slice < cut.slices;
-    const uint32_t n = (uint32_t)pass.length / LANE::PACKED, bytes = bytes_of(pass.type);
-    const uint32_t outputs = (uint32_t)(pass.outputs / LANE::OUTPUTS), in_tile = cut.outputs * cut.groups;
-    const staged_rows staged((uint32_t)pass.length * bytes, LANE::BYTES == 16);
+    const uint32_t outputs = (uint32_t)(pass.outputs / LANE::OUTPUTS);
     const only_result only(pass);
     LANE form(pass);
 #pragma unroll 1
     for (uint32_t work = blockIdx.x; work < cut.tiles * cut.splits; work += gridDim.x) {
         const uint32_t tile = cut.splits == 1 ? work : work / cut.splits, split = work - tile * cut.splits;
-        const uint32_t first = tile * in_tile;
-        const unsigned char *const rows = pass.in + (uint64_t)first * staged.row;
-        if (cut.staged) {
-            __syncthreads(); /* until all have taken the rows before */
-            staged.copy(shared, rows, rows + (uint64_t)min(in_tile, outputs - first) * staged.row);
-            __syncthreads();
+        const uint32_t first = tile * cut.outputs;
+        uint32_t output = first + me.output;
+        bool mine = me.slice < cut.slices && output < outputs;
+        state s = state::none();
+        if (mine) {
+            const unsigned char *const at = begin_of(pass, output * LANE::OUTPUTS);
+            form.begin(at);
+            gather(form, s, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
         }
+        uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;
+        if (cut.lanes_first) {
 #pragma unroll 1
-        for (uint32_t number = me.output; number < in_tile; number += cut.outputs) {
-            uint32_t output = first + number;
-            bool mine = active && output < outputs;
-            state s = state::none();
-            if (mine && cut.staged) {
-                const unsigned char *const at = shared + (uintptr_t)rows % 16 + number * staged.pitch;
-                form.begin(at);
-                take_staged(form, s, at, n, me.lane, cut.lanes, bytes);
-            } else if (mine) {
-                const unsigned char *const at = begin_of(pass, output * LANE::OUTPUTS);
-                form.begin(at);
-                gather(form, s, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
-            }
-            uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;
-            if (cut.lanes_first) {
-#pragma unroll 1
-                for (uint32_t lane = cut.lanes / 2; lane > 0; lane /= 2)
-                    s.join(from_lane(s, lane));
-                k = me.lane == 0 ? me.slice : UINT32_MAX;
-                count = cut.slices;
-            }
-            join_members(s, k, me.output, count, cut.outputs);
-            if (cut.splits > 1) {
-                state joined = s; /* in memory, so that s need not be */
-                if (!join_blocks(joined, a.many, tile, split, cut, mine && k == 0, me.output))
-                    continue;
-                s = joined;
-                output = first + threadIdx.x;
-                k = threadIdx.x < cut.outputs && output < outputs ? 0 : UINT32_MAX;
-                mine = k == 0;
-                if (mine)
-                    form.begin(begin_of(pass, output * LANE::OUTPUTS));
-            }
+            for (uint32_t lane = cut.lanes / 2; lane > 0; lane /= 2)
+                s.join(from_lane(s, lane));
+            k = me.lane == 0 ? me.slice : UINT32_MAX;
+            count = cut.slices;
+        }
+        join_members(s, k, me.output, count, cut.outputs);
+        if (cut.splits > 1) {
+            state joined = s; /* in memory, so that s need not be */
+            if (!join_blocks(joined, a.many, tile, split, cut, mine && k == 0, me.output))
+                continue;
+            s = joined;
+            output = first + threadIdx.x;
+            k = threadIdx.x < cut.outputs && output < outputs ? 0 : UINT32_MAX;
+            mine = k == 0;
+            if (mine)
+                form.begin(begin_of(pass, output * LANE::OUTPUTS));
+        }
 #pragma unroll
-            for (int i = 0; mine && k == 0 && i < LANE::OUTPUTS; i++)
-                finish_output(a, only, form.total(LANE::state_of(s, i)), output * LANE::OUTPUTS + i);
-        }
+        for (int i = 0; mine && k == 0 && i < LANE::OUTPUTS; i++)
+            finish_output(a, only, form.total(LANE::state_of(s, i)), output * LANE::OUTPUTS + i);
     }
 }
 

@@ -6,15 +6,16 @@
 #include "fit.h"
 #include "tiling.h"
 
-#define STAGED_ROW 2048   /* bytes of a row at most that goes to shared memory first */
-#define STAGED_TILE 32768 /* of rows that go there together */
-#define STAGED_THREAD 256 /* of a row, that a thread takes */
-#define SM_THREADS 1024   /* that an SM holds of 64 registers */
-#define ROW_THREADS 256   /* blocks of rows */
+#define SHORT_ROW 2048   /* bytes of a row at most that goes to shared memory first */
+#define SHORT_TILE 32768 /* of rows that go there together */
+#define SHORT_THREAD 256 /* of a row, that a thread takes */
+#define SM_THREADS 1024  /* that an SM holds of 64 registers */
+#define ROW_THREADS 256  /* blocks of rows */
 #define COLUMN_THREADS 512
 #define WIDE_LEAST (4 << 20) /* bytes, so that several columns a thread leave threads enough */
 #define LOW 64               /* columns that are not worth a second thread */
-#define WAVES 4              /* blocks are to be so many times those that the GPU holds */
+#define WAVES 2              /* blocks that share rows are to be so many times those that the GPU holds */
+#define BLOCKS_OF_AN_SM 8    /* at most, times those that it holds: each does several tiles */
 
 /* How a pass is walked. */
 typedef struct walk {
@@ -24,7 +25,8 @@ typedef struct walk {
     uint32_t unit;    /* elements that are loaded at once */
     uint32_t at_once; /* units that a thread loads before it takes one */
     unsigned form;
-    bool contiguous, columns, staged;
+    bool contiguous, columns;
+    bool dense; /* rows behind each other without gaps */
 } walk;
 
 static bool wants_places(const gp_pass *pass) {
@@ -106,8 +108,7 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
     w->walks = pass->length / last->n;
     w->contiguous = gp_pass_is_contiguous(pass, last);
     w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
-    w->staged = w->contiguous && pass->kept == 1 && pass->reduced == 1 && pass->length * bytes <= STAGED_ROW &&
-                (uint64_t)kept->in == pass->length * bytes;
+    w->dense = w->contiguous && pass->kept == 1 && pass->reduced == 1 && (uint64_t)kept->in == pass->length * bytes;
     if (w->columns ? gp_pass_is_contiguous(pass, kept) : w->contiguous)
         choose_unit(pass, aligned, w->columns ? kept->n : last->n, w);
     if (w->columns)
@@ -120,17 +121,6 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
 /* 2^k, at least 1 and at most `most`, itself 2^k. */
 static uint32_t power_up_to(uint64_t n, uint32_t most) {
     return n < most ? (uint32_t)1 << gp_log2(gp_at_least_one(n)) : most;
-}
-
-static unsigned cut_staged(const gp_pass *pass, unsigned threads, gp_many_cut *cut) {
-    const uint32_t row = (uint32_t)pass->length * gp_type_bytes(pass->type);
-    cut->lanes = power_up_to(row / (STAGED_THREAD / 2), 32);
-    while (cut->lanes < 32 && threads / cut->lanes * row > STAGED_TILE)
-        cut->lanes *= 2;
-    cut->outputs = threads / cut->lanes;
-    cut->groups = (uint32_t)gp_at_least_one(gp_least(STAGED_TILE / (cut->outputs * row), 16));
-    cut->lanes_first = cut->staged = true;
-    return threads;
 }
 
 /* Few outputs get more threads each, while these have elements enough. */
@@ -154,7 +144,7 @@ static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs) {
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
     const uint32_t width = w->n * w->walks <= LOW ? threads : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
-    cut->outputs = (uint32_t)gp_least(w->outputs, width);
+    cut->outputs = (uint32_t)gp_least(w->outputs, gp_least(width, threads));
     while (cut->outputs > 32 && blocks_of(w, threads / cut->outputs, cut->outputs) < 2 * (uint64_t)sms)
         cut->outputs = (cut->outputs + 1) / 2;
     cut->lanes = (uint32_t)gp_least(threads / cut->outputs, w->n);
@@ -164,9 +154,9 @@ static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_ma
 /* Blocks share outputs where there are few of them, and elements enough. */
 static uint32_t splits_of(const walk *w, uint64_t resident, const gp_many_cut *cut) {
     const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
-    if (cut->staged || cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
+    if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
         return 1;
-    const uint64_t wanted = (cut->tiles < 8 ? 1 : WAVES) * resident / cut->tiles;
+    const uint64_t wanted = (w->columns ? 1 : WAVES) * resident / cut->tiles;
     const uint64_t splits = gp_least(wanted, blocks_of(w, team, w->outputs));
     return (uint32_t)gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles)));
 }
@@ -179,37 +169,71 @@ static void cut_walks(const walk *w, gp_many_cut *cut) {
     cut->parts = (uint32_t)(cut->chunks * w->walks);
 }
 
+static bool does_many(const gp_problem *problem, walk *w) {
+    const gp_pass *pass = problem->pass;
+    return pass->with_type == 0 && pass->length > 0 && gp_pass_adds(pass) && walk_of(pass, problem->in_align, w) &&
+           !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
+}
+
+static bool may_fail(const gp_pass *pass) {
+    bool may = gp_type_is_float(pass->type) && pass->kind == GP_PASS_MOMENTS;
+    for (unsigned r = 0; r < pass->results; r++)
+        may = may || !gp_pass_is_plain(pass, &pass->result[r]);
+    return may;
+}
+
+bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    const gp_pass *pass = problem->pass;
+    const uint64_t row = pass->length * gp_type_bytes(pass->type);
+    gp_short_cut cut = {.cols = (uint32_t)pass->length, .lanes = 1};
+    walk w;
+    if (!does_many(problem, &w) || !w.dense || row > SHORT_ROW)
+        return false;
+    tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
+    if (tiling->threads == 0)
+        return false;
+    cut.lanes = power_up_to(row / (SHORT_THREAD / 2), 32);
+    while (cut.lanes < 32 && tiling->threads / cut.lanes * row > SHORT_TILE)
+        cut.lanes *= 2;
+    cut.outputs = tiling->threads / cut.lanes;
+    cut.groups = (uint32_t)gp_at_least_one(gp_least(SHORT_TILE / (cut.outputs * row), 16));
+    cut.rows = cut.outputs * cut.groups;
+    cut.tiles = (uint32_t)gp_divide_up(pass->outputs, cut.rows);
+    cut.rest = may_fail(pass);
+    tiling->form = w.form;
+    tiling->smem = cut.rows * (row + (row % 16 == 0 ? 16 : 0)) + 16;
+    gp_occupancy_info held;
+    gp_occupancy_compute(device, tiling->threads, GP_REDUCE_SHORT_REGS, GP_REDUCE_SHORT_STATIC_SMEM + tiling->smem,
+                         &held);
+    tiling->blocks = gp_least(cut.tiles, 4 * gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
+    GP_TILING_PUT(tiling, cut);
+    return true;
+}
+
 bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
-    gp_many_cut cut = {.lanes = 1, .outputs = 1, .slices = 1, .splits = 1, .groups = 1};
+    gp_many_cut cut = {.lanes = 1, .outputs = 1, .slices = 1, .splits = 1};
     walk w;
-    if (pass->with_type != 0 || pass->length == 0 || !gp_pass_adds(pass) || !walk_of(pass, problem->in_align, &w) ||
-        (wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass))))
+    if (!does_many(problem, &w))
         return false;
     const unsigned most = gp_threads_of_attempt(w.columns ? COLUMN_THREADS : ROW_THREADS, 32, attempt);
     const unsigned sms = device->multiprocessors;
     if (most == 0)
         return false;
     tiling->form = w.form;
-    tiling->threads = w.staged    ? cut_staged(pass, most, &cut)
-                      : w.columns ? cut_columns(&w, most, sms, &cut)
-                                  : cut_rows(&w, most, sms, &cut);
-    cut.rows = cut.outputs * cut.groups * (w.columns ? w.unit : 1);
-    const size_t row = pass->length * gp_type_bytes(pass->type);
-    tiling->smem = cut.staged ? cut.rows * (row + (row % 16 == 0 ? 16 : 0)) + 16
-                              : (size_t)tiling->threads / 2 * GP_REDUCE_MANY_STATE;
-    cut.tiles = (uint32_t)gp_divide_up(w.outputs, (uint64_t)cut.outputs * cut.groups);
+    tiling->threads = w.columns ? cut_columns(&w, most, sms, &cut) : cut_rows(&w, most, sms, &cut);
+    tiling->smem = (size_t)tiling->threads / 2 * GP_REDUCE_MANY_STATE;
+    cut.tiles = (uint32_t)gp_divide_up(w.outputs, cut.outputs);
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM + tiling->smem,
                          &held);
     const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
     cut.splits = splits_of(&w, resident, &cut);
     cut_walks(&w, &cut);
+    cut.rows = cut.outputs * (w.columns ? w.unit : 1);
     cut.cols = (uint32_t)gp_divide_up(pass->length, cut.splits);
-    for (unsigned r = 0; r < pass->results; r++)
-        cut.rest = cut.rest || !gp_pass_is_plain(pass, &pass->result[r]) ||
-                   (gp_type_is_float(pass->type) && pass->kind == GP_PASS_MOMENTS);
-    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, 2 * WAVES * resident);
+    cut.rest = may_fail(pass);
+    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, BLOCKS_OF_AN_SM * resident);
     GP_TILING_PUT(tiling, cut);
     return true;
 }

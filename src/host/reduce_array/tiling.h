@@ -85,12 +85,25 @@ typedef struct gp_many_cut {
     uint32_t chunks;     /* of a walk along the last reduced axis */
     uint32_t parts;      /* chunks of all walks */
     uint32_t chunk;      /* elements of one, or units */
-    uint32_t groups;     /* of `outputs` outputs, one after the other */
     uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
-    uint8_t staged;      /* rows without gaps go to shared memory first */
     uint8_t rest;        /* reduce_any is launched behind it, for outputs that may fail */
-    uint8_t unused;
+    uint8_t unused[2];
 } gp_many_cut;
+
+/* reduce_short: its forms are reduce_many's. */
+#define GP_REDUCE_SHORT_THREADS 256
+#define GP_REDUCE_SHORT_BLOCKS 5 /* that an SM is to hold: up to 48 registers */
+#define GP_REDUCE_SHORT_REGS 48
+#define GP_REDUCE_SHORT_STATIC_SMEM 0
+
+typedef struct gp_short_cut {
+    uint32_t rows, cols; /* of a tile, which goes to shared memory at once */
+    uint32_t lanes;      /* threads of a row, a power of two */
+    uint32_t outputs;    /* rows side by side */
+    uint32_t groups;     /* of these in a tile */
+    uint32_t tiles;
+    uint32_t rest; /* reduce_any is launched behind it, for outputs that may fail */
+} gp_short_cut;
 
 /* In a tiling of the others, behind the tile. */
 enum {
