@@ -89,7 +89,7 @@ static void matrices(void **state) {
                 continue;
             data_set_fill(host, (gp_type)type, MATRIX, set, 11 + i);
             CUDA_OK(cudaMemcpy(device, host, MATRIX * bytes, cudaMemcpyHostToDevice));
-            for (int form = 0; form < 6; form++)
+            for (int form = 0; form < 8; form++)
                 for (unsigned axis = 0; axis < 2; axis++) {
                     gp_result results[RESULTS];
                     gp_array in = gp_matrix((gp_type)type, host + skipped * bytes, rows, cols, cols);
@@ -161,7 +161,7 @@ static void long_ones(void **state) {
             data_set_label((gp_type)type, LONG, (data_set)set, 7, label, sizeof label);
             data_set_fill(host, (gp_type)type, LONG, (data_set)set, 7);
             CUDA_OK(cudaMemcpy(device, host, LONG * bytes, cudaMemcpyHostToDevice));
-            for (int form = 0; form < 6; form++)
+            for (int form = 0; form < 8; form++)
                 compare(&in, device + skipped * bytes, form, to, label);
             cases++;
         }

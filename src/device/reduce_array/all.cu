@@ -32,10 +32,14 @@ static const void *const kernels[GP_ALL_FORMS] = {
     (const void *)reduce_all_floats<4, true>,
 };
 
+gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
+    arguments->dealt = plan->tiling.t[GP_REDUCE_ALL_DEALT];
+    void *list[] = {arguments};
+    GP_TRY(gp_gpu_launch(context, plan, kernels[plan->tiling.form], list));
+    return plan->tiling.t[GP_REDUCE_ALL_REST] ? gp_reduce_rest(context, plan, arguments) : GP_OK;
+}
+
 GP_DECLARE_LAUNCHER(gp_launch_reduce_all) {
     reduce_arguments arguments = gp_reduce_arguments(context, problem);
-    arguments.dealt = plan->tiling.t[GP_REDUCE_ALL_DEALT];
-    void *list[] = {&arguments};
-    GP_TRY(gp_gpu_launch(context, plan, kernels[plan->tiling.form], list));
-    return plan->tiling.t[GP_REDUCE_ALL_REST] ? gp_reduce_rest(context, plan, &arguments) : GP_OK;
+    return gp_reduce_all(context, plan, &arguments);
 }

@@ -349,6 +349,8 @@ __global__ void __launch_bounds__(BYTES == 4 ? GP_REDUCE_ALL_THREADS : GP_REDUCE
     __shared__ unsigned ticket;
     __shared__ uint32_t more_flags;
     reduce_space *space = a.space;
+    if (a.again && *(volatile uint32_t *)&a.many->failed == 0)
+        return;
     unsigned drawn = 0;
     if (threadIdx.x == 0) {
         drawn = atomicInc(&space->started, gridDim.x - 1);
@@ -374,6 +376,8 @@ __global__ void __launch_bounds__(BYTES == 4 ? GP_REDUCE_ALL_THREADS : GP_REDUCE
         return;
     }
     p = collect(space->sent, p);
+    if (a.again && threadIdx.x == 0) /* all others have seen it, as they have sent */
+        a.many->failed = 0;
     __shared__ bool written;
     if (threadIdx.x == 0) /* limbs are to be cleared even if only a count was wanted */
         written = write_results(a.pass, acc.total_of(p), 0) && p.flags >> 31 == 0;

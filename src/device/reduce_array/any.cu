@@ -120,8 +120,10 @@ gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_pr
                            reduce_arguments *arguments) {
     gp_plan some = *plan;
     memset(&some.tiling, 0, sizeof some.tiling);
-    GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling));
-    return launch(context, &some, arguments, FAILED);
+    bool all;
+    GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling, &all));
+    arguments->again = all;
+    return all ? gp_reduce_all(context, &some, arguments) : launch(context, &some, arguments, FAILED);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_any) {

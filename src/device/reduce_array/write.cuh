@@ -42,6 +42,7 @@ struct reduce_arguments {
     volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
     uint32_t dealt;        /* tiles from here on are drawn; UINT32_MAX: none */
+    bool again;            /* reduce_all: only if reduce_many has failed */
     gp_exact_form form[2]; /* of sums, of squares */
 };
 
@@ -66,9 +67,12 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
 /* Launches reduce_any for what reduce_all leaves. */
 gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
 
-/* And for outputs that reduce_many has not proved. */
+/* Launches a kernel for outputs that reduce_many and reduce_short have not proved. */
 gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                            reduce_arguments *arguments);
+
+/* Launches reduce_all, for what gp_fit_reduce_all() has cut. */
+gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
 
 /* By one thread, when it has written all results. */
 __device__ inline void tell_host(const reduce_arguments &a) {

@@ -139,15 +139,21 @@ bool gp_fit_reduce_any(const gp_problem *problem, const gp_device *device, unsig
     return true;
 }
 
-#define FAILED_GRID_MAX 256
+#define FAILED_GRID_MAX 256 /* blocks of reduce_any: few, as most often nothing has failed */
 
-gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling) {
-    for (unsigned attempt = 0; gp_fit_reduce_any(problem, device, attempt, tiling); attempt++) {
+gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling, bool *all) {
+    *all = does_all(problem->pass);
+    for (unsigned attempt = 0;; attempt++) {
         gp_occupancy_info held;
-        gp_occupancy_compute(device, tiling->threads, GP_REDUCE_ANY_REGS, tiling->smem, &held);
-        tiling->blocks = gp_least(tiling->blocks, FAILED_GRID_MAX);
-        if (held.blocks_per_sm > 0)
-            return GP_OK;
+        memset(tiling, 0, sizeof *tiling);
+        if (!(*all ? gp_fit_reduce_all : gp_fit_reduce_any)(problem, device, attempt, tiling))
+            break;
+        gp_occupancy_compute(device, tiling->threads, *all ? GP_REDUCE_ALL_REGS : GP_REDUCE_ANY_REGS,
+                             tiling->smem + (*all ? GP_REDUCE_ALL_STATIC_SMEM : 0), &held);
+        if (held.blocks_per_sm == 0)
+            continue;
+        tiling->blocks = *all ? tiling->blocks : gp_least(tiling->blocks, FAILED_GRID_MAX);
+        return GP_OK;
     }
-    return gp_fail(GP_ERR_NO_KERNEL, "the limits leave no room for reduce_any, which is launched behind reduce_many");
+    return gp_fail(GP_ERR_NO_KERNEL, "the limits leave no room for what is launched behind reduce_many");
 }

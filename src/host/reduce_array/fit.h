@@ -20,7 +20,8 @@ GP_DECLARE_ROW(reduce_short);
 GP_DECLARE_ROW(reduce_many);
 GP_DECLARE_ROW(reduce_any);
 
-/* reduce_any's tiling for outputs that reduce_many has not proved; few blocks, as most often there are none. */
-GP_C_LINKAGE gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);
+/* For outputs that reduce_many and reduce_short have not proved; *all: by reduce_all, else by reduce_any. */
+GP_C_LINKAGE gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling,
+                                            bool *all);
 
 #endif

@@ -139,7 +139,7 @@ static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_
 
 /* At most, if blocks share outputs. */
 static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs) {
-    return w->outputs / outputs * gp_at_least_one(w->n * w->walks / (team * 4 * w->at_once));
+    return w->outputs / outputs * gp_at_least_one(w->n * w->walks / (team * w->at_once));
 }
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
@@ -169,9 +169,12 @@ static void cut_walks(const walk *w, gp_many_cut *cut) {
     cut->parts = (uint32_t)(cut->chunks * w->walks);
 }
 
+/* Of one output of contiguous elements only sums of squares: reduce_all has all else at once, whatever the data. */
 static bool does_many(const gp_problem *problem, walk *w) {
     const gp_pass *pass = problem->pass;
-    return pass->with_type == 0 && pass->length > 0 && gp_pass_adds(pass) && walk_of(pass, problem->in_align, w) &&
+    const bool squares = gp_type_is_float(pass->type) && (pass->wants & GP_WANT_SQUARES);
+    return (squares || gp_pass_layout_of(pass) != GP_LAYOUT_ALL) && pass->with_type == 0 && pass->length > 0 &&
+           gp_pass_adds(pass) && walk_of(pass, problem->in_align, w) &&
            !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
 }
 
