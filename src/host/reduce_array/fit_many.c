@@ -137,27 +137,29 @@ static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_
     return threads;
 }
 
-/* At most, if blocks share outputs. */
-static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs) {
-    return w->outputs / outputs * gp_at_least_one(w->n * w->walks / (team * w->at_once));
+/* At most, if blocks share outputs: so many rounds of what a thread loads at once are left to each. */
+static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs, unsigned rounds) {
+    return w->outputs / outputs * gp_at_least_one(w->n * w->walks / (team * rounds * w->at_once));
 }
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
     const uint32_t width = w->n * w->walks <= LOW ? threads : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
     cut->outputs = (uint32_t)gp_least(w->outputs, gp_least(width, threads));
-    while (cut->outputs > 32 && blocks_of(w, threads / cut->outputs, cut->outputs) < 2 * (uint64_t)sms)
+    while (cut->outputs > 32 && blocks_of(w, threads / cut->outputs, cut->outputs, 4) < 2 * (uint64_t)sms)
         cut->outputs = (cut->outputs + 1) / 2;
     cut->lanes = (uint32_t)gp_least(threads / cut->outputs, w->n);
     return (unsigned)gp_round_up((uint64_t)cut->lanes * cut->outputs, 32);
 }
 
 /* Blocks share outputs where there are few of them, and elements enough. */
-static uint32_t splits_of(const walk *w, uint64_t resident, const gp_many_cut *cut) {
+static uint32_t splits_of(const walk *w, uint64_t resident, unsigned sms, const gp_many_cut *cut) {
     const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
     if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
         return 1;
     const uint64_t wanted = (w->columns ? 1 : WAVES) * resident / cut->tiles;
-    const uint64_t splits = gp_least(wanted, blocks_of(w, team, w->outputs));
+    uint64_t splits = gp_least(wanted, blocks_of(w, team, w->outputs, 4));
+    if (splits * cut->tiles < sms)
+        splits = gp_least(gp_divide_up(sms, cut->tiles), blocks_of(w, team, w->outputs, 1));
     return (uint32_t)gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles)));
 }
 
@@ -231,7 +233,7 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM + tiling->smem,
                          &held);
     const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
-    cut.splits = splits_of(&w, resident, &cut);
+    cut.splits = splits_of(&w, resident, sms, &cut);
     cut_walks(&w, &cut);
     cut.rows = cut.outputs * (w.columns ? w.unit : 1);
     cut.cols = (uint32_t)gp_divide_up(pass->length, cut.splits);
