@@ -6,7 +6,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define SIMD __attribute__((target("avx2")))
+#define SIMD __attribute__((target("avx2,f16c")))
 #define NAMED(name) name##_avx2
 #define MM(name) _mm256_##name
 
@@ -80,6 +80,10 @@ INLINE vec load_lanes(const void *at, size_t step) {
 
 INLINE void store_lane(void *at, vec x, size_t lane) {
     _mm_storeu_si128(at, lane == 0 ? _mm256_castsi256_si128(x) : _mm256_extracti128_si256(x, 1));
+}
+
+INLINE fvec load_halves(const void *at) {
+    return _mm256_cvtph_ps(load_lane(at));
 }
 
 INLINE __m256d load_floats(const float *at) {

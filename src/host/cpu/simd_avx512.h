@@ -130,6 +130,10 @@ INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(load_lane(order)));
 }
 
+INLINE fvec load_halves(const void *at) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(at));
+}
+
 INLINE __m512d load_floats(const float *at) {
     return _mm512_cvtps_pd(_mm256_loadu_ps(at));
 }

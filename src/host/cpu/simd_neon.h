@@ -22,6 +22,8 @@ typedef float32x4_t fvec;
 #define max_unsigned(a, b) ((vec)vmaxq_u32((uint32x4_t)(a), (uint32x4_t)(b)))
 #define abs_32 vabsq_s32
 #define round_32 vcvtq_f32_s32
+#define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
+#define max_magnitude_floats(a, b) vmaxq_f32(a, vabsq_f32(b))
 
 INLINE vec load_first(const int32_t *at, size_t n, vec rest) {
     rest = n > 0 ? vld1q_lane_s32(at, rest, 0) : rest;
@@ -102,6 +104,10 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b) {
            : bytes == 2 ? (vec)vzip2q_u16((uint16x8_t)a, (uint16x8_t)b)
            : bytes == 4 ? vzip2q_s32(a, b)
                         : (vec)vzip2q_s64((wide)a, (wide)b);
+}
+
+INLINE fvec load_halves(const void *at) {
+    return vcvt_f32_f16(vld1_f16(at));
 }
 
 INLINE float64x2_t load_floats(const float *at) {

@@ -120,7 +120,7 @@ SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x,
     if (pass->wants & GP_WANT_SUM)
         columns_sum(&c->sums[GP_SUM], real, n);
     if (pass->wants & GP_WANT_ABS) {
-        magnitudes_64(real, n, changed);
+        magnitudes(NULL, real, n, changed);
         columns_sum(&c->sums[GP_ABS], changed, n);
     }
     if (pass->wants & GP_WANT_SQUARES) {

@@ -42,19 +42,23 @@ static gp_number TYPED(number)(unsigned type, KEY key) {
     return gp_number_load(type, (const unsigned char *)&element);
 }
 
-SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                                      const unsigned char *with, int64_t place, uint64_t n) {
+SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, int64_t place,
+                                      uint64_t n, block_extremes *seen) {
     const TYPE *x = (const TYPE *)(const void *)in;
     const int64_t step = pass->axis[pass->kept + pass->reduced - 1].place;
     KEY min, max;
     TYPED(extremes)(x, n, &min, &max);
 #if !defined(INTEGER)
     if (max > KEY_OF(INFINITY_BITS) || min < -KEY_OF(INFINITY_BITS) - 1) {
-        gp_pass_run_any(a, pass, in, with, place, n);
+        gp_pass_run_any(a, pass, in, NULL, place, n);
         return;
     }
 #endif
-    (void)with;
+    a->counted += n;
+    if (seen->any && min >= (KEY)seen->min && max <= (KEY)seen->max && step >= 0)
+        return; /* of equals the first is the one that is wanted */
+    *seen = (block_extremes){true, (int64_t)(seen->any && (KEY)seen->min < min ? (KEY)seen->min : min),
+                             (int64_t)(seen->any && (KEY)seen->max > max ? (KEY)seen->max : max)};
     const gp_number low = TYPED(number)(pass->type, min), high = TYPED(number)(pass->type, max);
     const uint64_t lowest = gp_number_key(pass->type, low), highest = gp_number_key(pass->type, high);
     const gp_extreme least = TYPED(placed)(&a->min, !a->some || lowest < a->min.key, pass->wants & GP_WANT_ARGMIN, x,
@@ -64,7 +68,6 @@ SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, co
     gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, low));
     gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, high));
     gp_accumulator_take_extremes(a, &least, &greatest);
-    a->counted += n;
 }
 
 #if defined(INTEGER)
@@ -135,11 +138,11 @@ SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, con
 #endif
 }
 
-SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                                   const unsigned char *with, int64_t place, uint64_t n) {
+SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, int64_t place,
+                                   uint64_t n, block_extremes *seen) {
     const TYPE *x = (const TYPE *)(const void *)in;
     if (pass->kind == GP_PASS_EXTREMES) {
-        TYPED(take_extremes)(a, pass, in, with, place, n);
+        TYPED(take_extremes)(a, pass, in, place, n, seen);
     } else if (pass->kind == GP_PASS_MOMENTS) {
         TYPED(take_moments)(a, pass, x, n);
     } else {

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loops of cpu_type_simd.h for every type of ints, and the comparing ones for floats by their keys. */
+#include "accumulator.h"
+
+/* The keys of the least and the greatest so far of a run. */
+typedef struct {
+    bool any;
+    int64_t min, max;
+} block_extremes;
+
 #define SAME(x) (x)
 #define NONE(x) 0
 #define LOW_32(x) ((uint64_t)(x)&UINT32_MAX)
