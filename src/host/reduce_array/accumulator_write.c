@@ -21,12 +21,18 @@ GP_BOTH static uint64_t narrowed(gp_accumulator *a, double x, unsigned type) {
     return gp_exact_round(limb, form, flags, (gp_type)type);
 }
 
+/* Of an element, or a difference of two, in the elements' type already. */
 GP_BOTH static uint64_t float_of_bits(gp_accumulator *a, uint64_t bits, unsigned type) {
     double x;
     memcpy(&x, &bits, sizeof x);
+    if (type == GP_F64)
+        return bits;
     if (x == 0) /* a zero's sign, which a sum has not */
         return bits >> 63 << (8 * gp_type_bytes(type) - 1);
-    return narrowed(a, x, type);
+    const float exact = (float)x;
+    uint32_t narrow;
+    memcpy(&narrow, &exact, sizeof narrow);
+    return type == GP_F32 ? narrow : narrowed(a, x, type);
 }
 
 #define SIGN ((uint64_t)1 << 63)
@@ -73,13 +79,8 @@ GP_BOTH static uint64_t pattern_of(double x) {
     return bits;
 }
 
-/*
- * sum / n where the sum is one double: to a float by way of a double, unless that lies halfway between two floats or
- * near the ends of their range. False: not here.
- */
-GP_BOTH static bool quick_ratio(const gp_accumulator *a, unsigned sum, uint64_t n, unsigned to, uint64_t *bits) {
-    double x;
-    if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0 || !gp_accumulator_is_exact(a, sum, &x))
+GP_BOTH bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
+    if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0)
         return false;
     const double quotient = n == 1 ? x : x / (double)n, magnitude = fabs(quotient);
     *bits = x == 0 ? 0 : pattern_of(quotient);
@@ -97,7 +98,8 @@ GP_BOTH static bool quick_ratio(const gp_accumulator *a, unsigned sum, uint64_t 
 GP_BOTH static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned sum, uint64_t n, bool root,
                               unsigned to) {
     uint64_t bits;
-    if (!root && a->flags[sum] == 0 && quick_ratio(a, sum, n, to, &bits))
+    double x;
+    if (!root && a->flags[sum] == 0 && gp_accumulator_is_exact(a, sum, &x) && gp_quick_ratio(x, n, to, &bits))
         return bits;
     gp_accumulator_gather(a, pass, sum);
     return gp_exact_ratio(a->limb[sum], gp_accumulator_form(pass, sum), a->flags[sum], n, root, (gp_type)to);
@@ -173,10 +175,7 @@ GP_BOTH static bool value_of(gp_accumulator *a, const gp_pass *pass, unsigned op
     }
 }
 
-GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to) {
-    uint64_t bits;
-    const unsigned type = pass->result[r].type;
-    const bool held = value_of(a, pass, pass->result[r].op, type, &bits);
+GP_BOTH void gp_result_store(unsigned type, uint64_t bits, unsigned char *to) {
     const uint8_t narrow1 = (uint8_t)bits;
     const uint16_t narrow2 = (uint16_t)bits;
     const uint32_t narrow4 = (uint32_t)bits;
@@ -193,5 +192,12 @@ GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsign
     default:
         memcpy(to, &bits, sizeof bits);
     }
+}
+
+GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to) {
+    uint64_t bits;
+    const unsigned type = pass->result[r].type;
+    const bool held = value_of(a, pass, pass->result[r].op, type, &bits);
+    gp_result_store(type, bits, to);
     return held;
 }

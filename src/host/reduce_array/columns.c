@@ -7,10 +7,23 @@
 #define SIGN ((uint64_t)1 << 63)
 #define INFINITY_KEY INT64_C(0x7ff0000000000000)
 
+/* Longer rows are worth a run each; of floats, whose runs begin and end with more, from four times that on. */
+#define SHORT_ROW 16
+
+/* Of outputs whose elements are to stay in the first-level cache until all are taken. */
+#define CACHED_BYTES 32768
+
 bool gp_columns_can(const gp_pass *pass) {
     const bool squares = pass->wants & GP_WANT_SQUARES, wide = gp_type_bytes(pass->type) == 8;
-    return gp_pass_layout_of(pass) == GP_LAYOUT_COLUMNS && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan &&
-           !pass->where && pass->reduced > 0 && pass->length > 0 && pass->length >> 31 == 0 && !(squares && wide);
+    return pass->kept > 0 && pass->reduced > 0 && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan && !pass->where &&
+           pass->length > 0 && pass->length >> 31 == 0 && !(squares && wide) &&
+           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS ||
+            pass->length <= SHORT_ROW * (gp_type_is_float(pass->type) ? 4 : 1));
+}
+
+uint64_t gp_columns_width(const gp_pass *pass) {
+    const uint64_t apart = (uint64_t)pass->axis[pass->kept - 1].in;
+    return apart * GP_COLUMNS <= CACHED_BYTES ? GP_COLUMNS : gp_greatest(CACHED_BYTES / apart, 16);
 }
 
 /* Neighbouring rows without a gap make one longer row of narrow ones. */
@@ -21,8 +34,13 @@ static uint64_t rows_together(const gp_pass *pass, const gp_pass_axis *kept, con
     return gp_least(GP_COLUMNS / kept->n, reduced->n);
 }
 
+/* Whether a pass of moments sums this. */
+static bool sums(const gp_pass *pass, unsigned sum) {
+    static const unsigned wants[GP_DOT] = {GP_WANT_SUM, GP_WANT_ABS, GP_WANT_SQUARES};
+    return pass->wants & wants[sum];
+}
+
 static void clear(gp_columns *c, const gp_pass *pass, size_t count) {
-    c->count = count;
     if (pass->wants & GP_WANT_COUNT)
         memset(c->nonzero, 0, sizeof c->nonzero);
     for (size_t j = 0; j < count && pass->kind != GP_PASS_MOMENTS; j++) {
@@ -33,10 +51,14 @@ static void clear(gp_columns *c, const gp_pass *pass, size_t count) {
         c->argmin[j] = c->argmax[j] = INT64_MAX;
     }
     for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
-        if (gp_type_is_float(pass->type))
-            memset(&c->sums[sum], 0, sizeof c->sums[sum]);
-        else
-            memset(&c->totals[sum], 0, sizeof c->totals[sum]);
+        if (sums(pass, sum)) {
+            gp_column_sums *s = &c->sums[sum];
+            gp_column_totals *t = &c->totals[sum];
+            const bool is_float = gp_type_is_float(pass->type);
+            memset(is_float ? (void *)s->sum : t->low, 0, count * sizeof *t->low);
+            memset(is_float ? (void *)s->errors : t->high, 0, count * sizeof *t->high);
+            memset(s->rest, 0, count * sizeof *s->rest);
+        }
 }
 
 static gp_number number_of(unsigned type, int64_t key) {
@@ -63,7 +85,44 @@ static bool is_held(const gp_columns *c, const gp_pass *pass, size_t j) {
         return true;
     if (pass->kind == GP_PASS_EXTREMES)
         return c->max[j] <= INFINITY_KEY && c->min[j] >= -INFINITY_KEY - 1;
-    return (c->sums[GP_SUM].rest[j] | c->sums[GP_ABS].rest[j] | c->sums[GP_SQUARES].rest[j]) << 1 == 0;
+    uint64_t rest = 0;
+    for (unsigned sum = 0; sum < GP_DOT; sum++)
+        rest |= sums(pass, sum) ? c->sums[sum].rest[j] : 0;
+    return rest << 1 == 0;
+}
+
+static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
+    return (gp_total)c->totals[sum].low[j] + ((gp_total)c->totals[sum].high[j] * ((gp_total)1 << 32));
+}
+
+static bool quick_extreme(const gp_columns *c, const gp_pass *pass, size_t j, uint64_t *bits) {
+    const unsigned op = pass->result[0].op;
+    const gp_number e = number_of(pass->type, op == GP_REDUCE_MIN ? c->min[j] : c->max[j]);
+    const float narrow = (float)e.real;
+    uint32_t low;
+    memcpy(&low, &narrow, sizeof low);
+    memcpy(bits, &e.real, sizeof *bits);
+    *bits = pass->type == GP_F32 ? low : pass->type == GP_F64 ? *bits : e.whole;
+    return (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX) && (pass->type < GP_F16 || pass->type >= GP_F32);
+}
+
+bool gp_columns_quick(const gp_columns *c, const gp_pass *pass, size_t j, uint64_t *bits) {
+    const unsigned op = pass->result[0].op, to = pass->result[0].type;
+    if (pass->results > 1 || !is_held(c, pass, j))
+        return false;
+    if (pass->kind == GP_PASS_EXTREMES)
+        return quick_extreme(c, pass, j, bits);
+    if (op != GP_REDUCE_SUM && op != GP_REDUCE_MEAN)
+        return false;
+    const uint64_t n = op == GP_REDUCE_MEAN ? pass->length : 1;
+    if (gp_type_is_float(pass->type))
+        return c->sums[GP_SUM].errors[j] == 0 && gp_quick_ratio(c->sums[GP_SUM].sum[j], n, to, bits);
+    const gp_total total = total_of(c, GP_SUM, j);
+    const int64_t whole = (int64_t)total, limit = (int64_t)1 << 53;
+    *bits = (uint64_t)whole;
+    if (!gp_type_is_float(to))
+        return total == whole && (whole >= 0 || to == GP_S64);
+    return total == whole && whole <= limit && whole >= -limit && gp_quick_ratio((double)whole, n, to, bits);
 }
 
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
@@ -82,12 +141,13 @@ bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accu
     if (pass->wants & GP_WANT_COUNT)
         a->nonzero += (uint64_t)c->nonzero[j];
     for (unsigned sum = 0; sum < GP_DOT; sum++)
-        if (gp_type_is_float(pass->type)) {
+        if (!sums(pass, sum))
+            continue;
+        else if (gp_type_is_float(pass->type)) {
             gp_accumulator_add_exact(a, pass, sum, c->sums[sum].sum[j]);
             gp_accumulator_add_exact(a, pass, sum, c->sums[sum].errors[j]);
         } else {
-            a->whole[sum] +=
-                (gp_total)c->totals[sum].low[j] + ((gp_total)c->totals[sum].high[j] * ((gp_total)1 << 32));
+            a->whole[sum] += total_of(c, sum, j);
         }
     return true;
 }
@@ -96,8 +156,11 @@ uint64_t gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns col
                          size_t width) {
     const gp_pass_axis *axis = pass->axis + pass->kept, *kept = axis - 1, *inner = axis + pass->reduced - 1;
     const uint64_t together = width == kept->n ? rows_together(pass, kept, inner) : 1;
+    const gp_pass_span span = gp_pass_input_span(pass, false);
     const uint64_t outer = pass->length / inner->n, whole = inner->n / together;
     clear(c, pass, width * together);
+    c->apart = kept->in;
+    c->end = span.begin + span.bytes;
     for (uint64_t i = 0; i < outer; i++) {
         const unsigned char *at = in;
         int64_t place = pass->place_first;

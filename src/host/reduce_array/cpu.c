@@ -143,6 +143,11 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
         const uint64_t together = gp_columns_take(&c, pass, work->columns, o.in, width);
         for (uint64_t j = 0; j < width; j++, next_output(pass, &o)) {
             gp_accumulator a;
+            uint64_t bits;
+            if (together == 1 && gp_columns_quick(&c, pass, j, &bits)) {
+                gp_result_store(pass->result[0].type, bits, o.to[0]);
+                continue;
+            }
             gp_accumulator_clear(&a);
             bool held = true;
             for (uint64_t k = 0; k < together && held; k++)
@@ -186,7 +191,7 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
     if (columns != NULL && gp_columns_can(pass)) {
         const uint64_t row = pass->axis[pass->kept - 1].n;
-        work.blocks = gp_divide_up(row, GP_COLUMNS);
+        work.blocks = gp_divide_up(row, gp_columns_width(pass));
         if (row > 64 * (uint64_t)parts && work.blocks * (pass->outputs / row) < parts)
             work.blocks = parts;
         gp_threads_run(context, parts, take_blocks, &work);

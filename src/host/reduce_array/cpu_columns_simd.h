@@ -10,6 +10,26 @@
     }                                                                        \
     break
 
+#define GATHER(type)                                                           \
+    for (size_t j = 0; j < n; j++)                                             \
+        memcpy(to + j * sizeof(type), row + (int64_t)j * apart, sizeof(type)); \
+    break
+
+/* Elements `apart` bytes from each other, side by side. */
+SIMD static void gather_row(unsigned bytes, const unsigned char *row, int64_t apart, size_t n, unsigned char *to) {
+    switch (bytes) {
+    case 1:
+        GATHER(uint8_t);
+    case 2:
+        GATHER(uint16_t);
+    case 4:
+        GATHER(uint32_t);
+    default:
+        GATHER(uint64_t);
+    }
+}
+#undef GATHER
+
 SIMD static void widen_row(unsigned type, const unsigned char *row, size_t n, int64_t *to) {
     float narrow[GP_COLUMNS];
     if (type == GP_F16 || type == GP_BF16) {
@@ -103,7 +123,7 @@ SIMD static void columns_extremes(gp_columns *c, unsigned type, bool places, int
 }
 
 SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x, size_t n) {
-    double real[GP_COLUMNS], changed[GP_COLUMNS];
+    _Alignas(64) double real[GP_COLUMNS], changed[GP_COLUMNS];
     const bool is_float = gp_type_is_float(pass->type);
     memcpy(real, x, n * sizeof *x);
     for (size_t j = 0; j < n && (pass->wants & GP_WANT_COUNT); j++)
@@ -132,13 +152,19 @@ SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x,
 
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
                          int64_t place, int64_t place_step) {
-    int64_t x[GP_COLUMNS];
+    _Alignas(64) int64_t x[GP_COLUMNS];
+    unsigned char gathered[GP_COLUMNS * sizeof *x];
     const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
+    const unsigned bytes = gp_type_bytes(pass->type);
+    const bool apart = c->apart != bytes;
+    if (apart)
+        prefetch_for(in, c->count * (size_t)c->apart, c->end);
     for (uint64_t i = 0; i < rows; i++, in += step, place += place_step) {
-        if (i + 8 < rows)
-            for (size_t line = 0; line < c->count * gp_type_bytes(pass->type); line += 64)
-                __builtin_prefetch(in + 8 * step + line);
-        widen_row(pass->type, in, c->count, x);
+        for (size_t line = 0; line < c->count * bytes && i + 8 < rows && !apart; line += 64)
+            __builtin_prefetch(in + 8 * step + line);
+        if (apart)
+            gather_row(bytes, in, c->apart, c->count, gathered);
+        widen_row(pass->type, apart ? gathered : in, c->count, x);
         if (pass->kind == GP_PASS_EXTREMES)
             columns_extremes(c, pass->type, places, x, c->count, place);
         else if (pass->kind == GP_PASS_BITS)

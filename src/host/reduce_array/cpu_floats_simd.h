@@ -236,8 +236,9 @@ static void take_floats(summations *s, const gp_pass *pass, const void *in, cons
     }
 }
 
-SIMD static void run_floats(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                            const unsigned char *with, uint64_t n, const unsigned char *end, uint64_t bins[2][BINS]) {
+__attribute__((noinline)) SIMD static void run_floats(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                                      const unsigned char *with, uint64_t n, const unsigned char *end,
+                                                      uint64_t bins[2][BINS]) {
     const size_t bytes = gp_type_bytes(pass->type), most = gp_least(2 * PIECE_BYTES / bytes, BATCH);
     summations s;
     begin_floats(&s, a, pass, end, bins);

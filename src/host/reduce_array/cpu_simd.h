@@ -61,7 +61,8 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
     const bool plain = gp_pass_is_contiguous(pass, axis) && !pass->skip_nan && !pass->where;
     const take_block take = plain ? block_of(pass) : NULL;
     const size_t bytes = gp_type_bytes(pass->type), most = PIECE_BYTES / bytes;
-    const gp_pass_span span = pass->kept > 0 ? gp_pass_input_span(pass, false) : (gp_pass_span){in, n * bytes};
+    const gp_pass_span span =
+        pass->kept > 0 && n * bytes > PAGE_BYTES ? gp_pass_input_span(pass, false) : (gp_pass_span){in, n * bytes};
     const unsigned char *end = span.begin + span.bytes;
     block_extremes seen = {.any = false};
     if (plain && floats_can(pass)) {
