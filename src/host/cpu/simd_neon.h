@@ -22,6 +22,7 @@ typedef float32x4_t fvec;
 #define max_unsigned(a, b) ((vec)vmaxq_u32((uint32x4_t)(a), (uint32x4_t)(b)))
 #define abs_32 vabsq_s32
 #define round_32 vcvtq_f32_s32
+#define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
 #define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
 #define max_magnitude_floats(a, b) vmaxq_f32(a, vabsq_f32(b))
 

@@ -88,7 +88,8 @@ GP_BOTH bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
         return true;
     const float narrow = (float)quotient;
     uint32_t low;
-    const bool fits = magnitude > 0x1p-126 && magnitude < 0x1p127 && (*bits & 0x1fffffff) != 0x10000000;
+    const bool halfway = n > 1 && (*bits & 0x1fffffff) == 0x10000000;
+    const bool fits = magnitude > 0x1p-126 && magnitude < 0x1p127 && !halfway;
     memcpy(&low, &narrow, sizeof low);
     *bits = low;
     return fits;

@@ -38,7 +38,7 @@ static gp_status check_shape(const char *name, const gp_array *a, bool *empty) {
     if (*empty)
         return GP_OK;
     GP_TRY(gp_check_not_null(name, a->data));
-    if ((uintptr_t)a->data % gp_type_bytes((unsigned)a->type) != 0)
+    if ((uintptr_t)a->data & (gp_type_bytes((unsigned)a->type) - 1))
         return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", name,
                        gp_type_bytes((unsigned)a->type));
     return GP_OK;

@@ -52,12 +52,11 @@ static void clear(gp_columns *c, const gp_pass *pass, size_t count) {
     }
     for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
         if (sums(pass, sum)) {
-            gp_column_sums *s = &c->sums[sum];
-            gp_column_totals *t = &c->totals[sum];
             const bool is_float = gp_type_is_float(pass->type);
-            memset(is_float ? (void *)s->sum : t->low, 0, count * sizeof *t->low);
-            memset(is_float ? (void *)s->errors : t->high, 0, count * sizeof *t->high);
-            memset(s->rest, 0, count * sizeof *s->rest);
+            memset(is_float ? (void *)c->sums[sum].sum : c->totals[sum].low, 0, count * sizeof(int64_t));
+            memset(is_float ? (void *)c->sums[sum].errors : c->totals[sum].high, 0, count * sizeof(int64_t));
+            if (is_float)
+                memset(c->sums[sum].rest, 0, count * sizeof(int64_t));
         }
 }
 
@@ -92,7 +91,7 @@ static bool is_held(const gp_columns *c, const gp_pass *pass, size_t j) {
 }
 
 static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
-    return (gp_total)c->totals[sum].low[j] + ((gp_total)c->totals[sum].high[j] * ((gp_total)1 << 32));
+    return c->totals[sum].low[j] + c->totals[sum].high[j] * ((gp_total)1 << 32);
 }
 
 static bool quick_extreme(const gp_columns *c, const gp_pass *pass, size_t j, uint64_t *bits) {

@@ -19,8 +19,7 @@ typedef struct gp_column_sums {
 
 /* Sums of ints: low + 2^32 high. */
 typedef struct gp_column_totals {
-    uint64_t low[GP_COLUMNS];
-    int64_t high[GP_COLUMNS];
+    int64_t low[GP_COLUMNS], high[GP_COLUMNS];
 } gp_column_totals;
 
 typedef struct gp_columns {
@@ -28,8 +27,10 @@ typedef struct gp_columns {
     int64_t bits_and[GP_COLUMNS], bits_or[GP_COLUMNS], bits_xor[GP_COLUMNS];
     int64_t min[GP_COLUMNS], max[GP_COLUMNS]; /* signed keys */
     int64_t argmin[GP_COLUMNS], argmax[GP_COLUMNS];
-    gp_column_totals totals[GP_DOT];
-    gp_column_sums sums[GP_DOT];
+    union {
+        gp_column_totals totals[GP_DOT];
+        gp_column_sums sums[GP_DOT];
+    };
     size_t count;             /* of columns */
     int64_t apart;            /* bytes from one to the next */
     const unsigned char *end; /* of the input */

@@ -40,7 +40,9 @@ static void move_output(const gp_pass *pass, output *o, unsigned axis, uint64_t 
 }
 
 static void go_to_output(const gp_pass *pass, output *o, uint64_t index) {
-    *o = (output){.in = pass->in, .with = pass->with};
+    memset(o->at, 0, sizeof o->at);
+    o->in = pass->in;
+    o->with = pass->with;
     for (unsigned r = 0; r < pass->results; r++)
         o->to[r] = pass->to[r];
     for (unsigned axis = pass->kept; axis-- > 0; index /= pass->axis[axis].n)
@@ -68,9 +70,9 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
     const uint64_t inner = pass->axis[first + axes - 1].n;
     for (uint64_t at = begin, taken = 0; at < end;) {
         int64_t place = pass->place_first, in = 0, with = 0;
-        uint64_t index = at, n = gp_least(end - at, inner - at % inner);
-        for (unsigned axis = first + axes; axis-- > first; index /= pass->axis[axis].n) {
-            const int64_t i = (int64_t)(index % pass->axis[axis].n);
+        uint64_t index = at, n = gp_least(end - at, axes == 1 ? inner - at : inner - at % inner);
+        for (unsigned axis = first + axes; axis-- > first; index = axis == first ? 0 : index / pass->axis[axis].n) {
+            const int64_t i = (int64_t)(axis == first ? index : index % pass->axis[axis].n);
             in += i * pass->axis[axis].in;
             with += i * pass->axis[axis].with;
             place += i * pass->axis[axis].place;

@@ -59,42 +59,75 @@ SIMD static void widen_row(unsigned type, const unsigned char *row, size_t n, in
 }
 #undef WIDEN
 
+/* Rows of the sums of narrow ints: they stay within 32 bits. */
+#define NARROW_ROWS 32768
+
+#define ADD(type)                                       \
+    for (size_t j = 0; j < n; j++)                      \
+        sum[j] += ((const type *)(const void *)row)[j]; \
+    break
+
+/* Ints of 8 and 16 bits. */
+SIMD static void add_narrow(unsigned type, const unsigned char *row, size_t n, int32_t *sum) {
+    switch (type) {
+    case GP_U8:
+        ADD(uint8_t);
+    case GP_S8:
+        ADD(int8_t);
+    case GP_U16:
+        ADD(uint16_t);
+    default:
+        ADD(int16_t);
+    }
+}
+#undef ADD
+
+SIMD static void end_narrow(gp_column_totals *t, int32_t *sum, size_t n) {
+    for (size_t j = 0; j < n; j++)
+        t->low[j] += sum[j];
+    memset(sum, 0, n * sizeof *sum);
+}
+
+/* Of 2^31 ints of 32 bits the low words hold it. */
 SIMD static void columns_total(gp_column_totals *t, unsigned type, const int64_t *x, size_t n) {
+    if (type < GP_U64)
+        for (size_t j = 0; j < n; j++)
+            t->low[j] += x[j];
+    else
+        for (size_t j = 0; j < n; j++) {
+            t->low[j] += x[j] & UINT32_MAX;
+            t->high[j] += type == GP_U64 ? (int64_t)((uint64_t)x[j] >> 32) : x[j] >> 32;
+        }
+}
+
+/* Magnitudes, or squares. */
+SIMD static void columns_total_unsigned(gp_column_totals *t, const uint64_t *x, size_t n) {
     for (size_t j = 0; j < n; j++) {
-        t->low[j] += (uint64_t)x[j] & UINT32_MAX;
-        t->high[j] += type == GP_U64 ? (int64_t)((uint64_t)x[j] >> 32) : x[j] >> 32;
+        t->low[j] += (int64_t)(x[j] & UINT32_MAX);
+        t->high[j] += (int64_t)(x[j] >> 32);
     }
 }
 
-SIMD static void columns_total_abs(gp_column_totals *t, unsigned type, const int64_t *x, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        const uint64_t m = x[j] < 0 && type != GP_U64 ? 0 - (uint64_t)x[j] : (uint64_t)x[j];
-        t->low[j] += m & UINT32_MAX;
-        t->high[j] += (int64_t)(m >> 32);
-    }
+INLINE void column_sum(gp_column_sums *s, size_t j, double x) {
+    const double before = s->sum[j], sum = before + x, back = sum - before;
+    const double error = (before - (sum - back)) + (x - back), errors = s->errors[j] + error;
+    const double behind = errors - s->errors[j];
+    const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
+    uint64_t bits;
+    memcpy(&bits, &rest, sizeof bits);
+    s->rest[j] |= bits;
+    s->sum[j] = sum;
+    s->errors[j] = errors;
 }
 
-/* Of types of up to 32 bits. */
-SIMD static void columns_total_squares(gp_column_totals *t, const int64_t *x, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        const uint64_t square = (uint64_t)x[j] * (uint64_t)x[j];
-        t->low[j] += square & UINT32_MAX;
-        t->high[j] += (int64_t)(square >> 32);
-    }
-}
-
-SIMD static void columns_sum(gp_column_sums *s, const double *x, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        const double before = s->sum[j], sum = before + x[j], back = sum - before;
-        const double error = (before - (sum - back)) + (x[j] - back), errors = s->errors[j] + error;
-        const double behind = errors - s->errors[j];
-        const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
-        uint64_t bits;
-        memcpy(&bits, &rest, sizeof bits);
-        s->rest[j] |= bits;
-        s->sum[j] = sum;
-        s->errors[j] = errors;
-    }
+/* Elements of one of the two. */
+SIMD static void columns_sum(gp_column_sums *s, const float *narrow, const double *x, size_t n) {
+    if (narrow != NULL)
+        for (size_t j = 0; j < n; j++)
+            column_sum(s, j, (double)narrow[j]);
+    else
+        for (size_t j = 0; j < n; j++)
+            column_sum(s, j, x[j]);
 }
 
 SIMD static void columns_bits(gp_columns *c, const int64_t *x, size_t n) {
@@ -131,32 +164,41 @@ SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x,
     if (!is_float) {
         if (pass->wants & GP_WANT_SUM)
             columns_total(&c->totals[GP_SUM], pass->type, x, n);
+        uint64_t magnitude[GP_COLUMNS];
+        for (size_t j = 0; j < n && (pass->wants & (GP_WANT_ABS | GP_WANT_SQUARES)); j++)
+            magnitude[j] = x[j] < 0 && pass->type != GP_U64 ? 0 - (uint64_t)x[j] : (uint64_t)x[j];
         if (pass->wants & GP_WANT_ABS)
-            columns_total_abs(&c->totals[GP_ABS], pass->type, x, n);
+            columns_total_unsigned(&c->totals[GP_ABS], magnitude, n);
+        for (size_t j = 0; j < n && (pass->wants & GP_WANT_SQUARES); j++)
+            magnitude[j] *= magnitude[j];
         if (pass->wants & GP_WANT_SQUARES)
-            columns_total_squares(&c->totals[GP_SQUARES], x, n);
+            columns_total_unsigned(&c->totals[GP_SQUARES], magnitude, n);
         return;
     }
     if (pass->wants & GP_WANT_SUM)
-        columns_sum(&c->sums[GP_SUM], real, n);
+        columns_sum(&c->sums[GP_SUM], NULL, real, n);
     if (pass->wants & GP_WANT_ABS) {
         magnitudes(NULL, real, n, changed);
-        columns_sum(&c->sums[GP_ABS], changed, n);
+        columns_sum(&c->sums[GP_ABS], NULL, changed, n);
     }
     if (pass->wants & GP_WANT_SQUARES) {
         for (size_t j = 0; j < n; j++)
             changed[j] = real[j] * real[j];
-        columns_sum(&c->sums[GP_SQUARES], changed, n);
+        columns_sum(&c->sums[GP_SQUARES], NULL, changed, n);
     }
 }
 
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
                          int64_t place, int64_t place_step) {
     _Alignas(64) int64_t x[GP_COLUMNS];
-    unsigned char gathered[GP_COLUMNS * sizeof *x];
+    _Alignas(64) unsigned char gathered[GP_COLUMNS * sizeof *x];
     const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
     const unsigned bytes = gp_type_bytes(pass->type);
     const bool apart = c->apart != bytes;
+    const bool narrow = bytes <= 2 && pass->type < GP_F16 && pass->wants == GP_WANT_SUM;
+    int32_t sum[GP_COLUMNS];
+    if (narrow)
+        memset(sum, 0, c->count * sizeof *sum);
     if (apart)
         prefetch_for(in, c->count * (size_t)c->apart, c->end);
     for (uint64_t i = 0; i < rows; i++, in += step, place += place_step) {
@@ -164,6 +206,17 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
             __builtin_prefetch(in + 8 * step + line);
         if (apart)
             gather_row(bytes, in, c->apart, c->count, gathered);
+        if (narrow) {
+            add_narrow(pass->type, apart ? gathered : in, c->count, sum);
+            if (i % NARROW_ROWS == NARROW_ROWS - 1)
+                end_narrow(&c->totals[GP_SUM], sum, c->count);
+            continue;
+        }
+        if (pass->type >= GP_F32 && pass->wants == GP_WANT_SUM) {
+            const void *row = apart ? gathered : in;
+            columns_sum(&c->sums[GP_SUM], pass->type == GP_F32 ? row : NULL, row, c->count);
+            continue;
+        }
         widen_row(pass->type, apart ? gathered : in, c->count, x);
         if (pass->kind == GP_PASS_EXTREMES)
             columns_extremes(c, pass->type, places, x, c->count, place);
@@ -172,4 +225,6 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
         else
             columns_moments(c, pass, x, c->count);
     }
+    if (narrow)
+        end_narrow(&c->totals[GP_SUM], sum, c->count);
 }

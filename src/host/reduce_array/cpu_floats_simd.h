@@ -95,10 +95,20 @@ SIMD static void add_doubles(summation *s, const double *x, size_t n, double *re
     }
 }
 
-/* Up to BATCH elements, narrow or not. */
-SIMD static void add_batch(summation *s, const float *narrow, const double *x, size_t n) {
+/* Up to BATCH elements, narrow or not. By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) SIMD static void add_slowly(summation *s, const float *narrow, const double *x, size_t n) {
     double rest[2 * BATCH + 256],
         *widened = rest + BATCH + 256; /* not at equal places of pages, where a load waits */
+    gp_round_as(0);
+    if (narrow != NULL) {
+        prefetch_for((const unsigned char *)narrow, n * sizeof *narrow, s->end_of_input);
+        for (size_t i = 0; i < n; i++)
+            widened[i] = (double)narrow[i];
+    }
+    add_doubles(s, narrow != NULL ? widened : x, n, rest);
+}
+
+SIMD static void add_batch(summation *s, const float *narrow, const double *x, size_t n) {
     if ((s->added += n + REALS) > FOLD_ELEMENTS) {
         fold(s);
         s->added = n + REALS;
@@ -110,13 +120,7 @@ SIMD static void add_batch(summation *s, const float *narrow, const double *x, s
         if (exact)
             return;
     }
-    gp_round_as(0);
-    if (narrow != NULL) {
-        prefetch_for((const unsigned char *)narrow, n * sizeof *narrow, s->end_of_input);
-        for (size_t i = 0; i < n; i++)
-            widened[i] = (double)narrow[i];
-    }
-    add_doubles(s, narrow != NULL ? widened : x, n, rest);
+    add_slowly(s, narrow, x, n);
 }
 
 /* n elements as floats, up to a whole vector. */
@@ -177,8 +181,8 @@ typedef struct {
 
 static const unsigned wants_sum[GP_SUMS] = {GP_WANT_SUM, GP_WANT_ABS, GP_WANT_SQUARES, GP_WANT_DOT};
 
-static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *pass, const unsigned char *end,
-                         uint64_t bins[2][BINS]) {
+SIMD static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *pass, const unsigned char *end,
+                              uint64_t bins[2][BINS]) {
     s->prefetches = pass->type >= GP_F32 && (pass->wants & GP_WANT_SUM);
     for (unsigned sum = 0; sum < GP_SUMS; sum++) {
         summation *of = &s->of[sum];
@@ -192,8 +196,8 @@ static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *pass, 
         of->binned = false;
         of->bin = bins != NULL && sum < GP_SQUARES ? bins[sum] : NULL;
         of->added = 0;
-        if (of->narrow)
-            memset(of->side, 0, sizeof of->side);
+        for (size_t k = 0; k < SIDES && of->narrow; k++)
+            of->side[k] = (bounds){{0}, {0}};
     }
 }
 
@@ -204,7 +208,8 @@ static void end_floats(summations *s, const gp_pass *pass) {
 }
 
 /* Up to BATCH elements. */
-static void take_floats(summations *s, const gp_pass *pass, const void *in, const void *with, size_t n) {
+__attribute__((noinline)) static void take_floats(summations *s, const gp_pass *pass, const void *in,
+                                                  const void *with, size_t n) {
     float wide_x[BATCH], wide_y[BATCH];
     double buffer[BATCH];
     const float *narrow = pass->type == GP_F64 ? NULL : in, *y = with;
@@ -217,7 +222,6 @@ static void take_floats(summations *s, const gp_pass *pass, const void *in, cons
         widen_halves(with, pass->type, n, wide_y);
         y = wide_y;
     }
-    a->counted += n;
     if (pass->wants & GP_WANT_COUNT)
         a->nonzero += nonzero_reals(narrow, in, n);
     if (pass->wants & GP_WANT_SUM)
@@ -248,9 +252,14 @@ __attribute__((noinline)) SIMD static void run_floats(gp_accumulator *a, const g
             prefetch_for(in + at, count * bytes, end);
         if (with != NULL)
             prefetch_for(with + at, count * bytes, with + n * bytes);
-        take_floats(&s, pass, in + at, with != NULL ? with + at : NULL, count);
+        if (s.prefetches && pass->wants == GP_WANT_SUM)
+            add_batch(&s.of[GP_SUM], pass->type == GP_F32 ? (const void *)(in + at) : NULL, (const void *)(in + at),
+                      count);
+        else
+            take_floats(&s, pass, in + at, with != NULL ? with + at : NULL, count);
     }
     end_floats(&s, pass);
+    a->counted += n;
 }
 
 /* With bins, which short runs have no use for. */

@@ -92,6 +92,8 @@ SIMD static void TYPED(take_bits)(gp_accumulator *a, const TYPE *x, size_t n) {
 }
 
 SIMD static gp_total TYPED(sum)(const TYPE *x, size_t n) {
+    if (sizeof(TYPE) == 1)
+        return sum_of_bytes((const unsigned char *)x, n, (int)(TYPE)-1 == -1);
     SUM_TYPE low = 0;
     HIGH_TYPE high = 0;
     for (size_t i = 0; i < n; i++) {

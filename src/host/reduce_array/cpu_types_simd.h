@@ -8,6 +8,21 @@ typedef struct {
     int64_t min, max;
 } block_extremes;
 
+/* Of n bytes; signed ones are added with 128 more, which turns their upper bit. */
+SIMD static int64_t sum_of_bytes(const unsigned char *x, size_t n, bool is_signed) {
+    const vec turn = all(is_signed ? (int32_t)0x80808080 : 0);
+    wide sum[2] = {{0}, {0}};
+    size_t i = 0;
+    for (; i + 2 * sizeof(vec) <= n; i += 2 * sizeof(vec)) {
+        sum[0] = add_64(sum[0], add_bytes(load(x + i) ^ turn));
+        sum[1] = add_64(sum[1], add_bytes(load(x + i + sizeof(vec)) ^ turn));
+    }
+    int64_t total = (int64_t)add_lanes_64(add_64(sum[0], sum[1])) - (is_signed ? 128 * (int64_t)i : 0);
+    for (; i < n; i++)
+        total += is_signed ? (int8_t)x[i] : x[i];
+    return total;
+}
+
 #define SAME(x) (x)
 #define NONE(x) 0
 #define LOW_32(x) ((uint64_t)(x)&UINT32_MAX)

@@ -111,9 +111,10 @@ static bool has_elements(const gp_array *a) {
 
 /* `index`: the pass's results among the call's. */
 static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
-    group kept = {.count = 0}, reduced = {.count = 0};
+    group kept, reduced; /* not cleared, which would be a tenth of a short call */
     const gp_array *in = call->in, *first = &call->results[0].to;
     const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX), nothing = !has_elements(in);
+    kept.count = reduced.count = 0;
     pass->outputs = pass->length = 1;
     for (unsigned axis = in->rank; axis-- > 0;) {
         const bool is_reduced = gp_axis_is_reduced(first, axis);
@@ -166,6 +167,8 @@ unsigned gp_pass_count(const gp_reduce_call *call) {
     uint8_t index[GP_PASS_RESULTS] = {0};
     uint64_t done = 0;
     unsigned passes = 0;
+    if (call->count == 1)
+        return 1;
     while (next_group(call, &done, index) > 0)
         passes++;
     return passes;
@@ -176,7 +179,8 @@ bool gp_pass_next(const gp_reduce_call *call, uint64_t *done, gp_pass *pass) {
     const unsigned results = next_group(call, done, index);
     if (results == 0)
         return false;
-    memset(pass, 0, sizeof *pass);
+    memset(pass, 0, offsetof(gp_pass, axis));
+    memset(pass->result, 0, results * sizeof *pass->result);
     const uint32_t flags = flags_of(call, &call->results[index[0]]);
     pass->type = (uint8_t)call->in->type;
     pass->with_type = call->with != NULL ? (uint8_t)call->with->type : 0;
