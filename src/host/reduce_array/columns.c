@@ -13,11 +13,16 @@
 /* Of outputs whose elements are to stay in the first-level cache until all are taken. */
 #define CACHED_BYTES 32768
 
+bool gp_columns_have_rows(const gp_pass *pass) {
+    return pass->reduced == 1 && pass->type >= GP_F32 && pass->wants == GP_WANT_SUM && pass->length > SHORT_ROW / 2 &&
+           pass->length <= GP_LONG_ROW && gp_pass_layout_of(pass) == GP_LAYOUT_ROWS;
+}
+
 bool gp_columns_can(const gp_pass *pass) {
     const bool squares = pass->wants & GP_WANT_SQUARES, wide = gp_type_bytes(pass->type) == 8;
     return pass->kept > 0 && pass->reduced > 0 && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan && !pass->where &&
            pass->length > 0 && pass->length >> 31 == 0 && !(squares && wide) &&
-           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS ||
+           (gp_columns_have_rows(pass) || gp_pass_layout_of(pass) != GP_LAYOUT_ROWS ||
             pass->length <= SHORT_ROW * (gp_type_is_float(pass->type) ? 4 : 1));
 }
 
@@ -105,6 +110,15 @@ static bool quick_extreme(const gp_columns *c, const gp_pass *pass, size_t j, ui
     return (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX) && (pass->type < GP_F16 || pass->type >= GP_F32);
 }
 
+/* Of two doubles their rounded sum is as good as the exact one, but for a quotient, or halfway between two floats. */
+static bool quick_sum(const gp_column_sums *s, size_t j, uint64_t n, unsigned to, uint64_t *bits) {
+    const double x = s->sum[j] + s->errors[j];
+    memcpy(bits, &x, sizeof x);
+    if (s->errors[j] != 0 && (n > 1 || (*bits & 0x1fffffff) == 0x10000000))
+        return false;
+    return gp_quick_ratio(x, n, to, bits);
+}
+
 bool gp_columns_quick(const gp_columns *c, const gp_pass *pass, size_t j, uint64_t *bits) {
     const unsigned op = pass->result[0].op, to = pass->result[0].type;
     if (pass->results > 1 || !is_held(c, pass, j))
@@ -115,7 +129,7 @@ bool gp_columns_quick(const gp_columns *c, const gp_pass *pass, size_t j, uint64
         return false;
     const uint64_t n = op == GP_REDUCE_MEAN ? pass->length : 1;
     if (gp_type_is_float(pass->type))
-        return c->sums[GP_SUM].errors[j] == 0 && gp_quick_ratio(c->sums[GP_SUM].sum[j], n, to, bits);
+        return quick_sum(&c->sums[GP_SUM], j, n, to, bits);
     const gp_total total = total_of(c, GP_SUM, j);
     const int64_t whole = (int64_t)total, limit = (int64_t)1 << 53;
     *bits = (uint64_t)whole;

@@ -11,6 +11,8 @@
 
 #define GP_COLUMNS 256 /* at most at once: their sums stay in the first-level cache */
 
+#define GP_LONG_ROW 1024 /* elements of a row of floats at most */
+
 /* Sums of floats with two levels of errors; `rest` has a bit set but the sign if that was not enough. */
 typedef struct gp_column_sums {
     double sum[GP_COLUMNS], errors[GP_COLUMNS];
@@ -42,6 +44,9 @@ typedef void (*gp_pass_columns)(gp_columns *c, const gp_pass *pass, const unsign
 
 /* Whether outputs can be done so. */
 bool gp_columns_can(const gp_pass *pass);
+
+/* Sums of floats whose rows of up to GP_LONG_ROW elements are taken one after the other. */
+bool gp_columns_have_rows(const gp_pass *pass);
 
 /* How many are to be done at once. */
 uint64_t gp_columns_width(const gp_pass *pass);

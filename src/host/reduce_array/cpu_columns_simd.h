@@ -130,6 +130,31 @@ SIMD static void columns_sum(gp_column_sums *s, const float *narrow, const doubl
             column_sum(s, j, x[j]);
 }
 
+/* Each output's n elements lie side by side: two levels take them. */
+SIMD static void rows_sum(gp_columns *c, const gp_pass *pass, const unsigned char *in, size_t n) {
+    summation s = {.end_of_input = NULL};
+    double rest[GP_LONG_ROW + REALS], widened[GP_LONG_ROW];
+    unsigned top = s.begin = s.end = FIRST_LEVEL;
+    for (size_t j = 0; j < c->count; j++, in += c->apart) {
+        const double *x = pass->type == GP_F64 ? (const double *)(const void *)in : widened;
+        for (size_t i = 0; i < n && pass->type == GP_F32; i++)
+            widened[i] = (double)((const float *)(const void *)in)[i];
+        split t;
+        for (unsigned tries = 0; tries < 2; tries++) {
+            use_levels(&s, top);
+            t = split_batch(&s, top, x, n, rest);
+            const reals limit = (reals){0} + power(LEVEL_BITS * (int)(top + 1) - 1074, false);
+            t.left = (bits_64)((lanes_64)t.left << 1) | (bits_64)(t.greatest >= limit);
+            if (or_lanes(t.left) == 0 || level_needed(&t) == LEVELS)
+                break;
+            top = level_needed(&t);
+        }
+        c->sums[GP_SUM].rest[j] |= or_lanes(t.left) != 0;
+        column_sum(&c->sums[GP_SUM], j, grown_by(t.upper, top));
+        column_sum(&c->sums[GP_SUM], j, grown_by(t.lower, top - 1));
+    }
+}
+
 SIMD static void columns_bits(gp_columns *c, const int64_t *x, size_t n) {
     for (size_t j = 0; j < n; j++) {
         c->bits_and[j] &= x[j];
@@ -199,6 +224,10 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
     int32_t sum[GP_COLUMNS];
     if (narrow)
         memset(sum, 0, c->count * sizeof *sum);
+    if (gp_columns_have_rows(pass)) {
+        rows_sum(c, pass, in, rows);
+        return;
+    }
     if (apart)
         prefetch_for(in, c->count * (size_t)c->apart, c->end);
     for (uint64_t i = 0; i < rows; i++, in += step, place += place_step) {

@@ -58,13 +58,8 @@ SIMD static void fold(summation *s) {
     if (s->narrow)
         put_sides(s);
     gp_round_as(0);
-    for (unsigned k = s->end; k-- > s->begin; s->level[k] = level_begin(k)) {
-        const reals grown = s->level[k] - level_begin(k);
-        double total = 0;
-        for (size_t lane = 0; lane < REALS; lane++)
-            total += grown[lane];
-        put(s, total);
-    }
+    for (unsigned k = s->end; k-- > s->begin; s->level[k] = level_begin(k))
+        put(s, grown_by(s->level[k], k));
     if (s->binned)
         empty_bins(s);
     s->added = 0;

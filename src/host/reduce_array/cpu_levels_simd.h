@@ -78,6 +78,14 @@ INLINE uint64_t or_lanes(bits_64 x) {
     return (uint64_t)x[0];
 }
 
+/* By how much the lanes of a level have grown, exactly. */
+INLINE double grown_by(reals level, unsigned k) {
+    reals grown = level - level_begin(k);
+    for (size_t distance = LANES / 2; distance > 1; distance /= 2)
+        grown += (reals)swap_lanes((vec)grown, distance);
+    return grown[0];
+}
+
 /* What stays of x. */
 INLINE reals take_units(reals *level, reals x) {
     const reals grown = *level + x, left = x - (grown - *level);
