@@ -29,35 +29,16 @@ __attribute__((noinline)) SIMD static bool add_down(summation *s, const float *x
     return true;
 }
 
-/* Rounding down: the total of all lanes, if it is a double. */
-__attribute__((noinline)) SIMD static bool total_down(const summation *s, double *total) {
-    const reals down = (s->side[0].down + s->side[1].down) + (s->side[2].down + s->side[3].down);
-    const reals up = (s->side[0].up + s->side[1].up) + (s->side[2].up + s->side[3].up);
-    double low = down[0], high = up[0];
-    for (size_t lane = 1; lane < REALS; lane++) {
-        low += down[lane];
-        high += up[lane];
-    }
-    *total = low;
-    return low == -high;
-}
-
-static void put_sides(summation *s) {
-    double total;
-    gp_round_as(GP_ROUNDING_DOWN);
-    const bool exact = total_down(s, &total);
-    gp_round_as(0);
-    if (exact)
-        put(s, total);
-    for (size_t lane = 0; lane < GROUP && !exact; lane++)
-        put(s, s->side[lane / REALS].down[lane % REALS]);
-    memset(s->side, 0, sizeof s->side);
-}
-
 SIMD static void fold(summation *s) {
-    if (s->narrow)
-        put_sides(s);
+    double lanes[GROUP], rest[GROUP];
     gp_round_as(0);
+    if (s->narrow) {
+        for (size_t k = 0; k < SIDES; k++) {
+            memcpy(lanes + k * REALS, &s->side[k].down, sizeof(reals));
+            s->side[k] = (bounds){{0}, {0}};
+        }
+        add_to_levels(s, lanes, GROUP, rest);
+    }
     for (unsigned k = s->end; k-- > s->begin; s->level[k] = level_begin(k))
         put(s, grown_by(s->level[k], k));
     if (s->binned)
@@ -134,13 +115,14 @@ SIMD static void widen_halves(const uint16_t *x, unsigned type, size_t n, float 
         store(to + i, (vec)load_halves(last));
 }
 
-SIMD static void magnitudes(const float *narrow, const double *x, size_t n, double *to) {
+/* To as many floats, or doubles. */
+SIMD static void magnitudes(const float *narrow, const double *x, size_t n, void *to) {
     if (narrow != NULL)
         for (size_t i = 0; i < n; i++)
-            to[i] = __builtin_fabs((double)narrow[i]);
+            ((float *)to)[i] = __builtin_fabsf(narrow[i]);
     else
         for (size_t i = 0; i < n; i++)
-            to[i] = __builtin_fabs(x[i]);
+            ((double *)to)[i] = __builtin_fabs(x[i]);
 }
 
 /* Exact. */
@@ -187,7 +169,7 @@ SIMD static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *p
         of->end_of_input = s->prefetches && sum == GP_SUM ? end : NULL;
         of->top = of->begin = of->end = FIRST_LEVEL;
         of->skipped = of->skip = 0;
-        of->narrow = sum == GP_SUM && pass->type != GP_F64;
+        of->narrow = sum < GP_SQUARES && pass->type != GP_F64;
         of->binned = false;
         of->bin = bins != NULL && sum < GP_SQUARES ? bins[sum] : NULL;
         of->added = 0;
@@ -222,8 +204,8 @@ __attribute__((noinline)) static void take_floats(summations *s, const gp_pass *
     if (pass->wants & GP_WANT_SUM)
         add_batch(&s->of[GP_SUM], narrow, in, n);
     if (pass->wants & GP_WANT_ABS) {
-        magnitudes(narrow, in, n, buffer);
-        add_batch(&s->of[GP_ABS], NULL, buffer, n);
+        magnitudes(narrow, in, n, narrow != NULL ? (void *)wide_y : buffer);
+        add_batch(&s->of[GP_ABS], narrow != NULL ? wide_y : NULL, buffer, n);
     }
     if (pass->wants & GP_WANT_SQUARES) {
         products(narrow, narrow, n, buffer);
