@@ -3,7 +3,6 @@
  * reduce_any: any view, type and operation by the processor's own source, an element a thread at a time. Launched
  * behind reduce_all, it writes what that one has left.
  */
-#include "../../host/reduce_array/fit.h"
 #include "write.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
@@ -116,14 +115,8 @@ gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_argume
     return launch(context, &one, arguments, REST);
 }
 
-gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                           reduce_arguments *arguments) {
-    gp_plan some = *plan;
-    memset(&some.tiling, 0, sizeof some.tiling);
-    bool all;
-    GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling, &all));
-    arguments->again = all;
-    return all ? gp_reduce_all(context, &some, arguments) : launch(context, &some, arguments, FAILED);
+gp_status gp_reduce_any_failed(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
+    return launch(context, plan, arguments, FAILED);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_any) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forms of reduce_many, and their launcher. */
+#include "../../host/reduce_array/fit.h"
 #include "many.cuh"
 
 static_assert(sizeof(many_space) <= GP_REDUCE_MANY_SPACE_BYTES, "reduce_many's part of the workspace");
@@ -39,6 +40,15 @@ static const void *const kernels[GP_MANY_FORMS] = {
     FORM(lane_moments<4>),
     FORM(lane_packed<lane_moments<4>, 16>),
 };
+
+gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                           reduce_arguments *arguments) {
+    gp_plan some = *plan;
+    memset(&some.tiling, 0, sizeof some.tiling);
+    GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling, &arguments->again));
+    return arguments->again ? gp_reduce_all(context, &some, arguments)
+                            : gp_reduce_any_failed(context, &some, arguments);
+}
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_many) {
     reduce_arguments arguments = gp_reduce_arguments(context, problem);

@@ -71,7 +71,8 @@ gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_argume
 gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                            reduce_arguments *arguments);
 
-/* Launches reduce_all, for what gp_fit_reduce_all() has cut. */
+/* Launches reduce_any for those, as gp_fit_reduce_any() has cut it; reduce_all, as gp_fit_reduce_all() has. */
+gp_status gp_reduce_any_failed(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
 gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
 
 /* By one thread, when it has written all results. */
