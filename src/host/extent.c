@@ -44,9 +44,3 @@ gp_status gp_check_apart(const gp_extent *a, const gp_extent *b) {
         return gp_fail(GP_ERR_OVERLAP, "%s and %s overlap", a->name, b->name);
     return GP_OK;
 }
-
-gp_status gp_check_aligned(const char *name, const void *pointer, size_t bytes) {
-    if ((uintptr_t)pointer % bytes != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %zu bytes", name, bytes);
-    return GP_OK;
-}

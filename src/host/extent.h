@@ -20,6 +20,11 @@ gp_status gp_extent_make(gp_extent *e, const char *name, const void *start, size
                          size_t elem_bytes);
 
 gp_status gp_check_apart(const gp_extent *a, const gp_extent *b);
-gp_status gp_check_aligned(const char *name, const void *pointer, size_t bytes);
+
+static inline gp_status gp_check_aligned(const char *name, const void *pointer, size_t bytes) {
+    if ((uintptr_t)pointer % bytes != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %zu bytes", name, bytes);
+    return GP_OK;
+}
 
 #endif

@@ -14,10 +14,6 @@ gp_status gp_fail(gp_status status, const char *format, ...) {
     return status;
 }
 
-gp_status gp_check_not_null(const char *name, const void *pointer) {
-    return pointer != NULL ? GP_OK : gp_fail(GP_ERR_ARGUMENT, "%s is NULL", name);
-}
-
 const char *gp_last_error(void) {
     return last_error.text;
 }

@@ -9,7 +9,9 @@
 __attribute__((format(printf, 2, 3))) gp_status gp_fail(gp_status status, const char *format, ...);
 
 /* An argument that may not be NULL. */
-gp_status gp_check_not_null(const char *name, const void *pointer);
+static inline gp_status gp_check_not_null(const char *name, const void *pointer) {
+    return pointer != NULL ? GP_OK : gp_fail(GP_ERR_ARGUMENT, "%s is NULL", name);
+}
 
 /* The last error's words, while something is tried whose failure is none of the call's. */
 typedef struct gp_saved_error {

@@ -66,6 +66,13 @@ const gp_primitive gp_primitive_reduce = {
     .combine = combine,
 };
 
+/* A short call's checks of its arrays, without the words: a tenth of its time. */
+static bool plainly_apart(const int32_t *in, size_t n, const int64_t *out) {
+    const uintptr_t from = (uintptr_t)in, to = (uintptr_t)out, bytes = n * sizeof *in;
+    return n == 0 || (n <= PTRDIFF_MAX / sizeof *in && from <= UINTPTR_MAX - bytes &&
+                      (from + bytes <= to || (to <= UINTPTR_MAX - sizeof *out && to + sizeof *out <= from)));
+}
+
 gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t *in, size_t n, int64_t *out) {
     if ((unsigned)op > GP_REDUCE_XOR)
         return gp_fail(GP_ERR_ARGUMENT, "op: %d is no gp_reduce_op", (int)op);
@@ -76,7 +83,7 @@ gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t 
     GP_TRY(gp_check_aligned("out", out, sizeof *out));
     if (n == 0 && (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX))
         return gp_fail(GP_ERR_EMPTY, "n is 0: no elements have no %s", op == GP_REDUCE_MIN ? "minimum" : "maximum");
-    if (n > 0) {
+    if (!plainly_apart(in, n, out)) {
         gp_extent input, output;
         GP_TRY(gp_extent_make(&input, "in", in, 1, n, n, sizeof *in));
         GP_TRY(gp_extent_make(&output, "out", out, 1, 1, 1, sizeof *out));
