@@ -62,9 +62,16 @@ struct staged_rows {
     }
 };
 
+/* An SM of Turing has not so many threads: there the registers alone are bound. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define SHORT_BOUNDS __maxnreg__(GP_REDUCE_SHORT_REGS)
+#else
+#define SHORT_BOUNDS __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCKS)
+#endif
+
 template <class LANE>
-__global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCKS)
-    reduce_short(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_short_cut cut) {
+__global__ void SHORT_BOUNDS reduce_short(const __grid_constant__ reduce_arguments a,
+                                          const __grid_constant__ gp_short_cut cut) {
     gp_grid_dependency_wait();
     unsigned char *const shared = (unsigned char *)columns;
     const gp_pass &pass = a.pass;

@@ -23,7 +23,7 @@ typedef struct walk {
     uint64_t walks;   /* along the others */
     uint64_t outputs; /* or units of them */
     uint32_t unit;    /* elements that are loaded at once */
-    uint32_t at_once; /* units that a thread loads before it takes one */
+    uint32_t at_once; /* units of a thread that make a round, as blocks and slices are counted */
     unsigned form;
     bool contiguous, columns;
     bool dense; /* rows behind each other without gaps */
