@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---- devices ---- */
 /* Bits of gp_device_info.cpu_isa. */
-#define GP_ISA_AVX2 1u
+#define GP_ISA_AVX2 1u   /* with F16C */
 #define GP_ISA_AVX512 2u /* F, BW, DQ and VL */
 #define GP_ISA_NEON 4u   /* Advanced SIMD of AArch64 */
 

@@ -37,7 +37,7 @@ struct gp_gpu {
     cudaStream_t side;     /* ours, non-blocking: clears the workspace, carries staged input */
     cudaEvent_t hand_over; /* orders one stream after another */
     cudaEvent_t settled;   /* recorded last: see gp_gpu_settle() */
-    void *workspace;       /* GP_WORKSPACE_BYTES of device memory, zero when no kernel runs */
+    void *workspace;       /* GP_WORKSPACE_BYTES of device memory; its counters are zero when no kernel runs */
     gp_slot *slot;         /* pinned host memory */
     gp_slot *slot_device;  /* its address on the device */
     uint32_t sequence;     /* of the last call that used the slot */

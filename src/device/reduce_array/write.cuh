@@ -12,7 +12,7 @@
 #include "../gpu.h"
 #include "floats.cuh"
 
-/* In the context's workspace, zero between kernels but for `whole`. */
+/* In the context's workspace, zero between calls but for `whole`. */
 struct reduce_space {
     uint32_t started;
     uint32_t unused[31];
@@ -25,7 +25,7 @@ struct reduce_space {
     uint64_t sent[1]; /* word w of block b at [w * blocks + b]: there once the upper half is not 0 */
 };
 
-/* That of reduce_many, with outputs whose results it does not write. */
+/* That of reduce_many and reduce_short: outputs whose results they do not write. Counters are zero between calls. */
 struct many_space {
     uint32_t failed;   /* how many; more than have room: then all are done again */
     uint32_t finished; /* blocks of reduce_any */

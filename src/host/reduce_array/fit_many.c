@@ -95,9 +95,9 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, uint64_t side, wa
 
 static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
     static const gp_pass_axis one = {.n = 1};
-    const gp_pass_axis *kept = &pass->axis[pass->kept - 1], *reduced = &pass->axis[pass->kept + pass->reduced - 1];
+    const gp_pass_axis *kept = pass->kept > 0 ? &pass->axis[pass->kept - 1] : &one;
+    const gp_pass_axis *last = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &one;
     const uint64_t bytes = gp_type_bytes(pass->type);
-    const gp_pass_axis *last = pass->reduced > 0 ? reduced : &one;
     if (pass->outputs >> 31 != 0 || pass->length >> 30 != 0)
         return false;
     *w = (walk){.n = (uint32_t)last->n,
