@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c fork.c occupancy.c plan.c
-  primitives.c problem.c run.c split.c status.c tiling.c
+  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c footprint.c fork.c occupancy.c
+  plan.c primitives.c problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
   rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c
   rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
+  rearrange_array/call.c rearrange_array/check.c rearrange_array/cpu.c rearrange_array/cpu_rectangles.c
+  rearrange_array/problem.c rearrange_array/rows.c rearrange_array/views.c
   reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
   reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_avx2.c reduce_array/cpu_avx512.c reduce_array/cpu_neon.c
@@ -25,6 +27,7 @@ if(GPUPRIM_WITH_CUDA)
     reduce/reduce.cu
     reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu reduce_array/short.cu
     stage/memory.c stage/move.c stage/run.c stage/slot.c stage/stage.c stage/whole.c
+    stage/whole_move.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu)
 else()

@@ -15,6 +15,7 @@ extern "C" {
 
 /* Types of elements. Floats are IEEE 754's; GP_BF16 is the upper half of a GP_F32. */
 typedef enum gp_type {
+    GP_BYTES = 0, /* of any size, gp_array.elem_bytes, and any meaning; gp_rearrange() only */
     GP_U8 = 1,
     GP_S8 = 2,
     GP_U16 = 3,
@@ -69,7 +70,7 @@ typedef struct gp_array {
     void *data;                /* the element with index 0 on every axis; an input's elements are only read */
     int32_t type;              /* a gp_type */
     uint32_t rank;             /* axes in use, the slowest first; 0: one element */
-    size_t elem_bytes;         /* 0 */
+    size_t elem_bytes;         /* bytes of an element of GP_BYTES; else 0 */
     size_t extent[GP_AXES];    /* elements along each axis */
     ptrdiff_t stride[GP_AXES]; /* elements from one to the next along it; negative: backwards; 0: the same one again,
                                   in inputs only */
@@ -83,7 +84,7 @@ typedef struct gp_result {
 } gp_result;
 
 /* ---- views ---- */
-/* These fill a gp_array or a gp_result and check nothing. */
+/* These fill a gp_array or a gp_result and check nothing. Of GP_BYTES, elem_bytes is to be set afterwards. */
 
 /* Elements of all axes one behind the other, the last axis fastest. rank at most GP_AXES. */
 static inline gp_array gp_dense(gp_type type, const void *data, uint32_t rank, const size_t *extent) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libgpuprim: reduce arrays, sum and sum of squares in a sliding window, transpose, at the speed of memory,
+ * libgpuprim: reduce arrays, sum and sum of squares in a sliding window, rearrange arrays, at the speed of memory,
  * on an NVIDIA GPU where there is one and on the processor where there is none, with the same bits.
  *
  * This header is the manual of the calls that compute; gpuprim/array.h, which it includes, that of views of arrays
@@ -315,6 +315,34 @@ GP_API gp_status gp_sum_and_square_window(gp_context *context, const int32_t *im
  */
 GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void *in, size_t rows, size_t cols,
                               size_t in_pitch, void *out, size_t out_pitch);
+
+/*
+ * out[i] = in[i] for every index i of two views of the same extents: permutations of axes, batches of transposes,
+ * crops, axes reversed, elements repeated. Nothing is converted: elements are moved byte by byte.
+ *
+ * in   any view: of any gp_type or GP_BYTES, rank 0 to 8, strides of any sign and 0, which repeats.
+ * out  a view of that rank, of those extents and of elements of as many bytes. Its type may be another. Strides may
+ *      have any sign, but no two elements may share memory. What lies between its elements is never written.
+ *
+ * Elements of 1, 2, 4, 8 and 16 bytes aligned to their size are fastest; every size and every alignment works.
+ * Extents of 0: nothing is done; data may then be NULL. Which elements are contiguous, and which axes belong
+ * together, is found from the strides: how a program splits or orders axes makes no difference.
+ *
+ * In place, where both views are the very same elements in another order: axes of one extent may change places in
+ * pairs (batches of square transposes), axes may be reversed, also two that change places with each other, and
+ * matrices of any sides may be transposed, in batches too, but no axis besides. That takes host or device memory of
+ * at most 1 % of the array, or 64 KiB a thread; elements with gaps between them: a bit each.
+ *
+ * A transpose of one matrix takes the kernels of gp_transpose(), unless one of gp_rearrange()'s own is pinned.
+ *
+ * GP_ERR_ARGUMENT: context, in, out or data is NULL; a type, rank, elem_bytes out of its domain; elements of other
+ * sizes, another rank or extent in `out`. GP_ERR_OVERFLOW: a view passes the address space. GP_ERR_OVERLAP: out
+ * overlaps itself (strides that interleave its own axes are taken for that), or in without being the same elements.
+ * GP_ERR_UNSUPPORTED: in place, any other permutation. GP_ERR_NO_KERNEL: no kernel, or not the pinned one, can.
+ * GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED. Method: see gp_transpose(); matrices that are not square in place by
+ * cycles of longer pieces (after F. Gustavson, L. Karlsson, B. Kagstrom).
+ */
+GP_API gp_status gp_rearrange(gp_context *context, const gp_array *in, const gp_array *out);
 
 #ifdef __cplusplus
 }

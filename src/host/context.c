@@ -21,6 +21,11 @@ gp_status gp_context_replan(gp_context *context, const gp_problem *problem) {
             context->pass = *problem->pass;
         context->problem.pass = &context->pass;
     }
+    if (problem->move != NULL) {
+        if (!known && problem->move != &context->move)
+            context->move = *problem->move;
+        context->problem.move = &context->move;
+    }
     if (known)
         return GP_OK;
     context->has_problem = true;

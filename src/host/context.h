@@ -23,6 +23,7 @@ struct gp_context {
     bool has_plan;                  /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
     gp_pass pass; /* what problem.pass points to, if it does */
+    gp_move move; /* likewise problem.move */
     gp_plan plan; /* the last call's; row NULL: none fitted */
     gp_threads *threads;
     void *lines; /* what processor transposes work in, kept from call to call */

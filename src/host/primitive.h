@@ -8,10 +8,11 @@
 #define GP_PRIMITIVE_H
 
 #include "kernel.h"
+#include "rearrange_array/move.h"
 #include "reduce_array/pass.h"
 #include "split.h"
 
-#define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange) ENTRY(reduce_array)
+#define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange) ENTRY(reduce_array) ENTRY(rearrange_array)
 #define GP_PRIMITIVES_MAX 8
 
 /* Where memory lives, as its pointer tells. */

@@ -43,6 +43,7 @@ typedef struct gp_problem {
     float *square;              /* window; may be NULL */
     int64_t *result;            /* reduce */
     const struct gp_pass *pass; /* reduce_array: the whole of it, whose shape counts too */
+    const struct gp_move *move; /* rearrange_array: likewise */
 } gp_problem;
 
 /* Each checks every argument, fills the problem (space left at the processor), or fails and names the argument. */

@@ -136,8 +136,8 @@ static void names_keep_their_numbers(void **state) {
                                 GP_U64, GP_S64, GP_F16, GP_BF16, GP_F32, GP_F64};
     static const int borders[] = {GP_BORDER_NONE,    GP_BORDER_ZERO,        GP_BORDER_REPLICATE,
                                   GP_BORDER_REFLECT, GP_BORDER_REFLECT_101, GP_BORDER_WRAP};
-    static const int operations[] = {GP_OPERATION_NONE, GP_OPERATION_REDUCE, GP_OPERATION_WINDOW,
-                                     GP_OPERATION_TRANSPOSE, GP_OPERATION_REDUCE_ARRAY};
+    static const int operations[] = {GP_OPERATION_NONE,      GP_OPERATION_REDUCE,       GP_OPERATION_WINDOW,
+                                     GP_OPERATION_TRANSPOSE, GP_OPERATION_REDUCE_ARRAY, GP_OPERATION_REARRANGE_ARRAY};
     static const int limits[] = {GP_LIMIT_NONE, GP_LIMIT_THREADS, GP_LIMIT_REGISTERS, GP_LIMIT_SHARED_MEMORY,
                                  GP_LIMIT_BLOCKS};
     static const unsigned flags[] = {GP_KERNEL_GPU, GP_KERNEL_STUDY, GP_KERNEL_MODULO_32, GP_KERNEL_FLOAT};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The made-up GPU's kernels: see fake_cuda.h. Link with --wrap=gp_gpu_enqueue. */
 #include "../../src/device/gpu.h"
+#include "../../src/host/rearrange_array/cpu.h"
 #include "../../src/host/reduce_array/cpu.h"
 #include "../check.h"
 #include "../oracle.h"
@@ -43,6 +44,8 @@ gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const 
         const gp_status status = gp_launch_reduce_array_cpu(context, plan, problem);
         context->gpu->slot->overflow |= status == GP_ERR_OVERFLOW;
         context->gpu->slot->done = context->gpu->sequence;
+    } else if (problem->primitive == &gp_primitive_rearrange_array) {
+        return gp_launch_rearrange_array_cpu(context, plan, problem);
     } else if (problem->primitive == &gp_primitive_window) {
         window_piece(problem);
     } else {

@@ -98,6 +98,9 @@ gp_status gp_stage_run(gp_stage_job *job);
 /* A pass with host memory among its arrays, which is not cut into pieces. */
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
+/* Likewise a move. */
+gp_status gp_stage_whole_move(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
+
 /*
  * Enqueues the context's plan for a problem, and waits; `polled`: its results go to the slot, and are announced
  * there. may_overflow: only then *overflow tells whether this call's results did.

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of views that every primitive makes: their shape, the bytes they cover, and whether two views share any.
+ * Pure. */
+#ifndef GP_FOOTPRINT_H
+#define GP_FOOTPRINT_H
+
+#include "status.h"
+#include <stdbool.h>
+
+/* The bytes of a view: blocks of `block` bytes at multiples of `step` from `start` on, all within `span`. */
+typedef struct gp_footprint {
+    char name[24]; /* as the caller knows the view */
+    uintptr_t start;
+    uint64_t span, block, step;
+    bool empty, folded; /* folded: elements may lie upon each other */
+} gp_footprint;
+
+/* Fills in all but the name. Fails on a rank, extents or strides that no memory can hold, and on NULL with elements.
+ */
+gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes);
+
+/* GP_ERR_OVERLAP: they share bytes. Exact, but that blocks are taken to lie at every multiple of the step. */
+gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b);
+
+/* Whether two views whose footprints are not folded cover the very same elements, in whatever order. Exact. */
+bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b,
+                          size_t elem_bytes);
+
+#endif

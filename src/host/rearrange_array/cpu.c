@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rearranging on the processor: the reference row, for any view. */
+#include "cpu.h"
+#include "../cpu/split.h"
+#include "../cpu/threads.h"
+
+static void copy_part(void *argument, unsigned part, unsigned parts) {
+    const gp_move *move = argument;
+    const uint64_t begin = gp_part_begin(move->count, part, parts), end = gp_part_begin(move->count, part + 1, parts);
+    gp_move_place place;
+    gp_move_go_to(move, move->rank, begin, &place);
+    for (uint64_t i = begin; i < end; i++, gp_move_next(move, move->rank, &place))
+        memcpy(place.out, place.in, move->run);
+}
+
+/* Of two elements that change places the one whose place in the output is the first moves both. */
+static void swap_part(void *argument, unsigned part, unsigned parts) {
+    const gp_move *move = argument;
+    const uint64_t begin = gp_part_begin(move->count, part, parts), end = gp_part_begin(move->count, part + 1, parts);
+    gp_move_place place;
+    gp_move_go_to(move, move->rank, begin, &place);
+    for (uint64_t i = begin; i < end; i++, gp_move_next(move, move->rank, &place)) {
+        unsigned char held[256], *other = (unsigned char *)(uintptr_t)place.in;
+        for (uint64_t at = 0, n; place.out < other && at < move->run; at += n) {
+            n = gp_least(move->run - at, sizeof held);
+            memcpy(held, place.out + at, n);
+            memcpy(place.out + at, other + at, n);
+            memcpy(other + at, held, n);
+        }
+    }
+}
+
+/* Of one thread. */
+#define BYTES_A_NS 2
+
+gp_status gp_launch_rearrange_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    const gp_move *move = problem->move;
+    const uint64_t most = gp_least(plan->tiling.blocks, move->count);
+    const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_written / BYTES_A_NS);
+    gp_move work = *move;
+    uint8_t partner[GP_AXES];
+    unsigned cols = 0;
+    if (move->in_place && !gp_move_is_swap(move, partner) && gp_move_is_rectangle(move, &cols))
+        return gp_rearrange_rectangles(context, parts, move, cols);
+    gp_threads_run(context, parts, move->in_place ? swap_part : copy_part, &work);
+    return GP_OK;
+}
+
+uint64_t gp_rearrange_array_parts(const gp_problem *problem) {
+    return gp_parts_for_bytes(problem->bytes_written);
+}

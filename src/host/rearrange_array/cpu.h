@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the processor rows that rearrange views share. */
+#ifndef GP_CPU_REARRANGE_ARRAY_H
+#define GP_CPU_REARRANGE_ARRAY_H
+
+#include "../cpu/rows.h"
+#include "../primitive.h"
+#include "array.h"
+#include "walk.h"
+
+/* Most threads worth using: blocks of the rows' tilings. */
+uint64_t gp_rearrange_array_parts(const gp_problem *problem);
+
+/* Of matrices in place, with at most a hundredth of their bytes of other memory. */
+gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_move *move, unsigned cols);
+
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_cpu);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rearrangements of views: what follows from a move, and the entry in the table of primitives. */
+#include "problem.h"
+#include "../primitive.h"
+#include "array.h"
+#include <stdio.h>
+
+static void derive(gp_problem *problem) {
+    const gp_move *move = problem->move;
+    const gp_move_axis *last = move->rank > 0 ? &move->axis[move->rank - 1] : NULL;
+    uintptr_t in = (uintptr_t)move->in, out = (uintptr_t)move->out;
+    uint64_t repeats = 1;
+    for (unsigned i = 0; i < move->rank; i++) {
+        in |= (uintptr_t)move->axis[i].in;
+        out |= (uintptr_t)move->axis[i].out;
+        repeats *= move->axis[i].in == 0 ? move->axis[i].n : 1;
+    }
+    problem->in_align = gp_alignment(in);
+    problem->out_align = gp_alignment(out);
+    problem->in_place = move->in_place;
+    problem->n = move->count;
+    problem->cols = last != NULL ? last->n : 1;
+    problem->rows = move->count / problem->cols;
+    problem->elem_bytes = move->run;
+    problem->bytes_written = move->count * move->run;
+    problem->bytes_read = problem->bytes_written / repeats;
+}
+
+static bool is_empty(const gp_problem *problem) {
+    return problem->move->count == 0 || gp_move_is_nothing(problem->move);
+}
+
+static int describe(const gp_problem *problem, char *text, size_t size) {
+    const gp_move *move = problem->move;
+    char extents[200] = "1", strides[200] = "";
+    size_t length = 0, more = 0;
+    for (unsigned i = 0; i < move->rank; i++) {
+        length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%llu", i > 0 ? " x " : "",
+                                   (unsigned long long)move->axis[i].n);
+        more += (size_t)snprintf(strides + more, sizeof strides - more, "%s%lld", i > 0 ? ", " : " from strides ",
+                                 (long long)move->axis[i].in);
+    }
+    return snprintf(text, size, "rearrange %s elements of %zu byte%s%s%s, aligned %u in, %u out", extents,
+                    problem->elem_bytes, problem->elem_bytes == 1 ? "" : "s", move->in_place ? " in place" : "",
+                    strides, problem->in_align, problem->out_align);
+}
+
+static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
+    operand[0] = (gp_operand){.name = "in", .data = problem->move->in};
+    operand[1] = (gp_operand){.name = "out", .data = problem->move->out};
+}
+
+GP_DECLARE_ROWS(rearrange_array);
+
+const gp_primitive gp_primitive_rearrange_array = {
+    .name = "rearrange_array",
+    .operation = GP_OPERATION_REARRANGE_ARRAY,
+    .row = gp_rearrange_array_rows,
+    .row_count = &gp_rearrange_array_row_count,
+    .derive = derive,
+    .is_empty = is_empty,
+    .describe = describe,
+    .name_operands = name_operands,
+};
+
+/* In place, what is neither pairs that change places nor matrices of other sides. */
+static gp_status check_in_place(const gp_move *move) {
+    uint8_t partner[GP_AXES];
+    unsigned cols;
+    if (!move->in_place || gp_move_is_swap(move, partner) || gp_move_is_rectangle(move, &cols))
+        return GP_OK;
+    return gp_fail(GP_ERR_UNSUPPORTED, "in and out are the same elements: in place only pairs of axes may change "
+                                       "places, axes be reversed, or matrices be transposed");
+}
+
+gp_status gp_problem_rearrange(gp_problem *problem, gp_move *move, const gp_array *in, const gp_array *out,
+                               bool as_matrix) {
+    bool in_place;
+    GP_TRY(gp_move_check(in, out, &in_place));
+    gp_move_make(move, in, out, in_place);
+    GP_TRY(check_in_place(move));
+    if (as_matrix && move->count > 0 && gp_move_is_transpose(move))
+        return gp_problem_transpose(problem, move->run, move->in, move->axis[1].n, move->axis[0].n,
+                                    (size_t)move->axis[1].in / move->run, move->out,
+                                    (size_t)move->axis[0].out / move->run);
+    gp_problem_clear(problem, &gp_primitive_rearrange_array);
+    problem->move = move;
+    derive(problem);
+    return GP_OK;
+}

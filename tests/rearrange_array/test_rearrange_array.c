@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gp_rearrange() against nested loops: all permutations of small extents, random views apart and in place, threads,
+ * pinned rows, kinds of memory. GPUPRIM_TEST_CASES: how many views, 20000 if unset, and 4 times as many as
+ * permutations, of which there are 4 million.
+ */
+#include "../cases.h"
+#include "../check.h"
+#include "../harness.h"
+#include "random_move.h"
+
+static size_t cases(void) {
+    const char *text = getenv("GPUPRIM_TEST_CASES");
+    return text ? (size_t)strtoull(text, NULL, 0) : cases_reduced() ? 2000 : 20000;
+}
+
+/* Allocations of a call in place, when they are counted. */
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+static size_t allocated;
+
+void *__wrap_malloc(size_t bytes) {
+    allocated += bytes;
+    return __real_malloc(bytes);
+}
+
+static void fill(unsigned char *to, size_t bytes, uint64_t seed) {
+    uint64_t state = seed;
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(cases_random(&state) >> 40);
+}
+
+/* What the memories hold before the call, and the output's after it. */
+typedef struct contents {
+    unsigned char *in, *before, *wanted;
+} contents;
+
+static contents contents_make(const random_move *move, uint64_t seed) {
+    contents c = {malloc(move->in.bytes + 1), malloc(move->out.bytes + 1), malloc(move->out.bytes + 1)};
+    fill(c.in, move->in.bytes, seed);
+    fill(c.before, move->out.bytes, seed + 1);
+    if (move->in_place)
+        memcpy(c.before, c.in, move->in.bytes);
+    memcpy(c.wanted, c.before, move->out.bytes);
+    random_move_oracle(move, c.in, c.wanted);
+    return c;
+}
+
+static void contents_free(contents *c) {
+    free(c->in);
+    free(c->before);
+    free(c->wanted);
+}
+
+static void run_row(harness *h, const subject *s, row *r, const random_move *move, const contents *c, buffer *in,
+                    buffer *out) {
+    memcpy(out->expected, c->before, move->out.bytes);
+    buffer_send(out);
+    const gp_array from = random_move_in(move, in->data), to = random_move_out(move, out->data);
+    gp_status status = gp_rearrange(s->context, &from, &to);
+    if (status == GP_OK)
+        status = gp_context_synchronize(s->context);
+    if (status == GP_ERR_UNSUPPORTED && move->may_refuse) {
+        if (!buffer_check(out, move->label))
+            harness_fail(h, s, r, move->label, "refused, but written");
+        return;
+    }
+    if (!harness_ran(h, s, r, status, GP_OK, move->label))
+        return;
+    memcpy(out->expected, c->wanted, move->out.bytes);
+    if (!buffer_check(out, move->label) || (!move->in_place && !buffer_check(in, move->label)))
+        harness_fail(h, s, r, move->label, "other bytes");
+}
+
+/* On a GPU the arrays are where the call computes, or with the host, in turns. */
+static buffer_kind kind_of(const subject *s, size_t turn, unsigned array) {
+    const bool host = turn / BLOCK_SIZES >> array & 1;
+    return s->gpu && host ? BUFFER_HOST : harness_kind(s, turn + array);
+}
+
+static void run_move(harness *h, const random_move *move, size_t turn) {
+    contents c = contents_make(move, cases_seed() + turn);
+    for (size_t i = 0; i < h->n_subjects; i++) {
+        const subject *s = &h->subjects[i];
+        buffer in, out;
+        if (!harness_takes_turn(h, i, turn))
+            continue;
+        buffer_make(&out, s->context, kind_of(s, turn, 1), move->out.bytes, move->offset[1]);
+        if (!move->in_place) {
+            buffer_make(&in, s->context, kind_of(s, turn, 0), move->in.bytes, move->offset[0]);
+            memcpy(in.expected, c.in, move->in.bytes);
+            buffer_send(&in);
+        }
+        for (size_t k = 0; k < h->n_rows; k++)
+            if (harness_pin(h, s, &h->rows[k], turn))
+                run_row(h, s, &h->rows[k], move, &c, move->in_place ? &out : &in, &out);
+        buffer_free(&out);
+        if (!move->in_place)
+            buffer_free(&in);
+    }
+    contents_free(&c);
+    h->cases++;
+}
+
+static void random_views(void **state) {
+    (void)state;
+    harness h;
+    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
+    for (size_t i = 0, count = cases(); i < count; i++) {
+        random_move move;
+        random_move_make(&move, cases_seed() + i, i % 50 == 0 ? 50000 : i % 5 == 0 ? 2000 : 200);
+        run_move(&h, &move, i);
+    }
+    harness_close(&h);
+}
+
+/* Permutation `number` of rank axes. */
+static void axes_of(size_t number, unsigned rank, unsigned axes[GP_AXES]) {
+    unsigned left[GP_AXES], count = rank;
+    for (unsigned i = 0; i < rank; i++)
+        left[i] = i;
+    for (unsigned i = 0; i < rank; i++, count--) {
+        const size_t at = number % count;
+        number /= count;
+        axes[i] = left[at];
+        memmove(&left[at], &left[at + 1], (count - at - 1) * sizeof *left);
+    }
+}
+
+#define RANK_MOST 5
+#define ELEMENTS_MOST 200000
+
+/* Every permutation of every extents, or every so many-th. */
+static void permutations(void **state) {
+    (void)state;
+    static const size_t extents[] = {1, 2, 3, 5, 31, 32, 33, 65}, sizes[] = {1, 2, 4, 8, 3, 16, 12};
+    harness h;
+    size_t of_rank[RANK_MOST + 1] = {1}, all = 0, turn = 0;
+    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
+    for (unsigned rank = 1; rank <= RANK_MOST; rank++)
+        all += of_rank[rank] = of_rank[rank - 1] * COUNT(extents) * rank;
+    uint64_t draws = cases_seed();
+    for (size_t at = 0, step = all / (cases() / 4) + 1; at < all; at += 1 + cases_random(&draws) % (2 * step - 1)) {
+        size_t number = at, extent[RANK_MOST] = {0}, elements = 1;
+        unsigned rank = 1, axes[GP_AXES];
+        while (number >= of_rank[rank])
+            number -= of_rank[rank++];
+        for (unsigned i = 0; i < rank; i++, number /= COUNT(extents))
+            elements *= extent[i] = extents[number % COUNT(extents)];
+        if (elements > ELEMENTS_MOST)
+            continue;
+        random_move move;
+        axes_of(number, rank, axes);
+        random_move_permutation(&move, sizes[turn % COUNT(sizes)], rank, extent, axes);
+        run_move(&h, &move, turn++);
+    }
+    harness_close(&h);
+}
+
+/* In place: matrices of all kinds of sides, one and several; the other memory is a hundredth at most. */
+static void rectangles(void **state) {
+    (void)state;
+    static const size_t sides[] = {2, 3, 5, 7, 31, 64, 100, 101, 257, 1000, 1021, 30011};
+    static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16, 40};
+    harness h;
+    size_t turn = 0;
+    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
+    for (size_t r = 0; r < COUNT(sides); r++)
+        for (size_t c = 0; c < COUNT(sides); c++)
+            for (size_t count = 1; count <= 3; count += 2) {
+                const size_t bytes = sizes[turn % COUNT(sizes)];
+                random_move move;
+                if (sides[r] * sides[c] * bytes * count > (cases_reduced() ? 1u << 18 : 1u << 22))
+                    continue;
+                random_move_rectangles(&move, bytes, count, sides[r], sides[c]);
+                run_move(&h, &move, turn++);
+            }
+    harness_close(&h);
+}
+
+static void little_other_memory(void **state) {
+    (void)state;
+    static const struct {
+        size_t bytes, rows, cols;
+    } matrices[] = {{1, 30011, 1021}, {1, 1021, 30011}, {4, 3, 5000011},
+                    {5, 3000017, 3},  {400000, 7, 5},   {3, 5003, 4099}};
+    gp_context *context;
+    const gp_options options = {
+        .struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 1};
+    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    for (size_t i = 0; i < COUNT(matrices); i++) {
+        random_move move;
+        random_move_rectangles(&move, matrices[i].bytes, 1, matrices[i].rows, matrices[i].cols);
+        contents c = contents_make(&move, i);
+        const gp_array from = random_move_in(&move, c.in), to = random_move_out(&move, c.in);
+        allocated = 0;
+        assert_int_equal(gp_rearrange(context, &from, &to), GP_OK);
+        if (allocated > move.out.bytes / 100)
+            fail_msg("%s: %zu bytes of other memory for %zu", move.label, allocated, move.out.bytes);
+        assert_memory_equal(c.in, c.wanted, move.out.bytes);
+        contents_free(&c);
+    }
+    gp_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_views), cmocka_unit_test(permutations),
+                                       cmocka_unit_test(rectangles), cmocka_unit_test(little_other_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
