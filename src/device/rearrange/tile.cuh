@@ -6,6 +6,7 @@
 #include "../../host/rearrange/tiling.h"
 #include "../gpu.h"
 #include "../l2.cuh"
+#include "turn.cuh"
 
 /*
  * Blocks an SM that registers are to leave room for, as __launch_bounds__ takes them: ptxas refuses more than an SM
@@ -136,27 +137,6 @@ template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t 
         return __byte_perm(e[0], e[1], turn & 1 ? 0x1054 : 0x5410);
     else
         return e[0];
-}
-
-/* 4 words of 4 bytes, transposed. */
-__device__ inline void transpose_bytes(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d) {
-    const uint32_t ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
-    const uint32_t cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
-    a = __byte_perm(ab_low, cd_low, 0x5410);
-    b = __byte_perm(ab_low, cd_low, 0x7632);
-    c = __byte_perm(ab_high, cd_high, 0x5410);
-    d = __byte_perm(ab_high, cd_high, 0x7632);
-}
-
-/* 4 / bytes words of as many elements: rows in, columns out. */
-template <int bytes> __device__ inline void transpose_words(uint32_t *w) {
-    if constexpr (bytes == 1) {
-        transpose_bytes(w[0], w[1], w[2], w[3]);
-    } else {
-        const uint32_t low = __byte_perm(w[0], w[1], 0x5410);
-        w[1] = __byte_perm(w[0], w[1], 0x7632);
-        w[0] = low;
-    }
 }
 
 /* Dynamic shared memory. One declaration for all kernels of a file. */

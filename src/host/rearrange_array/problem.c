@@ -3,20 +3,17 @@
 #include "problem.h"
 #include "../primitive.h"
 #include "array.h"
+#include "cut.h"
 #include <stdio.h>
 
 static void derive(gp_problem *problem) {
     const gp_move *move = problem->move;
     const gp_move_axis *last = move->rank > 0 ? &move->axis[move->rank - 1] : NULL;
-    uintptr_t in = (uintptr_t)move->in, out = (uintptr_t)move->out;
     uint64_t repeats = 1;
-    for (unsigned i = 0; i < move->rank; i++) {
-        in |= (uintptr_t)move->axis[i].in;
-        out |= (uintptr_t)move->axis[i].out;
+    for (unsigned i = 0; i < move->rank; i++)
         repeats *= move->axis[i].in == 0 ? move->axis[i].n : 1;
-    }
-    problem->in_align = gp_alignment(in);
-    problem->out_align = gp_alignment(out);
+    problem->in_align = gp_move_alignment(move, false);
+    problem->out_align = gp_move_alignment(move, true);
     problem->in_place = move->in_place;
     problem->n = move->count;
     problem->cols = last != NULL ? last->n : 1;

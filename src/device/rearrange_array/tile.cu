@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rearrange_tile: any move, a box of indices at a time, by way of shared memory; or straight, where elements are
+ * long. Where a thread's pieces lie is found out once; blocks then walk from tile to tile. While one is stored the
+ * next is being loaded.
+ */
+#include "../../host/rearrange_array/tiling.h"
+#include "../gpu.h"
+#include "../rearrange/turn.cuh"
+#include "word.cuh"
+
+#include <type_traits>
+
+/* What holds a word in a register. */
+template <typename word> struct kept_as { typedef word type; };
+template <> struct kept_as<uint8_t> { typedef uint32_t type; };
+template <> struct kept_as<uint16_t> { typedef uint32_t type; };
+
+struct place {
+    int32_t global, shared;
+};
+
+/* Where piece number q of a tile lies. */
+__device__ inline place place_of(const gp_move_walk &walk, uint32_t q) {
+    place at = {0, walk.shared};
+    for (uint32_t d = 0; d + 1 < walk.digits; d++) {
+        const gp_move_digit digit = walk.digit[d];
+        const uint32_t rest = __umulhi(q, digit.magic), i = q - rest * digit.n;
+        at.global += (int32_t)i * digit.global;
+        at.shared += (int32_t)i * digit.shared;
+        q = rest;
+    }
+    if (walk.digits > 0) {
+        at.global += (int32_t)q * walk.digit[walk.digits - 1].global;
+        at.shared += (int32_t)q * walk.digit[walk.digits - 1].shared;
+    }
+    return at;
+}
+
+/* Where a tile begins. */
+struct tile_base {
+    const unsigned char *in;
+    unsigned char *out;
+};
+
+__device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
+    tile_base base = {cut.in, cut.out};
+    for (uint32_t s = 0; s < cut.steps; s++) {
+        const gp_move_step &step = cut.step[s];
+        const uint32_t rest = s + 1 < cut.steps ? (uint32_t)__umul64hi(tile, step.magic) : 0;
+        const uint64_t first = min((uint64_t)(tile - rest * step.tiles) * step.extent, step.last);
+        base.in += (int64_t)first * step.in;
+        base.out += (int64_t)first * step.out;
+        tile = rest;
+    }
+    return base;
+}
+
+/* Places in shared memory, two in a register. */
+template <int count> struct place_pairs {
+    uint32_t pair[(count + 1) / 2];
+
+    __device__ void put(int i, int32_t at) {
+        pair[i / 2] = i % 2 == 0 ? (uint32_t)at : __byte_perm(pair[i / 2], (uint32_t)at, 0x5410);
+    }
+    __device__ uint32_t operator[](int i) const {
+        return pair[i / 2] >> 16 * (i % 2) & 0xffff;
+    }
+};
+
+/* A word from global to shared memory: under way until await_words(), or in a register until put(). */
+template <typename word> struct carrier {
+    static constexpr bool async = sizeof(word) >= 4;
+    typename kept_as<word>::type kept;
+    __device__ void load(unsigned char *shared, const word *from) {
+        const uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+#if __CUDA_ARCH__ >= 800
+        if constexpr (sizeof(word) == 16)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+        else if constexpr (async)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(word))
+                         : "memory");
+        else
+#endif
+            kept = __ldg(from);
+    }
+    __device__ void put(unsigned char *shared) const {
+#if __CUDA_ARCH__ >= 800
+        if constexpr (!async)
+#endif
+            *(word *)shared = static_cast<word>(kept);
+    }
+};
+
+/* What a thread loads of each tile. */
+template <int bytes, int in, int loads> struct loader {
+    typedef typename word_of<bytes * in>::type word;
+    uint32_t from[loads]; /* offsets are not negative: signs would take a register each */
+    place_pairs<loads> to;
+    carrier<word> carried[loads];
+
+    static __device__ bool is_mine(const gp_move_cut &cut, int i) {
+        return (threadIdx.x + i * GP_MOVE_THREADS) * in < cut.load.units;
+    }
+    __device__ void prepare(const gp_move_cut &cut) {
+#pragma unroll
+        for (int i = 0; i < loads; i++) {
+            const place at = place_of(cut.load, (threadIdx.x + i * GP_MOVE_THREADS) * in);
+            from[i] = is_mine(cut, i) ? (uint32_t)at.global : 0; /* what goes to a register is loaded in any case */
+            to.put(i, at.shared);
+        }
+    }
+    __device__ void load(const gp_move_cut &cut, const unsigned char *base, unsigned char *buffer) {
+#pragma unroll
+        for (int i = 0; i < loads; i++)
+            if (!carrier<word>::async || is_mine(cut, i))
+                carried[i].load(buffer + to[i] * bytes, (const word *)(base + from[i]));
+    }
+    __device__ void put(const gp_move_cut &cut, unsigned char *buffer) const {
+#pragma unroll
+        for (int i = 0; i < loads; i++)
+            if (is_mine(cut, i))
+                carried[i].put(buffer + to[i] * bytes);
+    }
+};
+
+/* What a thread stores of each tile: words of `out` pieces. */
+template <int bytes, int out, int stores> struct gatherer {
+    typedef typename word_of<bytes>::type piece;
+    typedef typename word_of<bytes * out>::type word;
+    uint32_t to[stores];
+    place_pairs<stores * out> from;
+
+    __device__ void prepare(const gp_move_cut &cut) {
+#pragma unroll
+        for (int i = 0; i < stores * out; i++) {
+            const place at = place_of(cut.store, (threadIdx.x + i / out * GP_MOVE_THREADS) * out + i % out);
+            if (i % out == 0)
+                to[i / out] = (uint32_t)at.global;
+            from.put(i, at.shared);
+        }
+    }
+    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+#pragma unroll
+        for (int i = 0; i < stores; i++) {
+            if ((threadIdx.x + i * GP_MOVE_THREADS) * out >= cut.store.units)
+                continue;
+            union {
+                piece part[out];
+                word whole;
+            } w;
+#pragma unroll
+            for (int j = 0; j < out; j++)
+                w.part[j] = ((const piece *)shared)[from[i * out + j]];
+            *(word *)(base + to[i]) = w.whole;
+        }
+    }
+};
+
+template <int bytes> __device__ inline void turn(uint32_t *w, std::integral_constant<int, bytes>) {
+    transpose_words<bytes>(w);
+}
+
+__device__ inline void turn(uint4 *w, std::integral_constant<int, 4>) {
+    uint32_t *v = &w[0].x;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < i; j++) {
+            const uint32_t kept = v[4 * i + j];
+            v[4 * i + j] = v[4 * j + i];
+            v[4 * j + i] = kept;
+        }
+}
+
+/* Likewise squares of pieces of `bytes`. */
+template <int bytes, int squares> struct square_turner {
+    static constexpr int side = bytes == 2 ? 2 : 4;
+    typedef typename word_of<bytes * side>::type word;
+    uint32_t to[squares];
+    uint32_t from[squares];
+
+    __device__ void prepare(const gp_move_cut &cut) {
+#pragma unroll
+        for (int i = 0; i < squares; i++) {
+            const place at = place_of(cut.store, threadIdx.x + i * GP_MOVE_THREADS);
+            to[i] = (uint32_t)at.global;
+            from[i] = (uint32_t)at.shared * bytes;
+        }
+    }
+    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+#pragma unroll
+        for (int i = 0; i < squares; i++) {
+            if (threadIdx.x + i * GP_MOVE_THREADS >= cut.store.units)
+                continue;
+            word w[side];
+#pragma unroll
+            for (int j = 0; j < side; j++)
+                w[j] = *(const word *)(shared + ((int32_t)from[i] + j * cut.shared_row));
+            turn(w, std::integral_constant<int, bytes>());
+            unsigned char *at = base + to[i];
+#pragma unroll
+            for (int j = 0; j < side; j++, at += cut.out_row)
+                *(word *)at = w[j];
+        }
+    }
+};
+
+/* Words of three channels: each from three words, which lie in shared memory as the input has them. */
+template <int bytes, int words> struct triple_turner {
+    uint32_t to[words];
+    uint32_t from[words];
+    uint32_t first[words], third[words]; /* which bytes */
+
+    __device__ void prepare(const gp_move_cut &cut) {
+#pragma unroll
+        for (int i = 0; i < words; i++) {
+            const uint32_t unit = threadIdx.x + i * GP_MOVE_THREADS, which = unit / cut.words % 3;
+            const place at = place_of(cut.store, unit);
+            to[i] = (uint32_t)at.global;
+            from[i] = (uint32_t)at.shared * bytes;
+            first[i] = cut.first[which];
+            third[i] = cut.third[which];
+        }
+    }
+    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+#pragma unroll
+        for (int i = 0; i < words; i++) {
+            if (threadIdx.x + i * GP_MOVE_THREADS >= cut.store.units)
+                continue;
+            uint32_t w[3];
+#pragma unroll
+            for (int j = 0; j < 3; j++)
+                w[j] = *(const uint32_t *)(shared + (from[i] + j * cut.shared_row));
+            *(uint32_t *)(base + to[i]) = __byte_perm(__byte_perm(w[0], w[1], first[i]), w[2], third[i]);
+        }
+    }
+};
+
+/* Two tiles have room in shared memory: while one is stored the next is being loaded. */
+template <typename LOADER, typename STORER> __device__ inline void move_tiles(const gp_move_cut &cut) {
+    extern __shared__ __align__(16) unsigned char rearrange_shared[];
+    LOADER loader;
+    STORER storer;
+    loader.prepare(cut);
+    storer.prepare(cut);
+    gp_grid_dependency_wait();
+    uint32_t tile = blockIdx.x, buffer = 0;
+    tile_base base = base_of(cut, tile);
+    loader.load(cut, base.in, rearrange_shared);
+    loader.put(cut, rearrange_shared);
+#pragma unroll 1
+    for (;;) {
+        await_copies();
+        __syncthreads();
+        unsigned char *const output = base.out;
+        tile += gridDim.x;
+        const bool more = tile < cut.tiles;
+        const uint32_t next = cut.tile_bytes - buffer;
+        if (more) {
+            base = base_of(cut, tile);
+            loader.load(cut, base.in, rearrange_shared + next);
+        }
+        storer.store(cut, rearrange_shared + buffer, output);
+        if (!more)
+            return;
+        loader.put(cut, rearrange_shared + next);
+        buffer = next;
+    }
+}
+
+/* Long elements: both sides of a tile are walked together. */
+template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut) {
+    typedef typename word_of<bytes>::type piece;
+    constexpr int pieces = GP_MOVE_DIRECT_PIECES;
+    place at[pieces];
+#pragma unroll
+    for (int i = 0; i < pieces; i++)
+        at[i] = place_of(cut.store, threadIdx.x + i * GP_MOVE_THREADS);
+    gp_grid_dependency_wait();
+    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
+        const tile_base base = base_of(cut, tile);
+        piece word[pieces];
+#pragma unroll
+        for (int i = 0; i < pieces; i++)
+            if (threadIdx.x + i * GP_MOVE_THREADS < cut.store.units)
+                word[i] = __ldg((const piece *)(base.in + (uint32_t)at[i].shared));
+#pragma unroll
+        for (int i = 0; i < pieces; i++)
+            if (threadIdx.x + i * GP_MOVE_THREADS < cut.store.units)
+                *(piece *)(base.out + (uint32_t)at[i].global) = word[i];
+    }
+}
+
+/* Pieces of `bytes`, loaded in words of `in` and stored in words of `out` of them. */
+template <gp_move_way way, int bytes, int in, int out, int blocks>
+__global__ void __launch_bounds__(GP_MOVE_THREADS, blocks) rearrange_tile(const __grid_constant__ gp_move_cut cut) {
+    constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes);
+    constexpr int words = pieces / out;
+    typedef loader<bytes, in, pieces / in> load;
+    if constexpr (way == GP_MOVE_GATHER)
+        move_tiles<load, gatherer<bytes, out, words>>(cut);
+    else if constexpr (way == GP_MOVE_SQUARES)
+        move_tiles<load, square_turner<bytes, words / out>>(cut);
+    else if constexpr (way == GP_MOVE_TRIPLES)
+        move_tiles<load, triple_turner<bytes, words>>(cut);
+    else
+        move_straight<bytes>(cut);
+}
+
+#define FORM(way, piece, in, out, blocks) rearrange_tile<GP_MOVE_##way, piece, in, out, blocks>,
+static void (*const kernels[])(gp_move_cut) = {GP_MOVE_FORMS(FORM)};
+
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_tile) {
+    const gp_move_form form = gp_move_form_at(plan->tiling.form);
+    gp_move_tile tile;
+    gp_move_cut cut;
+    memcpy(&tile, plan->tiling.t, sizeof tile);
+    gp_move_cut_make(problem->move, &form, &tile, &cut);
+    void *list[] = {&cut};
+    return gp_gpu_launch(context, plan, (const void *)kernels[plan->tiling.form], list);
+}

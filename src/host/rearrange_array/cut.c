@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tiles of moves, and the walks through them. Pure. */
+#include "../arithmetic.h"
+#include "../problem.h"
+#include "pieces.h"
+
+#define BANKS 32u
+/* Squares of 4 bytes pay from such sides of a tile on: 16 x 16 planes 0.83 of a copy, gathered 0.85; 32 x 32 0.88,
+ * 0.85. */
+#define WIDE_SQUARES 32u
+#define SPREADS 8u /* paddings that are tried */
+
+uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_align) {
+    const uint64_t bits = move->run | in_align | out_align | 16;
+    return (uint32_t)(bits & (~bits + 1));
+}
+
+unsigned gp_move_alignment(const gp_move *move, bool out) {
+    const gp_move_pieces p = gp_move_pieces_of(move, 1);
+    uintptr_t bits = out ? (uintptr_t)move->out : (uintptr_t)move->in;
+    uint64_t row = 1;
+    const uint32_t axes = out ? p.axes : p.read;
+    for (uint32_t i = 0; i < axes; i++) {
+        const gp_move_axis *axis = &p.axis[out ? i : p.by_in[i]];
+        const int64_t stride = out ? axis->out : axis->in;
+        if (stride < 0)
+            bits += (uintptr_t)stride * (axis->n - 1); /* the other end */
+    }
+    for (uint32_t i = 0; i < axes; i++) {
+        const gp_move_axis *axis = &p.axis[out ? i : p.by_in[i]];
+        const uint64_t stride = gp_move_distance(out ? axis->out : axis->in);
+        if (axis->n == 1)
+            continue;
+        if (stride == row)
+            row *= axis->n;
+        else
+            bits |= stride;
+    }
+    return gp_alignment(bits);
+}
+
+/* Bytes of a tile that lie one behind the other, along axes in the order of one side's strides. */
+static uint64_t span_of(const gp_move_pieces *p, const uint32_t *t, bool out) {
+    uint64_t bytes = gp_move_distance(p->axis[0].out);
+    const uint32_t axes = out ? p->axes : p->read;
+    for (uint32_t i = 0; i < axes; i++) {
+        const uint32_t a = out ? i : p->by_in[i];
+        bytes *= t[a];
+        if (t[a] < p->axis[a].n)
+            break;
+    }
+    return bytes;
+}
+
+/* The first axis of a side that the tile does not hold whole; GP_MOVE_AXES: there is none. */
+static uint32_t frontier_of(const gp_move_pieces *p, const uint32_t *t, bool out) {
+    const uint32_t axes = out ? p->axes : p->read;
+    for (uint32_t i = 0; i < axes; i++) {
+        const uint32_t a = out ? i : p->by_in[i];
+        if (t[a] < p->axis[a].n)
+            return a;
+    }
+    return GP_MOVE_AXES;
+}
+
+static uint64_t volume_of(const gp_move_pieces *p, const uint32_t *t) {
+    uint64_t volume = 1;
+    for (uint32_t a = 0; a < p->axes; a++)
+        volume *= t[a];
+    return volume;
+}
+
+/* Along an axis that is cut, tiles are made equally long where else much would be written twice. */
+static void even_out(const gp_move_pieces *p, uint32_t *t, uint32_t unit) {
+    for (uint32_t a = 0; a < p->axes; a++) {
+        const uint64_t n = p->axis[a].n, tiles = gp_divide_up(n, t[a]);
+        if (tiles * t[a] * 15 > n * 16)
+            t[a] = (uint32_t)gp_least(t[a], gp_round_up(gp_divide_up(n, tiles), unit));
+    }
+}
+
+/* The side with the shorter runs grows: twofold, or to the whole axis if that is not much more. */
+static void grow(const gp_move_pieces *p, const gp_move_form *form, uint32_t *t) {
+    const uint64_t room = gp_move_room(form), unit = form->in > form->out ? form->in : form->out;
+    for (;;) {
+        const uint64_t volume = volume_of(p, t);
+        bool out = form->way == GP_MOVE_DIRECT || span_of(p, t, true) <= span_of(p, t, false);
+        uint32_t a = frontier_of(p, t, out);
+        if (a == GP_MOVE_AXES)
+            a = frontier_of(p, t, out = !out);
+        if (a == GP_MOVE_AXES)
+            return;
+        const uint64_t n = p->axis[a].n, rest = volume / t[a], most = room / rest;
+        if (n <= most && n <= 3 * (uint64_t)t[a])
+            t[a] = (uint32_t)n;
+        else if (2 * (uint64_t)t[a] <= most)
+            t[a] *= 2;
+        else {
+            const uint64_t even = gp_divide_up(n, gp_divide_up(n, most)) / unit * unit;
+            if (form->way != GP_MOVE_DIRECT)
+                t[a] = (uint32_t)gp_greatest(t[a], even);
+            return;
+        }
+    }
+}
+
+/* True if words of `word` bytes can be moved on one side: runs of the tile, and all that leads from one to another.
+ */
+static bool moves_words(const gp_move_pieces *p, const uint32_t *t, bool out, uint32_t word, uint32_t *chain) {
+    uint64_t bytes = gp_move_distance(p->axis[0].out);
+    const uint64_t piece = bytes;
+    const uint32_t axes = out ? p->axes : p->read;
+    bool within = true;
+    for (uint32_t i = 0; i < axes; i++) {
+        const uint32_t a = out ? i : p->by_in[i];
+        const gp_move_axis *axis = &p->axis[a];
+        const uint64_t stride = gp_move_distance(out ? axis->out : axis->in);
+        if (axis->n == 1)
+            continue;
+        within = within && stride == bytes;
+        if (within)
+            bytes *= t[a];
+        else if (stride % word != 0)
+            return false;
+        if (t[a] < axis->n && (stride * t[a] % word != 0 || stride * (axis->n - t[a]) % word != 0))
+            return false;
+        within = within && t[a] == axis->n;
+    }
+    *chain = (uint32_t)(bytes / piece);
+    return bytes % word == 0;
+}
+
+static uint32_t shared_of(const gp_move_walk *walk, uint32_t unit) {
+    int64_t at = walk->shared;
+    for (uint32_t d = 0; d < walk->digits; d++) {
+        at += (int64_t)(unit % walk->digit[d].n) * walk->digit[d].shared;
+        unit /= walk->digit[d].n;
+    }
+    return (uint32_t)at;
+}
+
+/* How often a warp's first read asks one bank, at most: 1 is best. */
+static uint32_t conflicts_of(const gp_move_form *form, const gp_move_walk *walk) {
+    const uint32_t read = form->way == GP_MOVE_SQUARES ? form->piece * form->out : form->piece;
+    const uint32_t lanes = read <= 4 ? 32 : 128 / read;
+    const uint32_t units = form->way == GP_MOVE_GATHER ? form->out : 1;
+    uint32_t worst = 0;
+    uint32_t word[BANKS], in_bank[BANKS] = {0};
+    for (uint32_t lane = 0; lane < lanes && lane * units < walk->units; lane++) {
+        word[lane] = shared_of(walk, lane * units) * form->piece / (read > 4 ? read : 4);
+        bool again = false;
+        for (uint32_t other = 0; other < lane && !again; other++)
+            again = word[other] == word[lane];
+        const uint32_t count = again ? 0 : ++in_bank[word[lane] % lanes];
+        worst = count > worst ? count : worst;
+    }
+    return worst;
+}
+
+/* Leaves places free in shared memory for the fewest conflicts. Returns the pieces' room. */
+static uint32_t spread_out(const gp_move_pieces *p, const gp_move_form *form, gp_move_tile *tile) {
+    int32_t shared[GP_MOVE_AXES];
+    uint32_t best = UINT32_MAX, spread = 0;
+    for (uint32_t free = 0; free < SPREADS && best > 1; free++) {
+        gp_move_walk walk;
+        tile->spread = free * form->in;
+        gp_move_place(p, form, tile, shared);
+        gp_move_walk_in(p, tile, shared, &walk);
+        if (walk.digits > 0 && walk.digit[0].n % form->in != 0)
+            continue; /* words would not lie together */
+        gp_move_walk_out(p, form, tile, shared, &walk);
+        const uint32_t conflicts = conflicts_of(form, &walk);
+        if (conflicts < best) {
+            best = conflicts;
+            spread = tile->spread;
+        }
+    }
+    tile->spread = spread;
+    return gp_move_place(p, form, tile, shared);
+}
+
+/* Squares need an axis of their own on each side. */
+static bool has_squares(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t) {
+    const uint32_t i = p->by_in[0];
+    return p->axis[0].n == 1 && p->read > 1 && i > 1 && p->axis[i].in > 0 && p->axis[1].in != 0 &&
+           t[1] % form->out == 0 && t[i] % form->out == 0 &&
+           (form->piece < 4 || (t[1] >= WIDE_SQUARES && t[i] >= WIDE_SQUARES));
+}
+
+/* Three channels beside each other, of whole words of pixels, on one side. */
+static bool has_triples(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t) {
+    const uint32_t i = p->by_in[0];
+    if (p->axis[0].n > 1 || p->read < 2 || p->axes < 3 || p->axis[i].in < 0 || p->axis[1].in <= 0)
+        return false;
+    if (gp_move_joins_triples(p))
+        return i == 2 && t[1] == 3 && t[2] % form->out == 0;
+    return i > 1 && p->axis[i].n == 3 && t[i] == 3 && p->axis[1].in == 3 * p->axis[i].in && t[1] % form->out == 0;
+}
+
+/* Offsets within a tile have 32 bits. */
+static bool is_near(const gp_move_pieces *p, const uint32_t *t) {
+    uint64_t in = 0, out = 0;
+    for (uint32_t a = 0; a < p->axes; a++) {
+        in += (t[a] - 1) * gp_move_distance(p->axis[a].in);
+        out += (t[a] - 1) * (uint64_t)p->axis[a].out;
+        if (in > INT32_MAX || out > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
+                     gp_move_tile *tile, uint64_t *tiles, size_t *smem) {
+    const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
+    uint32_t *t = tile->extent, chain = 1;
+    *tile = (gp_move_tile){0};
+    for (uint32_t a = 0; a < GP_MOVE_AXES; a++)
+        t[a] = 1;
+    if (form->way != GP_MOVE_DIRECT) {
+        if (p.axis[0].n > gp_move_room(form))
+            return false;
+        t[0] = (uint32_t)p.axis[0].n;
+    }
+    grow(&p, form, t);
+    even_out(&p, t, form->in > form->out ? form->in : form->out);
+    const uint32_t in_word = form->piece * form->in, out_word = form->piece * form->out;
+    if ((form->way == GP_MOVE_SQUARES && !has_squares(&p, form, t)) ||
+        (form->way == GP_MOVE_TRIPLES && !has_triples(&p, form, t)))
+        return false;
+    if (in_align < in_word || out_align < out_word || !is_near(&p, t) ||
+        !moves_words(&p, t, false, in_word, &chain) || !moves_words(&p, t, true, out_word, &chain))
+        return false;
+    tile->cols = (uint32_t)(span_of(&p, t, true) / form->piece);
+    tile->rows = (uint32_t)(volume_of(&p, t) / tile->cols);
+    *smem = form->way == GP_MOVE_DIRECT ? 0 : 2 * (size_t)gp_round_up(spread_out(&p, form, tile) * form->piece, 16);
+    *tiles = 1;
+    for (uint32_t a = 0; a < p.axes; a++)
+        if (__builtin_mul_overflow(*tiles, gp_divide_up(p.axis[a].n, t[a]), tiles))
+            return false;
+    return *tiles <= INT32_MAX;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a move is cut into tiles for rearrange_tile, and what its kernel is told. Plain C; goes to the kernel by value.
+ *
+ * A tile is a box of the array's indices. Its elements are loaded in the order of the input's memory, wait in shared
+ * memory, and are stored in the order of the output's: two walks. A box that would leave the array is moved back into
+ * it, so that every tile is whole; what two tiles share is written twice, with the same values.
+ */
+#ifndef GP_REARRANGE_ARRAY_CUT_H
+#define GP_REARRANGE_ARRAY_CUT_H
+
+#include "move.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GP_MOVE_AXES (GP_AXES + 1)        /* those of a move, and the pieces of an element */
+#define GP_MOVE_DIGITS (GP_MOVE_AXES + 3) /* of which two may be parted for the sake of banks */
+#define GP_MOVE_THREADS 256u              /* a block */
+#define GP_MOVE_DIRECT_PIECES 4u          /* of a thread in a tile */
+#define GP_MOVE_GATHERED(bytes, in, out) \
+    ((bytes) == 16 ? 4u : (bytes) >= 4 ? 8u : 8u * ((in) < (out) ? (in) : (out))) /* likewise, with shared memory */
+#define GP_MOVE_SQUARED(bytes) ((bytes) == 4 ? 16u : 32u / (bytes))
+
+/* What a tile is made of; a plan's tiling keeps it. */
+typedef struct gp_move_tile {
+    uint32_t rows, cols;           /* pieces that lie one behind the other in the output: cols */
+    uint32_t extent[GP_MOVE_AXES]; /* pieces of an element; then the move's axes from the last to the first */
+    uint32_t spread;               /* pieces left free in shared memory */
+} gp_move_tile;
+
+/* How a tile is moved. */
+typedef enum gp_move_way {
+    GP_MOVE_DIRECT,  /* elements are long: without shared memory */
+    GP_MOVE_GATHER,  /* words are put together from pieces */
+    GP_MOVE_SQUARES, /* a thread turns a square of out x out pieces, words on both sides */
+    GP_MOVE_TRIPLES, /* three channels beside each other on one side: words of one side from three of the other */
+    GP_MOVE_WAYS
+} gp_move_way;
+
+/* Bytes of a piece, pieces loaded and stored at once. */
+typedef struct gp_move_form {
+    uint32_t piece, in, out;
+    gp_move_way way;
+} gp_move_form;
+
+/* A digit of a unit's number within a tile: how many there are, and where a step leads. */
+typedef struct gp_move_digit {
+    uint32_t n, magic;      /* q / n == q * magic >> 32 for q < 2^16 */
+    int32_t global, shared; /* bytes, pieces */
+} gp_move_digit;
+
+typedef struct gp_move_walk {
+    uint32_t units, digits; /* pieces; squares; words of triples */
+    int32_t shared;         /* place of the first */
+    gp_move_digit digit[GP_MOVE_DIGITS];
+} gp_move_walk;
+
+/* An axis along which there are several tiles. */
+typedef struct gp_move_step {
+    uint64_t magic; /* q / tiles == the upper half of q * magic, for q < 2^32 */
+    uint64_t last;  /* where the last tile begins */
+    int64_t in, out;
+    uint32_t tiles, extent;
+} gp_move_step;
+
+typedef struct gp_move_cut {
+    const unsigned char *in; /* of the first tile: the lowest address */
+    unsigned char *out;
+    uint32_t tiles, steps;
+    uint32_t tile_bytes;         /* in shared memory */
+    int32_t shared_row;          /* squares, triples: bytes from a word to the next, */
+    int64_t out_row;             /* squares: likewise in the output */
+    uint32_t words;              /* triples: that show the same channel, or the same third of three words */
+    uint16_t first[3], third[3]; /* which bytes of the first two words, and of these and the third */
+    gp_move_step step[GP_MOVE_AXES];
+    gp_move_walk load, store;
+} gp_move_cut;
+
+/* Most pieces of a tile. */
+static inline uint32_t gp_move_room(const gp_move_form *form) {
+    if (form->way == GP_MOVE_DIRECT)
+        return GP_MOVE_THREADS * GP_MOVE_DIRECT_PIECES;
+    if (form->way == GP_MOVE_GATHER)
+        return GP_MOVE_THREADS * GP_MOVE_GATHERED(form->piece, form->in, form->out);
+    return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece);
+}
+
+/* Bytes, 1 to 16, that divide elements, addresses and strides. */
+uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_align);
+
+/* The largest power of two up to GP_ALIGN_MAX that divides the lowest address of a view and the strides that are not
+ * those of elements one behind the other. */
+unsigned gp_move_alignment(const gp_move *move, bool out);
+
+/* False: no tile of this form does it. align: of both views. *smem: bytes of shared memory. */
+bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
+                     gp_move_tile *tile, uint64_t *tiles, size_t *smem);
+
+/* Spells a tile out for the kernel. */
+void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A move whose elements are cut into pieces, and how a tile of it lies in shared memory. Pure. */
+#ifndef GP_REARRANGE_ARRAY_PIECES_H
+#define GP_REARRANGE_ARRAY_PIECES_H
+
+#include "cut.h"
+
+/* Axis 0 is the pieces of an element; the move's axes follow from the last to the first. */
+typedef struct gp_move_pieces {
+    uint32_t axes, read;         /* read: those along which the input's address changes, */
+    uint8_t by_in[GP_MOVE_AXES]; /* from the smallest stride to the largest */
+    gp_move_axis axis[GP_MOVE_AXES];
+} gp_move_pieces;
+
+gp_move_pieces gp_move_pieces_of(const gp_move *move, uint32_t piece);
+
+static inline uint64_t gp_move_distance(int64_t stride) {
+    return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* Channels beside each other in the output: three words a few pixels; else they are apart there. */
+static inline bool gp_move_joins_triples(const gp_move_pieces *p) {
+    return p->axis[1].n == 3 && p->axis[2].out == 3 * p->axis[0].out;
+}
+
+/*
+ * Pieces from one to the next along each axis in shared memory; how many there are in all. Direct: bytes in the
+ * input.
+ */
+uint32_t gp_move_place(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                       int32_t shared[GP_MOVE_AXES]);
+
+void gp_move_walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const int32_t *shared, gp_move_walk *walk);
+void gp_move_walk_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                      const int32_t *shared, gp_move_walk *walk);
+
+#endif

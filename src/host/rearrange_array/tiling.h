@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the GPU rows that rearrange views cut a move: the numbers that fit() decides, a plan keeps and kernels take. */
+#ifndef GP_REARRANGE_ARRAY_TILING_H
+#define GP_REARRANGE_ARRAY_TILING_H
+
+#include "../plan.h"
+#include "cut.h"
+
+/*
+ * The forms of rearrange_tile: way, bytes of a piece, pieces loaded and stored at once, and blocks an SM that the
+ * kernel's registers leave room for. Of those that can, the first is taken.
+ */
+#define GP_MOVE_FORMS(FORM)                                                                                         \
+    FORM(DIRECT, 16, 1, 1, 6)                                                                                       \
+    FORM(DIRECT, 8, 1, 1, 6) FORM(DIRECT, 4, 1, 1, 6) FORM(DIRECT, 2, 1, 1, 6) FORM(DIRECT, 1, 1, 1, 6)             \
+        FORM(TRIPLES, 1, 4, 4, 4) FORM(TRIPLES, 2, 2, 2, 4) FORM(SQUARES, 1, 4, 4, 4) FORM(SQUARES, 2, 2, 2, 4)     \
+            FORM(SQUARES, 4, 4, 4, 4) FORM(GATHER, 16, 1, 1, 4) FORM(GATHER, 8, 1, 1, 4) FORM(GATHER, 4, 1, 1, 5)   \
+                FORM(GATHER, 2, 2, 2, 4) FORM(GATHER, 2, 2, 1, 4) FORM(GATHER, 2, 1, 2, 4) FORM(GATHER, 2, 1, 1, 4) \
+                    FORM(GATHER, 1, 4, 4, 4) FORM(GATHER, 1, 4, 1, 4) FORM(GATHER, 1, 1, 4, 4)                      \
+                        FORM(GATHER, 1, 1, 1, 4)
+
+#define GP_REARRANGE_TILE_REGS 64
+#define GP_REARRANGE_ANY_REGS 48
+#define GP_REARRANGE_ANY_THREADS 256u
+
+GP_DECLARE_ROW(rearrange_tile);
+GP_DECLARE_ROW(rearrange_any);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+gp_move_form gp_move_form_at(unsigned form);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walks through a tile: where its pieces lie in the input, in shared memory, in the output. Pure. */
+#include "../arithmetic.h"
+#include "pieces.h"
+
+#define SECTOR 32u /* bytes that memory writes whole */
+
+gp_move_pieces gp_move_pieces_of(const gp_move *move, uint32_t piece) {
+    gp_move_pieces p = {.axes = move->rank + 1};
+    p.axis[0] = (gp_move_axis){move->run / piece, piece, piece};
+    for (uint32_t a = 1; a < p.axes; a++)
+        p.axis[a] = move->axis[move->rank - a];
+    for (uint32_t a = 0; a < p.axes; a++) {
+        if (p.axis[a].in == 0 || p.axis[a].n == 1)
+            continue;
+        uint32_t at = p.read++;
+        for (; at > 0 && gp_move_distance(p.axis[p.by_in[at - 1]].in) > gp_move_distance(p.axis[a].in); at--)
+            p.by_in[at] = p.by_in[at - 1];
+        p.by_in[at] = (uint8_t)a;
+    }
+    return p;
+}
+
+static void put_digit(gp_move_walk *walk, uint32_t n, int64_t global, int32_t shared) {
+    walk->units *= n;
+    if (n == 1)
+        return;
+    gp_move_digit *digit = &walk->digit[walk->digits > 0 ? walk->digits - 1 : 0];
+    if (walk->digits > 0 && digit->global * (int64_t)digit->n == global &&
+        digit->shared * (int64_t)digit->n == shared) {
+        digit->n *= n;
+    } else {
+        digit = &walk->digit[walk->digits++];
+        *digit = (gp_move_digit){.n = n, .global = (int32_t)global, .shared = shared};
+    }
+    digit->magic = (uint32_t)((((uint64_t)1 << 32) + digit->n - 1) / digit->n);
+}
+
+/*
+ * Pieces from one to the next along each axis in shared memory; how many there are in all. Direct: bytes in the
+ * input.
+ */
+uint32_t gp_move_place(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                       int32_t shared[GP_MOVE_AXES]) {
+    uint32_t total = 1;
+    for (uint32_t a = 0; a < p->axes; a++)
+        shared[a] = 0;
+    for (uint32_t i = 0; i < p->read; i++) {
+        const uint32_t a = p->by_in[i];
+        total += i > 0 && a == 1 ? tile->spread : 0;
+        shared[a] = form->way == GP_MOVE_DIRECT ? (int32_t)gp_move_distance(p->axis[a].in) : (int32_t)total;
+        total *= tile->extent[a];
+    }
+    return total;
+}
+
+void gp_move_walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const int32_t *shared, gp_move_walk *walk) {
+    *walk = (gp_move_walk){.units = 1};
+    for (uint32_t i = 0; i < p->read; i++) {
+        const uint32_t a = p->by_in[i];
+        put_digit(walk, tile->extent[a], (int64_t)gp_move_distance(p->axis[a].in), shared[a]);
+    }
+}
+
+/*
+ * Squares have their sides along the first axes of both sides. Neighbouring lanes take a sector of the output, then
+ * squares whose words lie side by side in shared memory: so their words are in different banks.
+ */
+static void walk_squares(const gp_move_pieces *p, uint32_t side, const int32_t *step, uint32_t *left,
+                         gp_move_walk *walk) {
+    const uint32_t o = 1, i = p->by_in[0], sector = SECTOR / (uint32_t)p->axis[0].out / side;
+    const uint32_t wide = left[o] / side % sector == 0 ? sector : left[o] / side;
+    const uint32_t high = left[i] / side % 4 == 0 ? 4 : 1;
+    put_digit(walk, wide, p->axis[o].out * side, step[o] * (int32_t)side);
+    put_digit(walk, high, p->axis[i].out * side, step[i] * (int32_t)side);
+    put_digit(walk, left[o] / side / wide, p->axis[o].out * side * wide, step[o] * (int32_t)(side * wide));
+    put_digit(walk, left[i] / side / high, p->axis[i].out * side * high, step[i] * (int32_t)(side * high));
+    left[o] = left[i] = 1;
+}
+
+static void walk_triples(const gp_move_pieces *p, uint32_t side, uint32_t *left, gp_move_walk *walk) {
+    const uint32_t x = gp_move_joins_triples(p) ? 2 : 1, c = gp_move_joins_triples(p) ? 1 : p->by_in[0];
+    const int64_t word = p->axis[0].out * side;
+    if (x == 2) {
+        put_digit(walk, 3, word, 0);
+        put_digit(walk, left[x] / side, 3 * word, (int32_t)side);
+    } else {
+        put_digit(walk, left[x] / side, word, 3 * (int32_t)side);
+        put_digit(walk, 3, p->axis[c].out, 0);
+    }
+    left[x] = left[c] = 1;
+}
+
+void gp_move_walk_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                      const int32_t *shared, gp_move_walk *walk) {
+    int32_t step[GP_MOVE_AXES];
+    uint32_t left[GP_MOVE_AXES];
+    *walk = (gp_move_walk){.units = 1};
+    for (uint32_t a = 0; a < p->axes; a++) {
+        const bool back = p->axis[a].in < 0;
+        step[a] = back ? -shared[a] : shared[a];
+        walk->shared += back ? (int32_t)(tile->extent[a] - 1) * shared[a] : 0;
+        left[a] = tile->extent[a];
+    }
+    if (form->way == GP_MOVE_SQUARES)
+        walk_squares(p, form->out, step, left, walk);
+    if (form->way == GP_MOVE_TRIPLES)
+        walk_triples(p, form->out, left, walk);
+    for (uint32_t a = 0; a < p->axes; a++)
+        put_digit(walk, left[a], p->axis[a].out, step[a]);
+}
+
+/*
+ * Which bytes make a word: of two words with bytes 0 to 3 and 4 to 7, and of these chosen and the third word.
+ * Channels apart from pixels, and pixels from channels; of single bytes, and of pairs of bytes.
+ */
+static void choose_bytes(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                         gp_move_cut *cut) {
+    static const uint16_t first[2][2][3] = {{{0x0630, 0x0741, 0x0052}, {0x7610, 0x0032, 0x0054}},
+                                            {{0x1040, 0x6205, 0x0730}, {0x5410, 0x3200, 0x0076}}};
+    static const uint16_t third[2][2][3] = {{{0x5210, 0x6210, 0x7410}, {0x3210, 0x5410, 0x7610}},
+                                            {{0x3410, 0x3250, 0x7216}, {0x3210, 0x3254, 0x7610}}};
+    const bool joins = gp_move_joins_triples(p), pairs = form->piece == 2;
+    for (uint32_t i = 0; i < 3; i++) {
+        cut->first[i] = first[joins][pairs][i];
+        cut->third[i] = third[joins][pairs][i];
+    }
+    cut->words = joins ? 1 : tile->extent[1] / form->out;
+    cut->shared_row = joins ? cut->shared_row : 4;
+}
+
+/* Several tiles along an axis. */
+static void put_step(gp_move_cut *cut, const gp_move_axis *axis, uint32_t extent) {
+    const uint32_t count = (uint32_t)gp_divide_up(axis->n, extent);
+    cut->tiles *= count;
+    if (count > 1)
+        cut->step[cut->steps++] =
+            (gp_move_step){UINT64_MAX / count + 1, axis->n - extent, axis->in, axis->out, count, extent};
+}
+
+/* Tiles that share lines of memory come one after another: first along axes that are cut. */
+void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {
+    const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
+    int32_t shared[GP_MOVE_AXES];
+    cut->in = move->in;
+    cut->out = move->out;
+    cut->tiles = 1;
+    cut->steps = 0;
+    cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
+    gp_move_walk_in(&p, tile, shared, &cut->load);
+    gp_move_walk_out(&p, form, tile, shared, &cut->store);
+    cut->shared_row = (p.axis[1].in < 0 ? -shared[1] : shared[1]) * (int32_t)form->piece;
+    cut->out_row = p.axis[p.by_in[0]].out;
+    if (form->way == GP_MOVE_TRIPLES)
+        choose_bytes(&p, form, tile, cut);
+    for (uint32_t a = 0; a < p.axes; a++)
+        if (p.axis[a].in < 0)
+            cut->in += (int64_t)(tile->extent[a] - 1) * p.axis[a].in;
+    for (uint32_t whole = 0; whole < 2; whole++)
+        for (uint32_t a = 0; a < p.axes; a++)
+            if ((tile->extent[a] == 1) == whole)
+                put_step(cut, &p.axis[a], tile->extent[a]);
+}
