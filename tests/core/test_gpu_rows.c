@@ -38,6 +38,8 @@ static const request requests[] = {
     {511, 511, 0, 12, true, false},   {1101, 1101, 0, 16, true, false},   {2001, 2001, 0, 4, true, false},
     {2001, 2001, 0, 2, true, false},  {100, 725, 15, 0, false, false},    {300, 725, 15, 0, false, false},
     {100, 1025, 31, 0, false, false}, {363, 14001, 0, 1, false, false},   {110, 14001, 0, 2, false, false},
+    {65536, 3, 0, 1, false, false},   {65536, 3, 0, 2, false, false},     {3, 65536, 0, 1, false, false},
+    {30, 40, 0, 4096, false, false},  {512, 511, 0, 1, false, false},     {512, 511, 0, 2, false, false},
 };
 
 /* One of each form of reduce_all, reduce_short and reduce_many, and views of other kinds. */
@@ -133,6 +135,15 @@ static gp_status ask(const request *r, gp_operation operation) {
                         r->rows);
 }
 
+/* The same transpose as a view. */
+static gp_status ask_move(const request *r) {
+    gp_array from = gp_matrix(GP_BYTES, in, r->rows, r->cols, r->cols);
+    gp_array to = gp_matrix(GP_BYTES, r->in_place ? (void *)in : (void *)out, r->cols, r->rows, r->rows);
+    from.elem_bytes = to.elem_bytes = r->elem_bytes;
+    from = gp_permuted(from, (const unsigned[]){1, 0});
+    return gp_rearrange(context, &from, &to);
+}
+
 static gp_operation operation_of(const request *r) {
     return r->window ? GP_OPERATION_WINDOW : r->elem_bytes ? GP_OPERATION_TRANSPOSE : GP_OPERATION_REDUCE;
 }
@@ -169,9 +180,14 @@ static void every_row_at_every_block_size(void **state) {
             for (size_t k = 0; k < COUNT(requests) + COUNT(views); k++) {
                 const bool is_view = k >= COUNT(requests);
                 size_t before = observed_last.launches;
-                if ((is_view ? GP_OPERATION_REDUCE_ARRAY : operation_of(&requests[k])) != of->operation)
+                const gp_operation operation = is_view ? GP_OPERATION_REDUCE_ARRAY : operation_of(&requests[k]);
+                const bool is_move =
+                    of->operation == GP_OPERATION_REARRANGE_ARRAY && operation == GP_OPERATION_TRANSPOSE;
+                if (operation != of->operation && !is_move)
                     continue;
-                gp_status status = is_view ? ask_view(&views[k - COUNT(requests)]) : ask(&requests[k], of->operation);
+                gp_status status = is_view   ? ask_view(&views[k - COUNT(requests)])
+                                   : is_move ? ask_move(&requests[k])
+                                             : ask(&requests[k], of->operation);
                 assert_true(status == GP_OK || status == GP_ERR_NO_KERNEL);
                 if (status != GP_OK || observed_last.launches == before)
                     continue;

@@ -70,6 +70,12 @@ static const request requests[] = {
     {GP_OPERATION_TRANSPOSE, 601, 601, 0, 2, GP_BORDER_NONE, true, GP_S32},
     {GP_OPERATION_TRANSPOSE, 701, 701, 0, 1, GP_BORDER_NONE, true, GP_S32},
     {GP_OPERATION_TRANSPOSE, 1501, 1501, 0, 1, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_REARRANGE_ARRAY, 1001, 1001, 0, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_REARRANGE_ARRAY, 1024, 1024, 0, 4, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_REARRANGE_ARRAY, 2048, 1024, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_REARRANGE_ARRAY, 400000, 3, 0, 1, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_REARRANGE_ARRAY, 30, 30, 0, 4096, GP_BORDER_NONE, false, GP_S32},
+    {GP_OPERATION_REARRANGE_ARRAY, 1024, 1024, 0, 4, GP_BORDER_NONE, true, GP_S32},
 };
 
 static gp_context *pinned, *helper; /* the row's, and that of the kernels around it: two workspaces, one stream */
@@ -108,11 +114,22 @@ static gp_status reduce_view(const request *r, const void *from, void *to) {
     return gp_reduce(pinned, &in_view, &sum, 1);
 }
 
+/* A transpose as a view. */
+static gp_status rearrange(const request *r, const void *from, void *to) {
+    gp_array rows = gp_matrix(GP_BYTES, from, r->rows, r->cols, r->cols);
+    gp_array turned_rows = gp_matrix(GP_BYTES, to, r->cols, r->rows, r->rows);
+    rows.elem_bytes = turned_rows.elem_bytes = r->elem_bytes;
+    rows = gp_permuted(rows, (const unsigned[]){1, 0});
+    return gp_rearrange(pinned, &rows, &turned_rows);
+}
+
 static gp_status run_row(const request *r, const void *from, void *to) {
     if (r->operation == GP_OPERATION_REDUCE)
         return then(gp_reduce_int(pinned, GP_REDUCE_SUM, from, r->cols, to));
     if (r->operation == GP_OPERATION_REDUCE_ARRAY)
         return then(reduce_view(r, from, to));
+    if (r->operation == GP_OPERATION_REARRANGE_ARRAY)
+        return then(rearrange(r, from, to));
     if (r->operation == GP_OPERATION_WINDOW)
         return then(gp_sum_and_square_window(pinned, from, r->rows, r->cols, r->cols, r->window, r->border, to,
                                              (float *)to + r->rows * r->cols, r->cols));
