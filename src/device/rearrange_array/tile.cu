@@ -20,21 +20,44 @@ struct place {
     int32_t global, shared;
 };
 
-/* Where piece number q of a tile lies. */
-__device__ inline place place_of(const gp_move_walk &walk, uint32_t q) {
-    place at = {0, walk.shared};
-    for (uint32_t d = 0; d + 1 < walk.digits; d++) {
-        const gp_move_digit digit = walk.digit[d];
-        const uint32_t rest = __umulhi(q, digit.magic), i = q - rest * digit.n;
-        at.global += (int32_t)i * digit.global;
-        at.shared += (int32_t)i * digit.shared;
-        q = rest;
+/*
+ * Calls use(i, place) for `count` units of a tile, number(i) each. Digit by digit for four of them: one at a time
+ * cost 2 us of latency a kernel, eight at a time too many registers.
+ */
+template <int count, typename NUMBER, typename USE>
+__device__ inline void for_places(const gp_move_walk &walk, NUMBER number, USE use) {
+    constexpr int together = count < 4 ? count : 4;
+#pragma unroll
+    for (int first = 0; first < count; first += together) {
+        uint32_t left[together];
+        place at[together];
+#pragma unroll
+        for (int i = 0; i < together; i++) {
+            left[i] = number(first + i);
+            at[i] = {0, walk.shared};
+        }
+#pragma unroll 1
+        for (uint32_t d = 0; d < walk.digits; d++) {
+            const gp_move_digit digit = walk.digit[d];
+            const bool last = d + 1 == walk.digits;
+#pragma unroll
+            for (int i = 0; i < together; i++) {
+                const uint32_t rest = last ? 0 : __umulhi(left[i], digit.magic);
+                const int32_t steps = (int32_t)(left[i] - rest * digit.n);
+                at[i].global += steps * digit.global;
+                at[i].shared += steps * digit.shared;
+                left[i] = rest;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < together; i++)
+            use(first + i, at[i]);
     }
-    if (walk.digits > 0) {
-        at.global += (int32_t)q * walk.digit[walk.digits - 1].global;
-        at.shared += (int32_t)q * walk.digit[walk.digits - 1].shared;
-    }
-    return at;
+}
+
+/* Number i of a thread's units. */
+__device__ inline uint32_t unit_of(int i) {
+    return threadIdx.x + i * GP_MOVE_THREADS;
 }
 
 /* Where a tile begins. */
@@ -65,6 +88,12 @@ template <int count> struct place_pairs {
     }
     __device__ uint32_t operator[](int i) const {
         return pair[i / 2] >> 16 * (i % 2) & 0xffff;
+    }
+    /* To be called once a tile: else the compiler keeps them apart over all tiles, in as many registers. */
+    __device__ void keep_together() {
+#pragma unroll
+        for (uint32_t &two : pair)
+            asm volatile("" : "+r"(two));
     }
 };
 
@@ -100,15 +129,15 @@ template <int bytes, int in, int loads> struct loader {
     carrier<word> carried[loads];
 
     static __device__ bool is_mine(const gp_move_cut &cut, int i) {
-        return (threadIdx.x + i * GP_MOVE_THREADS) * in < cut.load.units;
+        return unit_of(i) * in < cut.load.units;
     }
     __device__ void prepare(const gp_move_cut &cut) {
-#pragma unroll
-        for (int i = 0; i < loads; i++) {
-            const place at = place_of(cut.load, (threadIdx.x + i * GP_MOVE_THREADS) * in);
-            from[i] = is_mine(cut, i) ? (uint32_t)at.global : 0; /* what goes to a register is loaded in any case */
-            to.put(i, at.shared);
-        }
+        for_places<loads>(
+            cut.load, [](int i) { return unit_of(i) * in; },
+            [&](int i, place at) {
+                from[i] = is_mine(cut, i) ? (uint32_t)at.global : 0; /* what goes to a register is loaded always */
+                to.put(i, at.shared);
+            });
     }
     __device__ void load(const gp_move_cut &cut, const unsigned char *base, unsigned char *buffer) {
 #pragma unroll
@@ -132,18 +161,18 @@ template <int bytes, int out, int stores> struct gatherer {
     place_pairs<stores * out> from;
 
     __device__ void prepare(const gp_move_cut &cut) {
-#pragma unroll
-        for (int i = 0; i < stores * out; i++) {
-            const place at = place_of(cut.store, (threadIdx.x + i / out * GP_MOVE_THREADS) * out + i % out);
-            if (i % out == 0)
-                to[i / out] = (uint32_t)at.global;
-            from.put(i, at.shared);
-        }
+        for_places<stores * out>(
+            cut.store, [](int i) { return unit_of(i / out) * out + i % out; },
+            [&](int i, place at) {
+                if (i % out == 0)
+                    to[i / out] = (uint32_t)at.global;
+                from.put(i, at.shared);
+            });
     }
     __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
 #pragma unroll
         for (int i = 0; i < stores; i++) {
-            if ((threadIdx.x + i * GP_MOVE_THREADS) * out >= cut.store.units)
+            if (unit_of(i) * out >= cut.store.units)
                 continue;
             union {
                 piece part[out];
@@ -178,25 +207,23 @@ template <int bytes, int squares> struct square_turner {
     static constexpr int side = bytes == 2 ? 2 : 4;
     typedef typename word_of<bytes * side>::type word;
     uint32_t to[squares];
-    uint32_t from[squares];
+    place_pairs<squares> from;
 
     __device__ void prepare(const gp_move_cut &cut) {
-#pragma unroll
-        for (int i = 0; i < squares; i++) {
-            const place at = place_of(cut.store, threadIdx.x + i * GP_MOVE_THREADS);
+        for_places<squares>(cut.store, unit_of, [&](int i, place at) {
             to[i] = (uint32_t)at.global;
-            from[i] = (uint32_t)at.shared * bytes;
-        }
+            from.put(i, at.shared);
+        });
     }
     __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
 #pragma unroll
         for (int i = 0; i < squares; i++) {
-            if (threadIdx.x + i * GP_MOVE_THREADS >= cut.store.units)
+            if (unit_of(i) >= cut.store.units)
                 continue;
             word w[side];
 #pragma unroll
             for (int j = 0; j < side; j++)
-                w[j] = *(const word *)(shared + ((int32_t)from[i] + j * cut.shared_row));
+                w[j] = *(const word *)(shared + ((int32_t)from[i] * bytes + j * cut.shared_row));
             turn(w, std::integral_constant<int, bytes>());
             unsigned char *at = base + to[i];
 #pragma unroll
@@ -209,30 +236,27 @@ template <int bytes, int squares> struct square_turner {
 /* Words of three channels: each from three words, which lie in shared memory as the input has them. */
 template <int bytes, int words> struct triple_turner {
     uint32_t to[words];
-    uint32_t from[words];
-    uint32_t first[words], third[words]; /* which bytes */
+    place_pairs<words> from;
+    uint32_t bytes_of[words]; /* which bytes of the first two words, and from bit 16 on of these and the third */
 
     __device__ void prepare(const gp_move_cut &cut) {
-#pragma unroll
-        for (int i = 0; i < words; i++) {
-            const uint32_t unit = threadIdx.x + i * GP_MOVE_THREADS, which = unit / cut.words % 3;
-            const place at = place_of(cut.store, unit);
+        for_places<words>(cut.store, unit_of, [&](int i, place at) {
+            const uint32_t which = unit_of(i) / cut.words % 3;
             to[i] = (uint32_t)at.global;
-            from[i] = (uint32_t)at.shared * bytes;
-            first[i] = cut.first[which];
-            third[i] = cut.third[which];
-        }
+            from.put(i, at.shared);
+            bytes_of[i] = cut.first[which] | (uint32_t)cut.third[which] << 16;
+        });
     }
     __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
 #pragma unroll
         for (int i = 0; i < words; i++) {
-            if (threadIdx.x + i * GP_MOVE_THREADS >= cut.store.units)
+            if (unit_of(i) >= cut.store.units)
                 continue;
             uint32_t w[3];
 #pragma unroll
             for (int j = 0; j < 3; j++)
-                w[j] = *(const uint32_t *)(shared + (from[i] + j * cut.shared_row));
-            *(uint32_t *)(base + to[i]) = __byte_perm(__byte_perm(w[0], w[1], first[i]), w[2], third[i]);
+                w[j] = *(const uint32_t *)(shared + (from[i] * bytes + j * cut.shared_row));
+            *(uint32_t *)(base + to[i]) = __byte_perm(__byte_perm(w[0], w[1], bytes_of[i]), w[2], bytes_of[i] >> 16);
         }
     }
 };
@@ -253,6 +277,8 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
     for (;;) {
         await_copies();
         __syncthreads();
+        loader.to.keep_together();
+        storer.from.keep_together();
         unsigned char *const output = base.out;
         tile += gridDim.x;
         const bool more = tile < cut.tiles;
@@ -274,20 +300,18 @@ template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut
     typedef typename word_of<bytes>::type piece;
     constexpr int pieces = GP_MOVE_DIRECT_PIECES;
     place at[pieces];
-#pragma unroll
-    for (int i = 0; i < pieces; i++)
-        at[i] = place_of(cut.store, threadIdx.x + i * GP_MOVE_THREADS);
+    for_places<pieces>(cut.store, unit_of, [&](int i, place found) { at[i] = found; });
     gp_grid_dependency_wait();
     for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
         const tile_base base = base_of(cut, tile);
         piece word[pieces];
 #pragma unroll
         for (int i = 0; i < pieces; i++)
-            if (threadIdx.x + i * GP_MOVE_THREADS < cut.store.units)
+            if (unit_of(i) < cut.store.units)
                 word[i] = __ldg((const piece *)(base.in + (uint32_t)at[i].shared));
 #pragma unroll
         for (int i = 0; i < pieces; i++)
-            if (threadIdx.x + i * GP_MOVE_THREADS < cut.store.units)
+            if (unit_of(i) < cut.store.units)
                 *(piece *)(base.out + (uint32_t)at[i].global) = word[i];
     }
 }
