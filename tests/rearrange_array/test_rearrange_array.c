@@ -105,16 +105,12 @@ static void run_move(harness *h, const random_move *move, size_t turn) {
     h->cases++;
 }
 
-static void random_views(void **state) {
-    (void)state;
-    harness h;
-    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
+static void random_views(harness *h) {
     for (size_t i = 0, count = cases(); i < count; i++) {
         random_move move;
         random_move_make(&move, cases_seed() + i, i % 50 == 0 ? 50000 : i % 5 == 0 ? 2000 : 200);
-        run_move(&h, &move, i);
+        run_move(h, &move, i);
     }
-    harness_close(&h);
 }
 
 /* Permutation `number` of rank axes. */
@@ -134,12 +130,9 @@ static void axes_of(size_t number, unsigned rank, unsigned axes[GP_AXES]) {
 #define ELEMENTS_MOST 200000
 
 /* Every permutation of every extents, or every so many-th. */
-static void permutations(void **state) {
-    (void)state;
+static void permutations(harness *h) {
     static const size_t extents[] = {1, 2, 3, 5, 31, 32, 33, 65}, sizes[] = {1, 2, 4, 8, 3, 16, 12};
-    harness h;
     size_t of_rank[RANK_MOST + 1] = {1}, all = 0, turn = 0;
-    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
     for (unsigned rank = 1; rank <= RANK_MOST; rank++)
         all += of_rank[rank] = of_rank[rank - 1] * COUNT(extents) * rank;
     uint64_t draws = cases_seed();
@@ -155,21 +148,17 @@ static void permutations(void **state) {
         random_move move;
         axes_of(number, rank, axes);
         random_move_permutation(&move, sizes[turn % COUNT(sizes)], rank, extent, axes);
-        run_move(&h, &move, turn++);
+        run_move(h, &move, turn++);
     }
-    harness_close(&h);
 }
 
-/* In place: matrices of all kinds of sides, one and several; the other memory is a hundredth at most. */
-static void rectangles(void **state) {
-    (void)state;
+/* In place: matrices of all kinds of sides, one and several, which the processor alone has. */
+static void rectangles(harness *h) {
     static const size_t sides[] = {2, 3, 5, 7, 31, 64, 100, 101, 257, 1000, 1021, 30011};
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16, 40};
-    harness h;
+    const size_t subjects = h->n_subjects;
+    h->n_subjects -= h->subjects[subjects - 1].gpu;
     size_t turn = 0;
-    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
-    while (h.subjects[h.n_subjects - 1].gpu) /* those that are no squares are the processor's alone */
-        gp_context_destroy(h.subjects[--h.n_subjects].context);
     for (size_t r = 0; r < COUNT(sides); r++)
         for (size_t c = 0; c < COUNT(sides); c++)
             for (size_t count = 1; count <= 3; count += 2) {
@@ -178,11 +167,51 @@ static void rectangles(void **state) {
                 if (sides[r] * sides[c] * bytes * count > (cases_reduced() ? 1u << 18 : 1u << 22))
                     continue;
                 random_move_rectangles(&move, bytes, count, sides[r], sides[c]);
-                run_move(&h, &move, turn++);
+                run_move(h, &move, turn++);
             }
+    h->n_subjects = subjects;
+}
+
+/* Past the caches, by threads in shares: each kind of kernel. */
+static void large_moves(harness *h) {
+    static const struct {
+        size_t bytes;
+        unsigned rank;
+        size_t extent[6];
+        unsigned axes[6];
+    } moves[] = {
+        {1, 3, {3, 701, 1601}, {0, 2, 1}},      {2, 3, {2, 523, 1031}, {0, 2, 1}},
+        {4, 3, {2, 3, 200003}, {0, 2, 1}},      {1, 3, {2, 700001, 3}, {0, 2, 1}},
+        {2, 3, {100, 101, 103}, {2, 1, 0}},     {4, 3, {65, 66, 67}, {2, 1, 0}},
+        {8, 4, {20, 21, 22, 23}, {3, 2, 1, 0}}, {1, 3, {128, 96, 100}, {2, 0, 1}},
+        {16, 3, {41, 42, 43}, {1, 2, 0}},       {4, 3, {6000, 8, 8}, {0, 2, 1}},
+        {2, 3, {9000, 12, 7}, {0, 2, 1}},       {3, 3, {70, 64, 99}, {2, 0, 1}},
+        {200, 3, {30, 40, 10}, {1, 0, 2}},      {40, 3, {31, 32, 33}, {2, 1, 0}},
+        {2, 3, {5, 257, 600}, {0, 2, 1}},       {2, 6, {5, 7, 9, 11, 13, 15}, {5, 1, 3, 0, 2, 4}},
+        {1, 4, {8, 64, 32, 65}, {0, 2, 1, 3}},  {9000, 3, {5, 6, 7}, {2, 1, 0}},
+    };
+    for (size_t i = 0; i < 3 * COUNT(moves); i++) {
+        random_move move;
+        const size_t at = i / 3;
+        random_move_permutation(&move, moves[at].bytes, moves[at].rank, moves[at].extent, moves[at].axes);
+        move.offset[0] = i % 3 * 5;
+        move.offset[1] = i % 3 * 12;
+        run_move(h, &move, i);
+    }
+}
+
+static void moves(void **state) {
+    (void)state;
+    harness h;
+    harness_open(&h, GP_OPERATION_REARRANGE_ARRAY);
+    large_moves(&h);
+    rectangles(&h);
+    permutations(&h);
+    random_views(&h);
     harness_close(&h);
 }
 
+/* The other memory that matrices in place need is a hundredth at most. */
 static void little_other_memory(void **state) {
     (void)state;
     static const struct {
@@ -209,7 +238,6 @@ static void little_other_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_views), cmocka_unit_test(permutations),
-                                       cmocka_unit_test(rectangles), cmocka_unit_test(little_other_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moves), cmocka_unit_test(little_other_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool fi
     size_t before = (uintptr_t)at % GP_CACHE_LINE, left = before + bytes;
     char *line = at - before;
     const char *from = run - before;
-    if (!first) {
+    if (!first && before > 0) {
         memcpy(run - GP_CACHE_LINE, kept, GP_CACHE_LINE);
     } else if (before > 0) {
         memcpy(at, run, GP_CACHE_LINE - before);
@@ -119,6 +119,6 @@ void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool fi
         stream_line(line, from);
     if (last)
         memcpy(line, from, left);
-    else
+    else if (left > 0)
         memcpy(kept, run + bytes - GP_CACHE_LINE, GP_CACHE_LINE);
 }

@@ -97,6 +97,11 @@ typedef void (*gp_transpose_quick)(const gp_matrices *at, size_t rows, size_t co
 
 gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
 
+/* out[c][r] = in[r][c] of a small matrix, and nothing is written besides. */
+typedef void (*gp_transpose_turn)(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
+
+void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size_t bytes); /* elements of any size */
+
 /* Most threads worth using: blocks of the rows' tilings. */
 uint64_t gp_transpose_cpu_parts(const gp_problem *problem);
 
@@ -106,9 +111,11 @@ bool gp_transpose_lines_simd_supports(const gp_problem *problem); /* output past
 bool gp_transpose_tiles_supports(const gp_problem *problem);      /* elements of 1, 2, 4, 8, 16 bytes */
 bool gp_transpose_lines_supports(const gp_problem *problem);      /* output past the caches, up to 256 bytes */
 
-#define GP_DECLARE_TRANSPOSES(set)                        \
-    GP_DECLARE_LAUNCHER(gp_launch_transpose_thin_##set);  \
-    GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_##set); \
+/* And turns elements of 1, 2, 4, 8 and 16 bytes. */
+#define GP_DECLARE_TRANSPOSES(set)                                                               \
+    void gp_transpose_turn_##set(const gp_matrices *at, size_t rows, size_t cols, size_t bytes); \
+    GP_DECLARE_LAUNCHER(gp_launch_transpose_thin_##set);                                         \
+    GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_##set);                                        \
     GP_DECLARE_LAUNCHER(gp_launch_transpose_tiles_##set)
 
 GP_DECLARE_TRANSPOSES(avx512);

@@ -19,7 +19,7 @@ INLINE void copy(size_t piece, char *to, const char *from, size_t bytes) {
         memcpy(to, from, bytes);
         return;
     }
-    if (piece < WIDE)
+    if (piece < WIDE && piece < bytes)
         memcpy(to, from, piece);
     for (size_t k = 0; piece == WIDE && k + WIDE < bytes; k += WIDE)
         memcpy(to + k, from + k, WIDE);
@@ -73,6 +73,34 @@ FOR_PIECE(8)
 
 static void exact_16(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
     exact(16, at, rows, cols, bytes);
+}
+
+/* Stores that follow each other; numbers that no store can change. */
+INLINE void turn(size_t piece, const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    const gp_matrices m = *at;
+    for (size_t c = 0; c < cols; ++c) {
+        const char *in = m.in + c * bytes;
+        char *out = m.out + c * m.out_pitch;
+        for (size_t r = 0; r < rows; ++r, in += m.in_pitch, out += bytes)
+            copy(piece, out, in, bytes);
+    }
+}
+
+#define TURN(n)                     \
+    case n:                         \
+        turn(n, at, rows, cols, n); \
+        break;
+
+void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    switch (bytes) {
+        TURN(1)
+        TURN(2)
+        TURN(4)
+        TURN(8)
+        TURN(16)
+    default:
+        turn(bytes > WIDE ? WIDE : bytes > 8 ? 8 : bytes > 4 ? 4 : 2, at, rows, cols, bytes);
+    }
 }
 
 gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes) {

@@ -5,6 +5,7 @@
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
+#include "../rearrange/cpu_job.h"
 #include "array.h"
 #include "walk.h"
 
@@ -14,6 +15,17 @@ uint64_t gp_rearrange_array_parts(const gp_problem *problem);
 /* Of matrices in place, with at most a hundredth of their bytes of other memory. */
 gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_move *move, unsigned cols);
 
+/* The output's last axis has no gaps between elements, which are short. */
+bool gp_rearrange_runs_supports(const gp_problem *problem);
+
+/* Matrices of a megabyte and more, and squares in place, each by the transposes' own kernels. */
+bool gp_rearrange_planes_supports(const gp_problem *problem);
+
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_avx512);
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_avx2);
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_neon);
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_runs);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_cpu);
 
 #endif

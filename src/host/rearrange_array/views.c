@@ -92,12 +92,15 @@ bool gp_move_is_nothing(const gp_move *move) {
     return stays;
 }
 
+/* Longer elements are copied one by one. */
+#define LONG_BYTES 128
+
 bool gp_move_is_transpose(const gp_move *move) {
     const gp_move_axis *col = &move->axis[0], *row = &move->axis[1];
     const uint64_t run = move->run;
-    return move->rank == 2 && col->in == (int64_t)run && row->out == (int64_t)run && row->in > 0 &&
-           (uint64_t)row->in % run == 0 && (uint64_t)row->in / run >= col->n && (uint64_t)col->out % run == 0 &&
-           (!move->in_place || col->n == row->n);
+    return move->rank == 2 && run <= LONG_BYTES && col->in == (int64_t)run && row->out == (int64_t)run &&
+           row->in > 0 && (uint64_t)row->in % run == 0 && (uint64_t)row->in / run >= col->n &&
+           (uint64_t)col->out % run == 0 && (!move->in_place || col->n == row->n);
 }
 
 bool gp_move_is_swap(const gp_move *move, uint8_t partner[GP_AXES]) {

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rearranging by way of runs of the output in a buffer, which then go to memory in whole lines, past the caches if
+ * there is much of it.
+ *
+ * A run goes along the output's last axes, as many as lie there without gaps. Where an axis of the input is
+ * contiguous, many runs are made at once: elements of that axis, the columns, are copied from as many rows as a piece
+ * of a run needs, and transposed. Short runs that lie one behind the other, column by column, are one run.
+ */
+#include "../rearrange/cpu_job.h"
+#include "cpu.h"
+
+#define ROW_BYTES ((size_t)128)    /* of an input row, copied at once: two lines */
+#define STRIP_BYTES ((size_t)8192) /* of an input row, done for a whole run before the next */
+#define ALONE_BYTES ((size_t)8192) /* of a run without columns, and of short runs one behind the other */
+#define SHORT_BYTES 1024           /* of a run */
+#define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
+#define SECTION_BYTES ((uint64_t)64 << 10)
+#define ROOM GP_CACHE_LINE
+
+/*
+ * Rows of a piece; where there are columns, as many as make a line of a run, and as many as a processor prefetches by
+ * itself: Intel's follow 32 streams.
+ */
+#define ROWS_MAX ((size_t)128)
+#define ROWS_AHEAD ((size_t)32)
+
+typedef struct {
+    const gp_move *move;
+    gp_transpose_turn turn;
+    gp_move outer, along;            /* the axes that are neither, and those of a run */
+    int64_t stride;                  /* of the input, along the last of the others */
+    gp_move_axis cols;               /* n 1: there are no columns */
+    bool stream, is_short;           /* runs lie one behind the other, column by column */
+    size_t rows, group, strip;       /* of a piece; columns copied at once, and of a strip */
+    uint64_t strips, sections, each; /* sections of a run, of `each` elements but for the last */
+    char *kept;
+    size_t kept_bytes;
+} job;
+
+/* A part's memory. */
+typedef struct {
+    _Alignas(GP_CACHE_LINE) char in[ROWS_MAX * ROW_BYTES];
+    char out[ROW_BYTES * (ROWS_MAX + ROOM)]; /* narrower elements have more columns, and shorter pieces */
+    int64_t from[2][ROWS_MAX];
+    char *at; /* short runs: where those in `out` belong, and how many bytes they have */
+    size_t held;
+    bool first;
+    char kept[GP_CACHE_LINE];
+} buffers;
+
+static void put(const job *j, char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
+    if (!j->stream || (first && bytes < GP_CACHE_LINE))
+        memcpy(at, run, bytes);
+    else
+        gp_transpose_put_run(at, run, bytes, kept, first, last);
+}
+
+/* Where the rows of a piece begin, seen from the run's first. */
+static void find_rows(const job *j, uint64_t first, size_t rows, int64_t *from) {
+    gp_move_place place;
+    gp_move_go_to(&j->along, j->along.rank, first, &place);
+    for (size_t i = 0; i < rows; i++, gp_move_next(&j->along, j->along.rank, &place))
+        from[i] = place.in - j->along.in;
+}
+
+/* Columns of rows. */
+static void copy_rows(const job *j, const unsigned char *in, const int64_t *from, size_t rows, size_t cols,
+                      char *to) {
+    const size_t bytes = cols * j->move->run;
+    for (size_t i = 0; i < rows; i++, to += ROW_BYTES)
+        if (bytes == ROW_BYTES)
+            memcpy(to, in + from[i], ROW_BYTES);
+        else
+            memcpy(to, in + from[i], bytes);
+}
+
+static void fetch_rows(const unsigned char *in, const int64_t *from, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++) {
+        __builtin_prefetch(in + from[i]);
+        __builtin_prefetch(in + from[i] + GP_CACHE_LINE);
+    }
+}
+
+/* A piece of a run without columns. */
+static void copy_elements(const job *j, const unsigned char *in, const int64_t *from, size_t rows, char *to) {
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * j->move->run, in + from[i], j->move->run);
+}
+
+/* A section of the runs of a strip's columns. */
+static void put_strip(const job *j, const gp_move_place *place, uint64_t section, uint64_t strip, char *kept,
+                      buffers *b) {
+    const size_t run = j->move->run, pitch = j->rows * run + ROOM;
+    const uint64_t begin = section * j->each, end = gp_least(begin + j->each, j->along.count);
+    const uint64_t first = strip * j->strip, past = gp_least(first + j->strip, j->cols.n);
+    const unsigned char *in = place->in + first * run;
+    find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
+    for (uint64_t r = begin, turn = 0; r < end; r += j->rows, turn++) {
+        const size_t rows = gp_least(j->rows, end - r);
+        const int64_t *from = b->from[turn % 2], *next = b->from[1 - turn % 2];
+        const bool full = r + 2 * j->rows <= end;
+        if (r + rows < end)
+            find_rows(j, r + rows, gp_least(j->rows, end - r - rows), b->from[1 - turn % 2]);
+        for (uint64_t c = first; c < past; c += j->group) {
+            const size_t cols = gp_least(j->group, past - c);
+            const unsigned char *at_in = in + (c - first) * run;
+            const bool more = c + j->group < past;
+            if (j->cols.n == 1)
+                copy_elements(j, at_in, from, rows, b->out + ROOM);
+            else {
+                copy_rows(j, at_in, from, rows, cols, b->in);
+                j->turn(&(gp_matrices){b->in, ROW_BYTES, b->out + ROOM, pitch}, rows, cols, run);
+            }
+            char *at = (char *)place->out + (int64_t)c * j->cols.out + r * run;
+            const unsigned char *ahead = more ? at_in + ROW_BYTES : in;
+            for (size_t k = 0; k < cols; k++, at += j->cols.out) {
+                if (j->cols.n > 1 && (more || full))
+                    fetch_rows(ahead, more ? from : next, k * rows / cols, (k + 1) * rows / cols);
+                put(j, at, b->out + ROOM + k * pitch, rows * run, kept + (c - first + k) * GP_CACHE_LINE, r == begin,
+                    r + rows == end);
+            }
+        }
+    }
+}
+
+static void put_held(const job *j, buffers *b, bool last) {
+    if (b->held > 0)
+        put(j, b->at, b->out + ROOM, b->held, b->kept, b->first, last);
+    b->first = last;
+    b->at += b->held;
+    b->held = 0;
+}
+
+/* Whole runs of a strip's columns, behind those that are held. */
+static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
+    const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
+    const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
+    const unsigned char *in = place->in + first * run;
+    char *at = (char *)place->out + first * bytes;
+    const unsigned char *ahead = strip + 1 < j->strips ? in + cols * run : place->in + j->stride;
+    if (at != b->at + b->held)
+        put_held(j, b, true);
+    else if (b->held + cols * bytes > ALONE_BYTES)
+        put_held(j, b, false);
+    b->at = b->held == 0 ? at : b->at;
+    char *to = b->out + ROOM + b->held;
+    if (j->along.rank == 1 && j->along.axis[0].in > 0)
+        j->turn(&(gp_matrices){(const char *)in, (size_t)j->along.axis[0].in, to, bytes}, rows, cols, run);
+    else
+        for (size_t r = 0; r < rows; r++)
+            j->turn(&(gp_matrices){(const char *)in + b->from[0][r], 0, to + r * run, bytes}, 1, cols, run);
+    b->held += cols * bytes;
+    for (size_t r = 0; r < rows && j->stream; r++)
+        for (size_t k = 0; k < cols * run; k += GP_CACHE_LINE)
+            __builtin_prefetch(ahead + b->from[0][r] + k);
+}
+
+static void runs_part(void *argument, unsigned part, unsigned parts) {
+    const job *j = argument;
+    const uint64_t each = j->sections * j->strips, tasks = j->outer.count * each;
+    const uint64_t begin = gp_part_begin(tasks, part, parts), end = gp_part_begin(tasks, part + 1, parts);
+    uint64_t strip = begin % j->strips, section = begin / j->strips % j->sections;
+    gp_move_place place;
+    buffers b;
+    b.at = NULL;
+    b.held = 0;
+    b.first = true;
+    if (j->is_short)
+        find_rows(j, 0, j->along.count, b.from[0]);
+    gp_move_go_to(&j->outer, j->outer.rank, begin / each, &place);
+    for (uint64_t i = begin; i < end; i++) {
+        if (j->is_short)
+            hold_strip(j, &place, strip, &b);
+        else
+            put_strip(j, &place, section, strip, j->kept + part * j->kept_bytes, &b);
+        if (++strip < j->strips)
+            continue;
+        strip = 0;
+        if (++section < j->sections)
+            continue;
+        section = 0;
+        gp_move_next(&j->outer, j->outer.rank, &place);
+    }
+    put_held(j, &b, true);
+    if (j->stream)
+        gp_streams_done();
+}
+
+/* Axes of the runs, of the columns, and the others. */
+static void choose_axes(job *j) {
+    const gp_move *move = j->move;
+    unsigned cols = move->rank, first = move->rank;
+    uint64_t run = move->run;
+    for (unsigned i = move->rank; i-- > 0;)
+        if (move->run < LONG_BYTES && move->axis[i].in == (int64_t)move->run &&
+            (cols == move->rank || move->axis[i].n > move->axis[cols].n))
+            cols = i;
+    while (first > 0 && first - 1 != cols && move->axis[first - 1].out == (int64_t)run)
+        run *= move->axis[--first].n;
+    j->cols = cols < move->rank ? move->axis[cols] : (gp_move_axis){1, 0, 0};
+    j->outer = j->along = *move;
+    j->outer.rank = j->along.rank = 0;
+    for (unsigned i = 0; i < move->rank; i++)
+        if (i != cols) {
+            gp_move *of = i >= first ? &j->along : &j->outer;
+            of->axis[of->rank++] = move->axis[i];
+        }
+    j->stride = j->outer.rank > 0 ? j->outer.axis[j->outer.rank - 1].in : 0;
+    j->along.count = run / move->run;
+    j->outer.count = move->count / j->along.count / j->cols.n;
+    j->is_short =
+        run < SHORT_BYTES && j->along.count <= ROWS_MAX && (cols == move->rank || j->cols.out == (int64_t)run);
+}
+
+/* How much is done at once. */
+static void choose_sizes(job *j, unsigned parts) {
+    const size_t run = j->move->run;
+    const bool alone = j->cols.n == 1;
+    j->rows =
+        alone ? gp_at_least_one(gp_least(ROWS_MAX, ALONE_BYTES / run)) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
+    j->group = gp_at_least_one(ROW_BYTES / run);
+    j->strip = gp_round_up(STRIP_BYTES / run, j->group);
+    if (j->is_short)
+        j->strip = gp_at_least_one(ALONE_BYTES / (j->along.count * run));
+    j->strips = gp_divide_up(j->cols.n, j->strip);
+    j->each = j->along.count;
+    while (!j->is_short && j->outer.count * j->strips * gp_divide_up(j->along.count, j->each) < 4 * parts &&
+           j->each * run > SECTION_BYTES)
+        j->each = gp_round_up(j->each / 2, j->rows);
+    j->sections = gp_divide_up(j->along.count, j->each);
+}
+
+/* Of one thread, past its core's own cache. */
+#define BYTES_A_NS 5
+
+static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                         gp_transpose_turn turn) {
+    job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
+    gp_transpose_job lines;
+    unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
+    choose_axes(&j);
+    choose_sizes(&j, parts);
+    if (j.stream && !j.is_short) {
+        if (!gp_transpose_keep_lines(context, parts, &lines, j.strip))
+            j.stream = false;
+        j.kept = lines.kept;
+        j.kept_bytes = lines.kept_bytes;
+    }
+    gp_threads_run(context, parts, runs_part, &j);
+    return GP_OK;
+}
+
+#define LAUNCHER(name, by)                                                               \
+    gp_status gp_launch_rearrange_array_##name(gp_context *context, const gp_plan *plan, \
+                                               const gp_problem *problem) {              \
+        return in_runs(context, plan, problem, gp_transpose_turn_##by);                  \
+    }
+
+LAUNCHER(runs, cpu)
+#if defined(__x86_64__)
+LAUNCHER(avx2, avx2)
+LAUNCHER(avx512, avx512)
+#elif defined(__aarch64__)
+LAUNCHER(neon, neon)
+#endif
+
+bool gp_rearrange_runs_supports(const gp_problem *problem) {
+    const gp_move *move = problem->move;
+    return !move->in_place && move->rank > 0 && move->run <= ALONE_BYTES &&
+           move->axis[move->rank - 1].out == (int64_t)move->run;
+}
