@@ -56,6 +56,13 @@ typedef struct array_case {
     uint64_t seed;
 } array_case;
 
+/* Dense elements whose axes are put into another order. */
+typedef struct move_case {
+    size_t elem_bytes, extent[8];
+    unsigned rank, axes[8];
+    uint64_t seed;
+} move_case;
+
 /* GPUPRIM_TEST_SEED, or of the clock; printed at the first call, so that a failure can be repeated. */
 uint64_t cases_seed(void);
 
@@ -80,6 +87,7 @@ void cases_transpose(void (*visit)(const transpose_case *, void *), void *user);
 typedef void timed_visit(const void *one_case, const char *series, void *user);
 void cases_timed_reduce(const char *list, timed_visit *visit, void *user);
 void cases_timed_array(const char *list, timed_visit *visit, void *user);
+void cases_timed_move(const char *list, timed_visit *visit, void *user);
 void cases_timed_window(const char *list, timed_visit *visit, void *user);
 void cases_timed_transpose(const char *list, timed_visit *visit, void *user);
 
