@@ -32,6 +32,9 @@ void array_check_order(const char *path, const array *a);
 /* The elements as a view, brought into the machine's byte order; bools are bytes. Fails on what is no number. */
 gp_array array_view(const char *path, array *a);
 
+/* The elements as they are, as a view of GP_BYTES. */
+gp_array array_bytes(const array *a);
+
 /* The elements as int32, each checked to fit; the array is given up. */
 int32_t *array_to_ints(const char *path, array *a);
 

@@ -26,6 +26,25 @@ static void swap_bytes(unsigned char *data, size_t count, size_t size) {
         }
 }
 
+/* The elements as they lie there, in either order. */
+static gp_array view_of(const array *a, gp_type type) {
+    if (!a->fortran)
+        return gp_dense(type, a->data, a->n_dims, a->dims);
+    size_t turned[ARRAY_DIMS];
+    unsigned order[ARRAY_DIMS];
+    for (unsigned i = 0; i < a->n_dims; i++) {
+        order[i] = a->n_dims - 1 - i;
+        turned[i] = a->dims[order[i]];
+    }
+    return gp_permuted(gp_dense(type, a->data, a->n_dims, turned), order);
+}
+
+gp_array array_bytes(const array *a) {
+    gp_array view = view_of(a, GP_BYTES);
+    view.elem_bytes = a->elem_bytes;
+    return view;
+}
+
 gp_array array_view(const char *path, array *a) {
     static const unsigned one = 1;
     const char machine = *(const unsigned char *)&one == 1 ? '<' : '>';
@@ -37,13 +56,5 @@ gp_array array_view(const char *path, array *a) {
         swap_bytes(a->data, array_count(a), a->elem_bytes);
         a->type[0] = machine;
     }
-    if (!a->fortran)
-        return gp_dense(type, a->data, a->n_dims, a->dims);
-    size_t turned[ARRAY_DIMS];
-    unsigned order[ARRAY_DIMS];
-    for (unsigned i = 0; i < a->n_dims; i++) {
-        order[i] = a->n_dims - 1 - i;
-        turned[i] = a->dims[order[i]];
-    }
-    return gp_permuted(gp_dense(type, a->data, a->n_dims, turned), order);
+    return view_of(a, type);
 }

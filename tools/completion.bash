@@ -7,7 +7,7 @@ _gpuprim() {
     [ "$word" = = ] && before=${COMP_WORDS[COMP_CWORD - 1]} word=
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        info | kernels | explain | bench | sum | reduce | window | transpose) command=${COMP_WORDS[i]} && break ;;
+        info | kernels | explain | bench | sum | reduce | window | transpose | rearrange) command=${COMP_WORDS[i]} && break ;;
         esac
     done
     COMPREPLY=()
@@ -29,15 +29,15 @@ _gpuprim() {
         mapfile -t COMPREPLY < <(compgen -W "$words" -f -- "$word")
         return
         ;;
-    --plot | --from)
+    --plot | --from | --output | -o)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
     *)
         case $command in
-        '') words="info kernels explain bench sum reduce window transpose --help --version" ;;
+        '') words="info kernels explain bench sum reduce window transpose rearrange --help --version" ;;
         info | kernels) words="--format --help --version" ;;
-        explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --shape --type --axis --format" ;;
+        explain) words="reduce window rearrange transpose block --device --devices --smem --regs --kernel --op --border --shape --type --axis --axes --format" ;;
         bench)
             words="reduce window transpose ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
@@ -45,12 +45,13 @@ _gpuprim() {
         reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;
         window) words="--window --border --values --shape --elem --backend --verbose" ;;
         transpose) words="--shape --elem --backend --verbose" ;;
+        rearrange) words="--axes --flip --crop --output --shape --elem --backend --verbose" ;;
         esac
         ;;
     esac
     case $command:$word in
-    sum:-* | reduce:-* | window:-* | transpose:-*) ;;
-    sum:* | reduce:* | window:* | transpose:*)
+    sum:-* | reduce:-* | window:-* | transpose:-* | rearrange:-*) ;;
+    sum:* | reduce:* | window:* | transpose:* | rearrange:*)
         [ "$words" = "${words#--}" ] || {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return

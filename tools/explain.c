@@ -21,7 +21,8 @@ enum {
     KEY_KERNEL,
     KEY_SHAPE,
     KEY_TYPE,
-    KEY_AXIS
+    KEY_AXIS,
+    KEY_AXES
 };
 
 static const char about[] =
@@ -31,6 +32,7 @@ static const char about[] =
     "  reduce N                    gpuprim explain reduce 2^24\n"
     "  reduce --shape AxBxC        gpuprim explain reduce --shape 1000x64 --type f32 --axis 1 --op sum,max\n"
     "  window ROWSxCOLS WINDOW     gpuprim explain window 1080x1920 15\n"
+    "  rearrange --shape AxBxC     gpuprim explain rearrange --shape 64x3x512x512 --axes 0,2,3,1 --type u8\n"
     "  transpose ROWSxCOLS ELEM    gpuprim explain transpose 4096x4096 4\n"
     "  block THREADS [REGS [SMEM]] gpuprim explain block 512 11 --device D\n"
     "REGS are registers a thread, SMEM bytes of shared memory a block, ELEM bytes an element. Numbers may be written "
@@ -47,9 +49,10 @@ static const struct argp_option explain_options[] = {
      "Of reduce: sum, min, max, and, or, xor (sum); with --shape a list of any that `gpuprim "
      "reduce' takes",
      2},
-    {"shape", KEY_SHAPE, "AxBxC", 0, "Of reduce: an array of up to 8 axes instead of N ints", 2},
-    {"type", KEY_TYPE, "TYPE", 0, "Of reduce --shape: the elements' type, u8 to f64 (f32)", 2},
+    {"shape", KEY_SHAPE, "AxBxC", 0, "Of reduce: an array of up to 8 axes instead of N ints; of rearrange", 2},
+    {"type", KEY_TYPE, "TYPE", 0, "Of the elements of --shape: u8 to f64 (f32)", 2},
     {"axis", KEY_AXIS, "AXIS[,AXIS...]", 0, "Of reduce --shape: axes to reduce (all)", 2},
+    {"axes", KEY_AXES, "AXIS,AXIS...", 0, "Of rearrange: all axes in their new order", 2},
     {"border", KEY_BORDER, "BORDER", 0, "Of window: none, zero, replicate, reflect, reflect_101, wrap (none)", 2},
     {0}};
 
@@ -62,30 +65,40 @@ static const primitive *primitive_by_name(const char *name) {
 }
 
 static void refuse_options(const request *r, struct argp_state *state) {
+    if (r->is_move != (r->order.count > 0))
+        argp_error(state, "%s", r->is_move ? "rearrange takes --shape and --axes" : "--axes is for rearrange");
     if (r->is_array && (r->of == NULL || r->of->operation != GP_OPERATION_REDUCE))
         argp_error(state, "%s takes no --shape", r->word[0]);
-    if (!r->is_array && (r->type != (gp_type)0 || r->what.axes.count > 0 || r->what.axes.all))
+    if (!r->is_array && !r->is_move && (r->type != (gp_type)0 || r->what.axes.count > 0 || r->what.axes.all))
         argp_error(state, "--type and --axis need --shape");
     if (r->op_text != NULL && (r->of == NULL || !r->of->takes_op))
         argp_error(state, "%s takes no --op", r->word[0]);
     if (r->has_border && (r->of == NULL || !r->of->takes_border))
         argp_error(state, "%s takes no --border", r->word[0]);
-    if (r->kernel != NULL && r->of == NULL)
+    if (r->kernel != NULL && r->of == NULL && !r->is_move)
         argp_error(state, "%s takes no --kernel", r->word[0]);
 }
 
 /* A shape's words, by the primitive that stands first, or a block's. */
 static void parse_words(request *r, struct argp_state *state) {
     r->of = primitive_by_name(r->word[0]);
-    const bool block = r->of == NULL;
-    const int least = r->is_array ? 0 : block || r->of->second == NULL ? 1 : 2, most = block ? 3 : least;
+    r->is_move = strcmp(r->word[0], "rearrange") == 0;
+    const bool block = r->of == NULL && !r->is_move;
+    if (r->is_move && (!r->is_array || r->what.axes.count > 0))
+        argp_error(state, "rearrange takes --shape and --axes");
+    r->is_array = r->is_array && !r->is_move;
+    const int least = r->is_array || r->is_move        ? 0
+                      : block || r->of->second == NULL ? 1
+                                                       : 2,
+              most = block ? 3 : least;
     if (block && strcmp(r->word[0], "block") != 0)
-        argp_error(state, "OP is reduce, window, transpose or block, not '%s'", r->word[0]);
+        argp_error(state, "OP is reduce, window, rearrange, transpose or block, not '%s'", r->word[0]);
     refuse_options(r, state);
     if (r->words - 1 < least || r->words - 1 > most)
         argp_error(state, "%s takes %s", r->word[0],
                    block         ? "THREADS [REGS [SMEM]]"
                    : r->is_array ? "N or --shape"
+                   : r->is_move  ? "--shape and --axes"
                                  : r->of->words);
     if (r->op_text != NULL && r->is_array)
         parse_ops(state, r->op_text, &r->what);
@@ -140,6 +153,9 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     case KEY_TYPE:
         r->type = parse_type(state, "--type", word);
         return 0;
+    case KEY_AXES:
+        parse_axes(state, word, &r->order);
+        return 0;
     case KEY_AXIS:
         parse_axes(state, word, &r->what.axes);
         return 0;
@@ -180,7 +196,7 @@ static gp_context *open_planned(const request *r, const char **source) {
         must(gp_context_device(gpu, &device));
         gp_context_destroy(gpu);
         device.cpu_threads = device.cpu_isa = 0;
-    } else if (r->of == NULL) {
+    } else if (r->of == NULL && !r->is_move) {
         fail("block: there is no GPU here (%s): name one by --device", gp_last_error());
     } else {
         must(gp_context_create(&context, &options));
@@ -205,7 +221,9 @@ static void pin(gp_context *context, const request *r) {
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
     gp_kernel_info kernel;
-    const gp_operation operation = r->is_array ? GP_OPERATION_REDUCE_ARRAY : r->of->operation;
+    const gp_operation operation = r->is_array  ? GP_OPERATION_REDUCE_ARRAY
+                                   : r->is_move ? GP_OPERATION_REARRANGE_ARRAY
+                                                : r->of->operation;
     if (!kernel_find(name, &kernel) || kernel.operation != (int32_t)operation)
         fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
@@ -244,7 +262,9 @@ int explain_main(int argc, char **argv) {
         must(gp_context_limit(context, r.smem, (unsigned)r.regs));
     if (r.kernel != NULL)
         pin(context, &r);
-    if (r.of == NULL) {
+    if (r.is_move) {
+        explain_move(&r, context, source);
+    } else if (r.of == NULL) {
         explain_block(&r, context, source);
     } else if (r.is_array) {
         explain_array(&r, context, source);

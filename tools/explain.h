@@ -23,6 +23,8 @@ typedef struct request {
     size_t extent[GP_AXES];
     gp_type type;
     reduction what;
+    bool is_move; /* a rearrangement of an array of that shape, with its axes in this order */
+    axis_list order;
     gp_reduce_op op;
     gp_border border;
     const char *word[WORDS_MAX];
@@ -34,6 +36,7 @@ typedef struct request {
 
 void explain_devices(format how);
 void explain_block(const request *r, const gp_context *context, const char *source);
+void explain_move(const request *r, const gp_context *context, const char *source);
 void explain_array(const request *r, const gp_context *context, const char *source);
 
 /* One problem, or the passes of a reduction of an array. */

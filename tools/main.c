@@ -8,12 +8,19 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", info_main}, {"kernels", kernels_main}, {"explain", explain_main}, {"bench", bench_main},
-    {"sum", sum_main},   {"reduce", reduce_main},   {"window", window_main},   {"transpose", transpose_main},
+    {"info", info_main},
+    {"kernels", kernels_main},
+    {"explain", explain_main},
+    {"bench", bench_main},
+    {"sum", sum_main},
+    {"reduce", reduce_main},
+    {"window", window_main},
+    {"transpose", transpose_main},
+    {"rearrange", rearrange_main},
 };
 
 static const char about[] =
-    "Reduce arrays, sum in a sliding window, transpose: at the speed of memory, on a GPU or the processor.\v"
+    "Reduce arrays, sum in a sliding window, rearrange: at the speed of memory, on a GPU or the processor.\v"
     "Look:\n"
     "  info       the device, what it has, and why no GPU is used\n"
     "  kernels    the catalogue of kernels\n"
@@ -25,6 +32,7 @@ static const char about[] =
     "  reduce     means, sums, extremes of an array or picture along any axes\n"
     "  window     mean and deviation, or sums, in a sliding window\n"
     "  transpose  turn rows into columns\n"
+    "  rearrange  crop an array, reverse axes, put them into another order\n"
     "\n"
     "`gpuprim COMMAND --help' tells more. Exit status: 0 done, 1 failed, 2 used wrongly.";
 

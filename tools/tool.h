@@ -22,6 +22,7 @@ int sum_main(int argc, char **argv);
 int reduce_main(int argc, char **argv);
 int window_main(int argc, char **argv);
 int transpose_main(int argc, char **argv);
+int rearrange_main(int argc, char **argv);
 
 /* ---- failing: one line on standard error, opening with the subcommand; ends the program with EXIT_FAILED */
 

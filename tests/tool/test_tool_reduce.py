@@ -302,7 +302,7 @@ def test_explain():
             (1, "no elements have no MIN", "--shape", "3x0", "--op", "min")):
         assert said in explain(status, *words), (said, words)
     for said, *words in (("window takes no --shape", "window", "--shape", "3", "4x4", "3"),
-                         ("OP is reduce, window, transpose or block, not 'reduce_array'", "reduce_array", "9")):
+                         ("OP is reduce, window, rearrange, transpose or block, not 'reduce_array'", "reduce_array", "9")):
         done = subprocess.run([tool, "explain", *words], capture_output=True, text=True)
         assert done.returncode == 2 and said in done.stderr, (words, done)
 

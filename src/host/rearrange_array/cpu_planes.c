@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large matrices, and squares in place: one after the other by the kernels that transpose one. */
+#include "../cpu/split.h"
+#include "../cpu/threads.h"
 #include "cpu.h"
+#include <stdlib.h>
 
-#define PLANE_BYTES ((uint64_t)1 << 20) /* past the caches */
+#define PLANE_BYTES ((uint64_t)256 << 10)
+#define THIN_BYTES ((uint64_t)64 << 10) /* of one with a side of a few elements, such as a picture */
 #define SQUARE_BYTES ((uint64_t)16 << 10)
 
 /* The move's matrices: axes of their columns and their rows; all others count them. */
@@ -34,28 +38,61 @@ bool gp_rearrange_planes_supports(const gp_problem *problem) {
     bool stays = true;
     for (unsigned i = 0; i < others.rank; i++)
         stays = stays && others.axis[i].in == others.axis[i].out;
-    const uint64_t high = plane.axis[1].n * plane.run;
-    if (!plane.in_place && high >= 16 && gp_transpose_has_short_rows(plane.axis[1].n, plane.run))
+    const uint64_t bytes = plane.count * plane.run, rows = plane.axis[1].n;
+    const bool thin = gp_least(rows, plane.axis[0].n) * plane.run < 16;
+    if (!plane.in_place && !thin && gp_transpose_has_short_rows(rows, plane.run))
         return false; /* which all matrices have together as one run */
-    return plane.in_place ? stays && plane.count * plane.run >= SQUARE_BYTES : plane.count * plane.run >= PLANE_BYTES;
+    return plane.in_place ? stays && bytes >= SQUARE_BYTES : bytes >= (thin ? THIN_BYTES : PLANE_BYTES);
 }
 
-gp_status gp_launch_rearrange_array_planes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+typedef struct {
+    const gp_problem *problem;
+    gp_device device; /* of which a part uses one thread */
     gp_move plane, others;
+} job;
+
+/* A matrix by the kernel for one whose output goes past the caches if that of all does. */
+static gp_status transpose(gp_context *context, const job *j, const gp_move_place *place) {
+    const gp_move_axis *col = &j->plane.axis[0], *row = &j->plane.axis[1];
+    const size_t run = j->plane.run;
+    gp_problem one;
+    gp_plan plan;
+    GP_TRY(gp_problem_transpose(&one, run, place->in, row->n, col->n, (size_t)row->in / run, place->out,
+                                (size_t)col->out / run));
+    one.bytes_written = j->problem->bytes_written;
+    if (!gp_plan_make(&one, &context->device, gp_primitive_rows(&gp_primitive_rearrange), (gp_pin){0}, &plan, NULL))
+        return gp_fail(GP_ERR_NO_KERNEL, "no kernel can transpose a matrix");
+    return plan.row->launch(context, &plan, &one);
+}
+
+static gp_status transpose_some(gp_context *context, const job *j, uint64_t begin, uint64_t end) {
     gp_move_place place;
-    (void)plan;
-    (void)find_plane(problem->move, &plane, &others);
-    const gp_move_axis *col = &plane.axis[0], *row = &plane.axis[1];
-    gp_move_go_to(&others, others.rank, 0, &place);
-    for (uint64_t i = 0; i < others.count; i++, gp_move_next(&others, others.rank, &place)) {
-        gp_problem one;
-        gp_plan its;
-        GP_TRY(gp_problem_transpose(&one, plane.run, place.in, row->n, col->n, (size_t)row->in / plane.run, place.out,
-                                    (size_t)col->out / plane.run));
-        if (!gp_plan_make(&one, &context->device, gp_primitive_rows(&gp_primitive_rearrange), (gp_pin){0}, &its,
-                          NULL))
-            return gp_fail(GP_ERR_NO_KERNEL, "no kernel can transpose a matrix");
-        GP_TRY(its.row->launch(context, &its, &one));
-    }
+    gp_move_go_to(&j->others, j->others.rank, begin, &place);
+    for (uint64_t i = begin; i < end; i++, gp_move_next(&j->others, j->others.rank, &place))
+        GP_TRY(transpose(context, j, &place));
+    return GP_OK;
+}
+
+/* A part's matrices, with a context of its own. Rows of any element and shape are there, so that this cannot fail. */
+static void planes_part(void *argument, unsigned part, unsigned parts) {
+    const job *j = argument;
+    const uint64_t count = j->others.count;
+    gp_context alone = {.device = j->device};
+    (void)transpose_some(&alone, j, gp_part_begin(count, part, parts), gp_part_begin(count, part + 1, parts));
+    free(alone.lines);
+}
+
+/* Of one thread, past its core's own cache. */
+#define BYTES_A_NS 5
+
+/* Many matrices are dealt to the threads; few are done one by one, by all of them. */
+gp_status gp_launch_rearrange_array_planes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    job j = {.problem = problem, .device = context->device};
+    j.device.cpu_threads = 1;
+    (void)find_plane(problem->move, &j.plane, &j.others);
+    const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
+    if (parts == 1 || j.others.count < 4 * (uint64_t)parts)
+        return transpose_some(context, &j, 0, j.others.count);
+    gp_threads_run(context, parts, planes_part, &j);
     return GP_OK;
 }
