@@ -7,7 +7,7 @@ enum { KEY_QUICK = 0x200, KEY_ROUNDS, KEY_N, KEY_SHAPE, KEY_ELEM, KEY_THREADS, K
 
 static const char about[] =
     "Check and time the kernels on this machine's GPU or, without one, its processor. Groups are reduce, "
-    "reduce_array, window, transpose, ladder and all (the default).\v"
+    "reduce_array, window, transpose, rearrange, ladder and all (the default).\v"
     "A time is the median over rounds in which all kernels of a line take turns; each runs through so much memory "
     "that no call finds its data in a cache. On a GPU it is taken there, between two events. GB/s are the bytes that "
     "must be read and written, each once, over the time. `of floor' is the time of a kernel that only moves those "
@@ -117,7 +117,9 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         return 0;
     case ARGP_KEY_ARG:
         if (bench_group_of(word) == 0)
-            argp_error(state, "a group is reduce, reduce_array, window, transpose, ladder or all, not '%s'", word);
+            argp_error(state,
+                       "a group is reduce, reduce_array, window, transpose, rearrange, ladder or all, not '%s'",
+                       word);
         o->groups |= bench_group_of(word);
         return 0;
     case KEY_FROM:

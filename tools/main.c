@@ -3,6 +3,7 @@
 #include "tool.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name;
@@ -74,11 +75,14 @@ static void print_version(FILE *stream, struct argp_state *state) {
 }
 
 int main(int argc, char **argv) {
+    static char room[1 << 16]; /* a full disk is then told when all is printed */
     static const struct argp parser = {.parser = parse, .args_doc = "COMMAND [ARGUMENT...]", .doc = about};
     request asked = {0};
     char name[32];
     argp_program_version_hook = print_version;
     argp_err_exit_status = EXIT_USAGE;
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, room, _IOFBF, sizeof room);
     atexit(close_output);
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &asked);
     snprintf(name, sizeof name, "gpuprim %s", asked.command->name);

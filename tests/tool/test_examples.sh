@@ -104,6 +104,17 @@ test_device() {
     if grep -E "_cpu|_avx|_neon" model; then fail "a processor kernel planned for a GPU"; fi
     checks=$((checks + 4))
 
+    "$programs/rearrange_batch" >got
+    grep -qx '16 pictures of 224 x 224 pixels became planes' got || fail "no planes"
+    grep -qx 'and pictures again, equal to the first' got || fail "no pictures"
+    [ "$(grep -c '^to p[a-z]*: .* us a call, .* GB/s' got)" -eq 2 ] || fail "no report of the kernels"
+    "$programs/rearrange_batch" -b cpu 3 5 7 >got || fail "small pictures"
+    for arguments in '1 2' '0 1 1' '1 2 x' '-q'; do
+        # shellcheck disable=SC2086
+        if "$programs/rearrange_batch" $arguments >stdout 2>stderr; then fail "accepted: $arguments"; elif [ $? -ne 2 ]; then fail "usage: not 2"; fi
+    done
+    checks=$((checks + 8))
+
     "$programs/tiled_matmul" >got
     sed -n '/^device D/,/chosen/p' got >model
     # 16 x 16: 8 blocks by shared memory, 6 by threads: 6 blocks, 12 KiB.

@@ -88,6 +88,51 @@ def transposes(tool):
     assert open("out.raw", "rb").read() == bytes(k * 12 + c * 3 + i for c in range(4) for k in range(2) for i in range(3))
 
 
+def rearranged(data, size, shape, fortran, crop, flip, axes):
+    """Shape and elements of an array that is cropped, flipped and permuted, element by element."""
+    steps, step = [0] * len(shape), size
+    for axis in range(len(shape)) if fortran else reversed(range(len(shape))):
+        steps[axis] = step
+        step *= shape[axis]
+    ranges = [range(*crop[axis]) for axis in range(len(shape))]
+    ranges = [values[::-1] if axis in flip else values for axis, values in enumerate(ranges)]
+    places = [0]
+    for axis in axes:
+        places = [place + i * steps[axis] for place in places for i in ranges[axis]]
+    return tuple(len(ranges[axis]) for axis in axes), b"".join(data[place:place + size] for place in places)
+
+
+def rearranges(tool):
+    rng = random.Random(11)
+    for turn in range(60):
+        descr, size = rng.choice((("|u1", 1), ("<f2", 2), (">i4", 4), ("<f8", 8), ("|S5", 5), ("<U3", 12)))
+        shape, fortran = tuple(rng.randint(0 if turn % 10 == 0 else 1, 6) for _ in range(rng.randint(0, 5))), turn % 4 == 3
+        data = rng.randbytes(size * math.prod(shape))
+        crop = [sorted((rng.randint(0, n), rng.randint(0, n))) if turn % 3 == 0 else [0, n] for n in shape]
+        flip = [axis for axis in range(len(shape)) if rng.random() < 0.3]
+        axes = rng.sample(range(len(shape)), len(shape))
+        words = ["--axes", ",".join(str(a - len(shape) if a % 2 else a) for a in axes)] if shape else []
+        words += ["--flip", ",".join(map(str, flip))] if flip else []
+        words += ["--crop", ",".join(f"{a}:{b if b < n else ''}" for (a, b), n in zip(crop, shape))] if turn % 3 == 0 and shape else []
+        npy("in.npy", descr, shape, data, fortran=fortran)
+        run(tool, "rearrange", *words, "-o", "out.npy", "in.npy")
+        assert read_npy("out.npy") == (descr, *rearranged(data, size, shape, fortran, crop, flip, axes)), (words, shape)
+    data = random.Random(12).randbytes(20 * 30 * 3)
+    write_png("in.png", 20, 30, data)
+    run(tool, "rearrange", "--axes=2,0,1", "-o", "planes.npy", "in.png")
+    assert read_npy("planes.npy") == ("|u1", (3, 20, 30), data[::3] + data[1::3] + data[2::3])
+    run(tool, "rearrange", "--axes=1,2,0", "-o", "again.png", "planes.npy")
+    run(tool, "rearrange", "-o", "again.npy", "again.png")
+    assert read_npy("again.npy") == ("|u1", (20, 30, 3), data)
+    for text, *words in (("names 2 axes, but there are 3", "--axes=0,1"), ("axis 1 is named twice", "--axes=0,1,1"),
+                         ("there is no axis 3", "--axes=0,1,3"), ("there is no axis 5", "--flip=5"),
+                         ("31 is not within 0 to 20", "--crop=2:31"), ("is no FIRST:END", "--crop=3"),
+                         ("is no FIRST:END", "--crop=3:2"), ("more ranges than the 3 axes", "--crop=:,:,:,:"),
+                         ("-1 is not within", "--crop=-1:3"), ("is no FIRST:END", "--crop=1:2,")):
+        refused(text, tool, "rearrange", *words, "-o", "no.npy", "in.png")
+    assert not os.path.exists("no.npy")
+
+
 def window_of(row, x, width, border):
     n, values = len(row), []
     for i in range(x - width // 2, x - width // 2 + width):
@@ -232,6 +277,7 @@ def interrupted(tool):
 
 def test_files(tool, tree):
     transposes(tool)
+    rearranges(tool)
     windows(tool)
     deviations(tool)
     bad_files(tool)
@@ -249,6 +295,8 @@ def test_bench(path):
             moved = int(row["n"]) * 4 + 8
         elif row["operation"] == "reduce_array":
             moved = int(row["n"]) * 4 + 4
+        elif row["operation"] == "rearrange":
+            moved = int(row["n"]) * 8
         else:
             cells = int(row["rows"]) * int(row["cols"])
             moved = cells * 2 * int(row["elem_bytes"] or 0)
@@ -268,9 +316,9 @@ def test_bench(path):
         else:
             assert row["step"] == "", row
         first, before = first or us, us
-    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again; reduce_array 2
-    assert len(seen) == 22, len(seen)
-    for group, lines in ("reduce", 2), ("reduce_array", 2), ("window", 4), ("transpose", 4):
+    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again; reduce_array 2, rearrange 2
+    assert len(seen) == 24, len(seen)
+    for group, lines in ("reduce", 2), ("reduce_array", 2), ("window", 4), ("transpose", 4), ("rearrange", 2):
         assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == lines
 
 

@@ -48,5 +48,47 @@ if gp.gp_reduce(context, ctypes.byref(view(F32, table, 2, 3)), wanted, 2) != 0:
     sys.exit(gp.gp_last_error().decode())
 if list(means) != [1 / 3, 2.75] or list(places) != [0, 1]:
     sys.exit(f"means are {list(means)}, places {list(places)}")
+
+gp.gp_rearrange.argtypes = [ctypes.c_void_p, ctypes.POINTER(Array), ctypes.POINTER(Array)]
+
+
+def rearrange(source, target):
+    """Copies between two numpy arrays, whatever their strides, as the library sees them."""
+    views = []
+    for a in source, target:
+        stride = [step // a.itemsize for step in a.strides]
+        views.append(Array(a.__array_interface__["data"][0], 0, a.ndim, a.itemsize, (ctypes.c_size_t * 8)(*a.shape),
+                           (ctypes.c_ssize_t * 8)(*stride)))
+    if gp.gp_rearrange(context, ctypes.byref(views[0]), ctypes.byref(views[1])) != 0:
+        sys.exit(gp.gp_last_error().decode())
+
+
+def test_numpy(np):
+    """numpy's own shapes and strides: transposed, cropped, reversed, repeated, in Fortran order."""
+    cases = 0
+    for kind in "u1", "f2", "i4", "f8", "c16", "S5", "U3":
+        array = np.frombuffer(bytes(i % 251 for i in range(2 * 3 * 5 * 7 * np.dtype(kind).itemsize)), kind).reshape(2, 3, 5, 7)
+        for view in (array, array.T, array.transpose(0, 2, 3, 1), array[:, ::-1, 1:4, ::-2], array[1], array[..., 3:4],
+                     np.broadcast_to(array[:, :1], (2, 4, 5, 7)), np.asfortranarray(array), array[:0], array[0, 0, 0, 0:1]):
+            for order in "C", "F":
+                target = np.zeros(view.shape, kind, order)
+                rearrange(view, target)
+                if np.ascontiguousarray(target).tobytes() != np.ascontiguousarray(view).tobytes():
+                    sys.exit(f"gp_rearrange() and numpy differ: {kind}, {view.shape}, {view.strides}")
+                cases += 1
+    square = np.arange(4 * 9 * 9, dtype="u2").reshape(4, 9, 9)
+    wanted = np.ascontiguousarray(square.transpose(0, 2, 1))
+    rearrange(square.transpose(0, 2, 1), square)
+    if not np.array_equal(square, wanted):
+        sys.exit("a transpose in place and numpy differ")
+    print(f"ctypes: {cases} arrays of numpy {np.__version__} rearranged")
+
+
+try:
+    import numpy
+except ImportError:
+    print("ctypes: not tested with numpy's arrays, as there is no numpy")
+else:
+    test_numpy(numpy)
 gp.gp_context_destroy(context)
 print("ctypes: all right")
