@@ -14,6 +14,7 @@
 #define STRIP_BYTES ((size_t)8192) /* of an input row, done for a whole run before the next */
 #define ALONE_BYTES ((size_t)8192) /* of a run without columns, and of short runs one behind the other */
 #define SHORT_BYTES 1024           /* of a run */
+#define STACK_BYTES 4096           /* of small matrices that are turned as one */
 #define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
 #define SECTION_BYTES ((uint64_t)64 << 10)
 #define ROOM GP_CACHE_LINE
@@ -33,6 +34,7 @@ typedef struct {
     gp_move_axis cols;               /* n 1: there are no columns */
     bool stream, is_short;           /* runs lie one behind the other, column by column */
     size_t rows, group, strip;       /* of a piece; columns copied at once, and of a strip */
+    size_t stack;                    /* matrices one below the other in both views, turned as one; 1: none */
     uint64_t strips, sections, each; /* sections of a run, of `each` elements but for the last */
     char *kept;
     size_t kept_bytes;
@@ -132,25 +134,53 @@ static void put_held(const job *j, buffers *b, bool last) {
     b->held = 0;
 }
 
-/* Whole runs of a strip's columns, behind those that are held. */
+/* Room for `bytes` of the output from `at` on, behind those that are held. */
+static char *hold(const job *j, char *at, size_t bytes, buffers *b) {
+    if (at != b->at + b->held)
+        put_held(j, b, true);
+    else if (b->held + bytes > ALONE_BYTES)
+        put_held(j, b, false);
+    b->at = b->held == 0 ? at : b->at;
+    b->held += bytes;
+    return b->out + ROOM + b->held - bytes;
+}
+
+/* Row s of column c of the stack is row c of matrix s. */
+static inline __attribute__((always_inline)) void deal(char *to, const char *from, size_t n, size_t cols,
+                                                       size_t bytes) {
+    for (size_t s = 0; s < n; s++)
+        for (size_t c = 0; c < cols; c++, to += bytes)
+            memcpy(to, from + (c * n + s) * bytes, bytes);
+}
+
+/* n small matrices. */
+static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffers *b) {
+    const size_t rows = j->along.count, bytes = rows * j->move->run, cols = j->cols.n,
+                 pitch = (size_t)j->stride / rows;
+    char *to = hold(j, (char *)place->out, n * cols * bytes, b);
+    j->turn(&(gp_matrices){(const char *)place->in, pitch, b->in, n * bytes}, n * rows, cols, j->move->run);
+    if (bytes == 16)
+        deal(to, b->in, n, cols, 16);
+    else if (bytes == 32)
+        deal(to, b->in, n, cols, 32);
+    else
+        deal(to, b->in, n, cols, bytes);
+    for (size_t k = 0; k < n * (size_t)j->stride && j->stream; k += GP_CACHE_LINE)
+        __builtin_prefetch(place->in + n * (size_t)j->stride + k);
+}
+
+/* Whole runs of a strip's columns. */
 static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
     const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
     const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
     const unsigned char *in = place->in + first * run;
-    char *at = (char *)place->out + first * bytes;
     const unsigned char *ahead = strip + 1 < j->strips ? in + cols * run : place->in + j->stride;
-    if (at != b->at + b->held)
-        put_held(j, b, true);
-    else if (b->held + cols * bytes > ALONE_BYTES)
-        put_held(j, b, false);
-    b->at = b->held == 0 ? at : b->at;
-    char *to = b->out + ROOM + b->held;
+    char *to = hold(j, (char *)place->out + first * bytes, cols * bytes, b);
     if (j->along.rank == 1 && j->along.axis[0].in > 0)
         j->turn(&(gp_matrices){(const char *)in, (size_t)j->along.axis[0].in, to, bytes}, rows, cols, run);
     else
         for (size_t r = 0; r < rows; r++)
             j->turn(&(gp_matrices){(const char *)in + b->from[0][r], 0, to + r * run, bytes}, 1, cols, run);
-    b->held += cols * bytes;
     for (size_t r = 0; r < rows && j->stream; r++)
         for (size_t k = 0; k < cols * run; k += GP_CACHE_LINE)
             __builtin_prefetch(ahead + b->from[0][r] + k);
@@ -170,7 +200,16 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
         find_rows(j, 0, j->along.count, b.from[0]);
     gp_move_go_to(&j->outer, j->outer.rank, begin / each, &place);
     for (uint64_t i = begin; i < end; i++) {
-        if (j->is_short)
+        if (j->stack > 1) {
+            const gp_move_axis *last = &j->outer.axis[j->outer.rank - 1];
+            uint64_t *at = &place.at[j->outer.rank - 1];
+            const uint64_t n = gp_least(j->stack, gp_least(end - i, last->n - *at));
+            hold_stack(j, &place, n, &b);
+            *at += n - 1;
+            place.in += (int64_t)(n - 1) * last->in;
+            place.out += (int64_t)(n - 1) * last->out;
+            i += n - 1;
+        } else if (j->is_short)
             hold_strip(j, &place, strip, &b);
         else
             put_strip(j, &place, section, strip, j->kept + part * j->kept_bytes, &b);
@@ -217,6 +256,7 @@ static void choose_axes(job *j) {
 static void choose_sizes(job *j, unsigned parts) {
     const size_t run = j->move->run;
     const bool alone = j->cols.n == 1;
+    j->stack = 1;
     j->rows =
         alone ? gp_at_least_one(gp_least(ROWS_MAX, ALONE_BYTES / run)) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
@@ -224,6 +264,12 @@ static void choose_sizes(job *j, unsigned parts) {
     if (j->is_short)
         j->strip = gp_at_least_one(ALONE_BYTES / (j->along.count * run));
     j->strips = gp_divide_up(j->cols.n, j->strip);
+    const size_t height = j->along.count * run, bytes = height * j->cols.n;
+    const gp_move_axis *below = &j->outer.axis[j->outer.rank > 0 ? j->outer.rank - 1 : 0];
+    if (j->turn != gp_transpose_turn_cpu && j->is_short && !alone && height <= GP_CACHE_LINE &&
+        bytes <= STACK_BYTES / 2 && j->outer.rank > 0 && j->along.rank == 1 && j->along.axis[0].in > 0 &&
+        below->in == (int64_t)j->along.count * j->along.axis[0].in && below->out == (int64_t)bytes)
+        j->stack = STACK_BYTES / bytes;
     j->each = j->along.count;
     while (!j->is_short && j->outer.count * j->strips * gp_divide_up(j->along.count, j->each) < 4 * parts &&
            j->each * run > SECTION_BYTES)
