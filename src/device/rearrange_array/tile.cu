@@ -7,7 +7,7 @@
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"
 #include "../rearrange/turn.cuh"
-#include "word.cuh"
+#include "raw.cuh"
 
 #include <type_traits>
 
@@ -15,50 +15,6 @@
 template <typename word> struct kept_as { typedef word type; };
 template <> struct kept_as<uint8_t> { typedef uint32_t type; };
 template <> struct kept_as<uint16_t> { typedef uint32_t type; };
-
-struct place {
-    int32_t global, shared;
-};
-
-/*
- * Calls use(i, place) for `count` units of a tile, number(i) each. Digit by digit for four of them: one at a time
- * cost 2 us of latency a kernel, eight at a time too many registers.
- */
-template <int count, typename NUMBER, typename USE>
-__device__ inline void for_places(const gp_move_walk &walk, NUMBER number, USE use) {
-    constexpr int together = count < 4 ? count : 4;
-#pragma unroll
-    for (int first = 0; first < count; first += together) {
-        uint32_t left[together];
-        place at[together];
-#pragma unroll
-        for (int i = 0; i < together; i++) {
-            left[i] = number(first + i);
-            at[i] = {0, walk.shared};
-        }
-#pragma unroll 1
-        for (uint32_t d = 0; d < walk.digits; d++) {
-            const gp_move_digit digit = walk.digit[d];
-            const bool last = d + 1 == walk.digits;
-#pragma unroll
-            for (int i = 0; i < together; i++) {
-                const uint32_t rest = last ? 0 : __umulhi(left[i], digit.magic);
-                const int32_t steps = (int32_t)(left[i] - rest * digit.n);
-                at[i].global += steps * digit.global;
-                at[i].shared += steps * digit.shared;
-                left[i] = rest;
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < together; i++)
-            use(first + i, at[i]);
-    }
-}
-
-/* Number i of a thread's units. */
-__device__ inline uint32_t unit_of(int i) {
-    return threadIdx.x + i * GP_MOVE_THREADS;
-}
 
 /* Where a tile begins. */
 struct tile_base {
@@ -78,24 +34,6 @@ __device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
     }
     return base;
 }
-
-/* Places in shared memory, two in a register. */
-template <int count> struct place_pairs {
-    uint32_t pair[(count + 1) / 2];
-
-    __device__ void put(int i, int32_t at) {
-        pair[i / 2] = i % 2 == 0 ? (uint32_t)at : __byte_perm(pair[i / 2], (uint32_t)at, 0x5410);
-    }
-    __device__ uint32_t operator[](int i) const {
-        return pair[i / 2] >> 16 * (i % 2) & 0xffff;
-    }
-    /* To be called once a tile: else the compiler keeps them apart over all tiles, in as many registers. */
-    __device__ void keep_together() {
-#pragma unroll
-        for (uint32_t &two : pair)
-            asm volatile("" : "+r"(two));
-    }
-};
 
 /* A word from global to shared memory: under way until await_words(), or in a register until put(). */
 template <typename word> struct carrier {
@@ -138,6 +76,10 @@ template <int bytes, int in, int loads> struct loader {
                 from[i] = is_mine(cut, i) ? (uint32_t)at.global : 0; /* what goes to a register is loaded always */
                 to.put(i, at.shared);
             });
+    }
+    static constexpr bool skews = false;
+    static __device__ uint32_t skew(const unsigned char *) {
+        return 0;
     }
     __device__ void load(const gp_move_cut &cut, const unsigned char *base, unsigned char *buffer) {
 #pragma unroll
@@ -280,6 +222,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
         loader.to.keep_together();
         storer.from.keep_together();
         unsigned char *const output = base.out;
+        const unsigned char *const input = rearrange_shared + buffer + LOADER::skew(base.in);
         tile += gridDim.x;
         const bool more = tile < cut.tiles;
         const uint32_t next = cut.tile_bytes - buffer;
@@ -287,7 +230,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
             base = base_of(cut, tile);
             loader.load(cut, base.in, rearrange_shared + next);
         }
-        storer.store(cut, rearrange_shared + buffer, output);
+        storer.store(cut, LOADER::skews ? input : rearrange_shared + buffer, output);
         if (!more)
             return;
         loader.put(cut, rearrange_shared + next);
@@ -319,6 +262,10 @@ template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut
 /* Pieces of `bytes`, loaded in words of `in` and stored in words of `out` of them. */
 template <gp_move_way way, int bytes, int in, int out, int blocks>
 __global__ void __launch_bounds__(GP_MOVE_THREADS, blocks) rearrange_tile(const __grid_constant__ gp_move_cut cut) {
+    if constexpr (way == GP_MOVE_RAW) {
+        move_tiles<raw_loader<bytes>, raw_storer<bytes>>(cut);
+        return;
+    }
     constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes);
     constexpr int words = pieces / out;
     typedef loader<bytes, in, pieces / in> load;

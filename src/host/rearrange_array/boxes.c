@@ -80,8 +80,7 @@ static void even_out(const gp_move_pieces *p, uint32_t *t, uint32_t unit) {
 }
 
 /* The side with the shorter runs grows: twofold, or to the whole axis if that is not much more. */
-static void grow(const gp_move_pieces *p, const gp_move_form *form, uint32_t *t) {
-    const uint64_t room = gp_move_room(form), unit = form->in > form->out ? form->in : form->out;
+static void grow(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint32_t unit, uint32_t *t) {
     for (;;) {
         const uint64_t volume = volume_of(p, t);
         bool out = form->way == GP_MOVE_DIRECT || span_of(p, t, true) <= span_of(p, t, false);
@@ -106,9 +105,8 @@ static void grow(const gp_move_pieces *p, const gp_move_form *form, uint32_t *t)
 
 /* True if words of `word` bytes can be moved on one side: runs of the tile, and all that leads from one to another.
  */
-static bool moves_words(const gp_move_pieces *p, const uint32_t *t, bool out, uint32_t word, uint32_t *chain) {
+static bool moves_words(const gp_move_pieces *p, const uint32_t *t, bool out, uint32_t word) {
     uint64_t bytes = gp_move_distance(p->axis[0].out);
-    const uint64_t piece = bytes;
     const uint32_t axes = out ? p->axes : p->read;
     bool within = true;
     for (uint32_t i = 0; i < axes; i++) {
@@ -126,7 +124,6 @@ static bool moves_words(const gp_move_pieces *p, const uint32_t *t, bool out, ui
             return false;
         within = within && t[a] == axis->n;
     }
-    *chain = (uint32_t)(bytes / piece);
     return bytes % word == 0;
 }
 
@@ -209,33 +206,69 @@ static bool is_near(const gp_move_pieces *p, const uint32_t *t) {
     return true;
 }
 
+/* Pieces of an element are not parted where they wait in shared memory. */
+static bool start(const gp_move_pieces *p, const gp_move_form *form, gp_move_tile *tile) {
+    *tile = (gp_move_tile){0};
+    for (uint32_t a = 0; a < GP_MOVE_AXES; a++)
+        tile->extent[a] = 1;
+    if (form->way == GP_MOVE_DIRECT)
+        return true;
+    if (p->axis[0].n > gp_move_room(form))
+        return false;
+    tile->extent[0] = (uint32_t)p->axis[0].n;
+    return true;
+}
+
+/* Rows that begin anywhere touch more words than they fill: the smaller the tile, the fewer there are. */
+static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, gp_move_tile *tile, size_t *smem) {
+    if (!gp_move_raw_can(p))
+        return false;
+    for (uint64_t eighths = 8; eighths >= 3; eighths--) {
+        gp_move_cut cut;
+        if (!start(p, form, tile))
+            return false;
+        grow(p, form, gp_move_room(form) * eighths / 8, 1, tile->extent);
+        even_out(p, tile->extent, 1);
+        if (!is_near(p, tile->extent))
+            return false;
+        gp_move_raw_walk(p, form, tile, &cut);
+        *smem = 2 * (size_t)cut.tile_bytes;
+        if (cut.load.units <= GP_MOVE_THREADS * GP_MOVE_RAW_LOADS &&
+            cut.store.units <= GP_MOVE_THREADS * GP_MOVE_RAW_STORES && cut.tile_bytes <= UINT16_MAX / 2)
+            return true;
+    }
+    return false;
+}
+
+static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsigned in_align, unsigned out_align,
+                        gp_move_tile *tile, size_t *smem) {
+    const uint32_t in_word = form->piece * form->in, out_word = form->piece * form->out;
+    const uint32_t unit = form->in > form->out ? form->in : form->out, *t = tile->extent;
+    if (!start(p, form, tile))
+        return false;
+    grow(p, form, gp_move_room(form), unit, tile->extent);
+    even_out(p, tile->extent, unit);
+    if ((form->way == GP_MOVE_SQUARES && !has_squares(p, form, t)) ||
+        (form->way == GP_MOVE_TRIPLES && !has_triples(p, form, t)) || in_align < in_word || out_align < out_word ||
+        !is_near(p, t) || !moves_words(p, t, false, in_word) || !moves_words(p, t, true, out_word))
+        return false;
+    const uint64_t room = form->way == GP_MOVE_DIRECT ? 0 : spread_out(p, form, tile) * (uint64_t)form->piece;
+    *smem = 2 * (size_t)gp_round_up(room, 16);
+    return true;
+}
+
 bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
                      gp_move_tile *tile, uint64_t *tiles, size_t *smem) {
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
-    uint32_t *t = tile->extent, chain = 1;
-    *tile = (gp_move_tile){0};
-    for (uint32_t a = 0; a < GP_MOVE_AXES; a++)
-        t[a] = 1;
-    if (form->way != GP_MOVE_DIRECT) {
-        if (p.axis[0].n > gp_move_room(form))
-            return false;
-        t[0] = (uint32_t)p.axis[0].n;
-    }
-    grow(&p, form, t);
-    even_out(&p, t, form->in > form->out ? form->in : form->out);
-    const uint32_t in_word = form->piece * form->in, out_word = form->piece * form->out;
-    if ((form->way == GP_MOVE_SQUARES && !has_squares(&p, form, t)) ||
-        (form->way == GP_MOVE_TRIPLES && !has_triples(&p, form, t)))
+    const bool fits = form->way == GP_MOVE_RAW ? fit_raw(&p, form, tile, smem)
+                                               : fit_aligned(&p, form, in_align, out_align, tile, smem);
+    if (!fits)
         return false;
-    if (in_align < in_word || out_align < out_word || !is_near(&p, t) ||
-        !moves_words(&p, t, false, in_word, &chain) || !moves_words(&p, t, true, out_word, &chain))
-        return false;
-    tile->cols = (uint32_t)(span_of(&p, t, true) / form->piece);
-    tile->rows = (uint32_t)(volume_of(&p, t) / tile->cols);
-    *smem = form->way == GP_MOVE_DIRECT ? 0 : 2 * (size_t)gp_round_up(spread_out(&p, form, tile) * form->piece, 16);
+    tile->cols = (uint32_t)(span_of(&p, tile->extent, true) / form->piece);
+    tile->rows = (uint32_t)(volume_of(&p, tile->extent) / tile->cols);
     *tiles = 1;
     for (uint32_t a = 0; a < p.axes; a++)
-        if (__builtin_mul_overflow(*tiles, gp_divide_up(p.axis[a].n, t[a]), tiles))
+        if (__builtin_mul_overflow(*tiles, gp_divide_up(p.axis[a].n, tile->extent[a]), tiles))
             return false;
     return *tiles <= INT32_MAX;
 }

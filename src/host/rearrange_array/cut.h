@@ -21,6 +21,9 @@ extern "C" {
 #define GP_MOVE_DIRECT_PIECES 4u          /* of a thread in a tile */
 #define GP_MOVE_GATHERED(bytes, in, out) \
     ((bytes) == 16 ? 4u : (bytes) >= 4 ? 8u : 8u * ((in) < (out) ? (in) : (out))) /* likewise, with shared memory */
+#define GP_MOVE_RAW_LOADS 4u                                                      /* words of 16 bytes */
+#define GP_MOVE_RAW_STORES 8u                                                     /* words of 4 bytes */
+#define GP_MOVE_RAW_WORD 16u
 #define GP_MOVE_SQUARED(bytes) ((bytes) == 4 ? 16u : 32u / (bytes))
 
 /* What a tile is made of; a plan's tiling keeps it. */
@@ -36,6 +39,7 @@ typedef enum gp_move_way {
     GP_MOVE_GATHER,  /* words are put together from pieces */
     GP_MOVE_SQUARES, /* a thread turns a square of out x out pieces, words on both sides */
     GP_MOVE_TRIPLES, /* three channels beside each other on one side: words of one side from three of the other */
+    GP_MOVE_RAW,     /* rows of any alignment: they lie in shared memory as far off a word's start as in the input */
     GP_MOVE_WAYS
 } gp_move_way;
 
@@ -69,11 +73,15 @@ typedef struct gp_move_cut {
     const unsigned char *in; /* of the first tile: the lowest address */
     unsigned char *out;
     uint32_t tiles, steps;
-    uint32_t tile_bytes;         /* in shared memory */
-    int32_t shared_row;          /* squares, triples: bytes from a word to the next, */
-    int64_t out_row;             /* squares: likewise in the output */
-    uint32_t words;              /* triples: that show the same channel, or the same third of three words */
-    uint16_t first[3], third[3]; /* which bytes of the first two words, and of these and the third */
+    uint32_t tile_bytes; /* in shared memory */
+    int32_t shared_row;  /* bytes: squares, triples: from a word to the next; raw: from a piece to the next, */
+    int64_t out_row;     /* squares: likewise in the output */
+    uint32_t words;      /* triples: that show the same channel, or the same third of three words */
+    uint16_t first[3], third[3];      /* which bytes of the first two words, and of these and the third */
+    const unsigned char *begin, *end; /* raw: of all that may be read */
+    uint32_t in_words, out_words;     /* raw: of a row, if it begins just before a word's end */
+    int32_t beyond; /* raw: bytes by which a row's last word begins behind its end, if rows begin words */
+    uint32_t row;   /* raw: pieces of an output row */
     gp_move_step step[GP_MOVE_AXES];
     gp_move_walk load, store;
 } gp_move_cut;
@@ -82,6 +90,8 @@ typedef struct gp_move_cut {
 static inline uint32_t gp_move_room(const gp_move_form *form) {
     if (form->way == GP_MOVE_DIRECT)
         return GP_MOVE_THREADS * GP_MOVE_DIRECT_PIECES;
+    if (form->way == GP_MOVE_RAW)
+        return GP_MOVE_THREADS * GP_MOVE_RAW_STORES * 4 / form->piece;
     if (form->way == GP_MOVE_GATHER)
         return GP_MOVE_THREADS * GP_MOVE_GATHERED(form->piece, form->in, form->out);
     return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece);

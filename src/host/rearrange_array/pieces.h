@@ -34,4 +34,36 @@ void gp_move_walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const in
 void gp_move_walk_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
                       const int32_t *shared, gp_move_walk *walk);
 
+/* A walk's next digit, or more of its last. */
+static inline void gp_move_put_digit(gp_move_walk *walk, uint32_t n, int64_t global, int32_t shared) {
+    walk->units *= n;
+    if (n == 1)
+        return;
+    gp_move_digit *digit = &walk->digit[walk->digits > 0 ? walk->digits - 1 : 0];
+    if (walk->digits > 0 && digit->global * (int64_t)digit->n == global &&
+        digit->shared * (int64_t)digit->n == shared) {
+        digit->n *= n;
+    } else {
+        digit = &walk->digit[walk->digits++];
+        *digit = (gp_move_digit){.n = n, .global = (int32_t)global, .shared = shared};
+    }
+    digit->magic = (uint32_t)((((uint64_t)1 << 32) + digit->n - 1) / digit->n);
+}
+
+/* ---- raw rows ---- */
+
+/* The output's row: its first axis. */
+static inline uint32_t gp_move_raw_out(const gp_move_pieces *p) {
+    return p->axis[0].n > 1 ? 0 : 1;
+}
+
+/* Whether rows of both sides have no gaps between pieces. */
+bool gp_move_raw_can(const gp_move_pieces *p);
+
+/* Bytes from one to the next along each axis in shared memory; how many there are in all. */
+uint32_t gp_move_raw_place(const gp_move_pieces *p, const gp_move_tile *tile, int32_t shared[GP_MOVE_AXES]);
+
+/* Both walks, and what else the kernel is told of rows. */
+void gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
+
 #endif

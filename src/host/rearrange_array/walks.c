@@ -21,21 +21,6 @@ gp_move_pieces gp_move_pieces_of(const gp_move *move, uint32_t piece) {
     return p;
 }
 
-static void put_digit(gp_move_walk *walk, uint32_t n, int64_t global, int32_t shared) {
-    walk->units *= n;
-    if (n == 1)
-        return;
-    gp_move_digit *digit = &walk->digit[walk->digits > 0 ? walk->digits - 1 : 0];
-    if (walk->digits > 0 && digit->global * (int64_t)digit->n == global &&
-        digit->shared * (int64_t)digit->n == shared) {
-        digit->n *= n;
-    } else {
-        digit = &walk->digit[walk->digits++];
-        *digit = (gp_move_digit){.n = n, .global = (int32_t)global, .shared = shared};
-    }
-    digit->magic = (uint32_t)((((uint64_t)1 << 32) + digit->n - 1) / digit->n);
-}
-
 /*
  * Pieces from one to the next along each axis in shared memory; how many there are in all. Direct: bytes in the
  * input.
@@ -58,7 +43,7 @@ void gp_move_walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const in
     *walk = (gp_move_walk){.units = 1};
     for (uint32_t i = 0; i < p->read; i++) {
         const uint32_t a = p->by_in[i];
-        put_digit(walk, tile->extent[a], (int64_t)gp_move_distance(p->axis[a].in), shared[a]);
+        gp_move_put_digit(walk, tile->extent[a], (int64_t)gp_move_distance(p->axis[a].in), shared[a]);
     }
 }
 
@@ -71,10 +56,10 @@ static void walk_squares(const gp_move_pieces *p, uint32_t side, const int32_t *
     const uint32_t o = 1, i = p->by_in[0], sector = SECTOR / (uint32_t)p->axis[0].out / side;
     const uint32_t wide = left[o] / side % sector == 0 ? sector : left[o] / side;
     const uint32_t high = left[i] / side % 4 == 0 ? 4 : 1;
-    put_digit(walk, wide, p->axis[o].out * side, step[o] * (int32_t)side);
-    put_digit(walk, high, p->axis[i].out * side, step[i] * (int32_t)side);
-    put_digit(walk, left[o] / side / wide, p->axis[o].out * side * wide, step[o] * (int32_t)(side * wide));
-    put_digit(walk, left[i] / side / high, p->axis[i].out * side * high, step[i] * (int32_t)(side * high));
+    gp_move_put_digit(walk, wide, p->axis[o].out * side, step[o] * (int32_t)side);
+    gp_move_put_digit(walk, high, p->axis[i].out * side, step[i] * (int32_t)side);
+    gp_move_put_digit(walk, left[o] / side / wide, p->axis[o].out * side * wide, step[o] * (int32_t)(side * wide));
+    gp_move_put_digit(walk, left[i] / side / high, p->axis[i].out * side * high, step[i] * (int32_t)(side * high));
     left[o] = left[i] = 1;
 }
 
@@ -82,11 +67,11 @@ static void walk_triples(const gp_move_pieces *p, uint32_t side, uint32_t *left,
     const uint32_t x = gp_move_joins_triples(p) ? 2 : 1, c = gp_move_joins_triples(p) ? 1 : p->by_in[0];
     const int64_t word = p->axis[0].out * side;
     if (x == 2) {
-        put_digit(walk, 3, word, 0);
-        put_digit(walk, left[x] / side, 3 * word, (int32_t)side);
+        gp_move_put_digit(walk, 3, word, 0);
+        gp_move_put_digit(walk, left[x] / side, 3 * word, (int32_t)side);
     } else {
-        put_digit(walk, left[x] / side, word, 3 * (int32_t)side);
-        put_digit(walk, 3, p->axis[c].out, 0);
+        gp_move_put_digit(walk, left[x] / side, word, 3 * (int32_t)side);
+        gp_move_put_digit(walk, 3, p->axis[c].out, 0);
     }
     left[x] = left[c] = 1;
 }
@@ -107,7 +92,7 @@ void gp_move_walk_out(const gp_move_pieces *p, const gp_move_form *form, const g
     if (form->way == GP_MOVE_TRIPLES)
         walk_triples(p, form->out, left, walk);
     for (uint32_t a = 0; a < p->axes; a++)
-        put_digit(walk, left[a], p->axis[a].out, step[a]);
+        gp_move_put_digit(walk, left[a], p->axis[a].out, step[a]);
 }
 
 /*
@@ -142,20 +127,29 @@ static void put_step(gp_move_cut *cut, const gp_move_axis *axis, uint32_t extent
 void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
     int32_t shared[GP_MOVE_AXES];
-    cut->in = move->in;
+    cut->in = cut->begin = move->in;
     cut->out = move->out;
     cut->tiles = 1;
     cut->steps = 0;
-    cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
-    gp_move_walk_in(&p, tile, shared, &cut->load);
-    gp_move_walk_out(&p, form, tile, shared, &cut->store);
-    cut->shared_row = (p.axis[1].in < 0 ? -shared[1] : shared[1]) * (int32_t)form->piece;
-    cut->out_row = p.axis[p.by_in[0]].out;
+    if (form->way == GP_MOVE_RAW) {
+        gp_move_raw_walk(&p, form, tile, cut);
+    } else {
+        cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
+        gp_move_walk_in(&p, tile, shared, &cut->load);
+        gp_move_walk_out(&p, form, tile, shared, &cut->store);
+        cut->shared_row = (p.axis[1].in < 0 ? -shared[1] : shared[1]) * (int32_t)form->piece;
+        cut->out_row = p.axis[p.by_in[0]].out;
+    }
     if (form->way == GP_MOVE_TRIPLES)
         choose_bytes(&p, form, tile, cut);
     for (uint32_t a = 0; a < p.axes; a++)
-        if (p.axis[a].in < 0)
+        if (p.axis[a].in < 0) {
             cut->in += (int64_t)(tile->extent[a] - 1) * p.axis[a].in;
+            cut->begin += (int64_t)(p.axis[a].n - 1) * p.axis[a].in;
+        }
+    cut->end = cut->begin + p.axis[0].out;
+    for (uint32_t a = 0; a < p.axes; a++)
+        cut->end += (p.axis[a].n - 1) * gp_move_distance(p.axis[a].in);
     for (uint32_t whole = 0; whole < 2; whole++)
         for (uint32_t a = 0; a < p.axes; a++)
             if ((tile->extent[a] == 1) == whole)

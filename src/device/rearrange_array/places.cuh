@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a thread's part of a tile lies: the walks of a cut. */
+#ifndef GP_REARRANGE_ARRAY_PLACES_CUH
+#define GP_REARRANGE_ARRAY_PLACES_CUH
+
+#include "../../host/rearrange_array/tiling.h"
+#include "word.cuh"
+
+struct place {
+    int32_t global, shared;
+};
+
+/*
+ * Calls use(i, place) for `count` units of a tile, number(i) each. Digit by digit for four of them: one at a time
+ * cost 2 us of latency a kernel, eight at a time too many registers.
+ */
+template <int count, typename NUMBER, typename USE>
+__device__ inline void for_places(const gp_move_walk &walk, NUMBER number, USE use) {
+    constexpr int together = count < 4 ? count : 4;
+#pragma unroll
+    for (int first = 0; first < count; first += together) {
+        uint32_t left[together];
+        place at[together];
+#pragma unroll
+        for (int i = 0; i < together; i++) {
+            left[i] = number(first + i);
+            at[i] = {0, walk.shared};
+        }
+#pragma unroll 1
+        for (uint32_t d = 0; d < walk.digits; d++) {
+            const gp_move_digit digit = walk.digit[d];
+            const bool last = d + 1 == walk.digits;
+#pragma unroll
+            for (int i = 0; i < together; i++) {
+                const uint32_t rest = last ? 0 : __umulhi(left[i], digit.magic);
+                const int32_t steps = (int32_t)(left[i] - rest * digit.n);
+                at[i].global += steps * digit.global;
+                at[i].shared += steps * digit.shared;
+                left[i] = rest;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < together; i++)
+            use(first + i, at[i]);
+    }
+}
+
+/* Number i of a thread's units. */
+__device__ inline uint32_t unit_of(int i) {
+    return threadIdx.x + i * GP_MOVE_THREADS;
+}
+
+/* Places in shared memory, two in a register. */
+template <int count> struct place_pairs {
+    uint32_t pair[(count + 1) / 2];
+
+    __device__ void put(int i, int32_t at) {
+        pair[i / 2] = i % 2 == 0 ? (uint32_t)at : __byte_perm(pair[i / 2], (uint32_t)at, 0x5410);
+    }
+    __device__ uint32_t operator[](int i) const {
+        return pair[i / 2] >> 16 * (i % 2) & 0xffff;
+    }
+    /* To be called once a tile: else the compiler keeps them apart over all tiles, in as many registers. */
+    __device__ void keep_together() {
+#pragma unroll
+        for (uint32_t &two : pair)
+            asm volatile("" : "+r"(two));
+    }
+};
+
+#endif
