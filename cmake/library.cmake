@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c fork.c occupancy.c plan.c
+  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c footprint.c fork.c occupancy.c plan.c
   primitives.c problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
@@ -14,7 +14,9 @@ set(host_sources
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
-  window/rows.c window/split.c)
+  window/rows.c window/split.c
+  window_array/call.c window_array/check.c window_array/cpu.c window_array/problem.c window_array/rows.c
+  window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
 if(GPUPRIM_WITH_CUDA)

@@ -66,7 +66,8 @@ typedef enum gp_operation {
     GP_OPERATION_REDUCE = 1,
     GP_OPERATION_WINDOW = 2,
     GP_OPERATION_TRANSPOSE = 3,
-    GP_OPERATION_REDUCE_ARRAY = 4 /* gp_reduce(), gp_reduce_pair() */
+    GP_OPERATION_REDUCE_ARRAY = 4, /* gp_reduce(), gp_reduce_pair() */
+    GP_OPERATION_WINDOW_ARRAY = 5  /* gp_window() */
 } gp_operation;
 
 /* Which resource of a multiprocessor decides how many blocks it holds at once. */

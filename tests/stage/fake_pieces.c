@@ -2,6 +2,7 @@
 /* The made-up GPU's kernels: see fake_cuda.h. Link with --wrap=gp_gpu_enqueue. */
 #include "../../src/device/gpu.h"
 #include "../../src/host/reduce_array/cpu.h"
+#include "../../src/host/window_array/cpu.h"
 #include "../check.h"
 #include "../oracle.h"
 #include "fake_cuda.h"
@@ -42,6 +43,9 @@ gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const 
     } else if (problem->primitive == &gp_primitive_reduce_array) {
         const gp_status status = gp_launch_reduce_array_cpu(context, plan, problem);
         context->gpu->slot->overflow |= status == GP_ERR_OVERFLOW;
+        context->gpu->slot->done = context->gpu->sequence;
+    } else if (problem->primitive == &gp_primitive_window_array) {
+        (void)gp_launch_window_array_cpu(context, plan, problem);
         context->gpu->slot->done = context->gpu->sequence;
     } else if (problem->primitive == &gp_primitive_window) {
         window_piece(problem);

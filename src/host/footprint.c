@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The span, blocks and steps of a view, by its strides. */
+#include "footprint.h"
+#include "reduce_array/pass.h"
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A NULL argument, what is no view, and a view that no memory can hold. */
+static gp_status check_shape(const char *name, const gp_array *a, bool *empty) {
+    if (a->type < GP_U8 || a->type > GP_F64)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: type %d is no gp_type", name, (int)a->type);
+    if (a->rank > GP_AXES)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: rank %u, at most %d", name, a->rank, GP_AXES);
+    if (a->elem_bytes != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", name, a->elem_bytes);
+    *empty = false;
+    for (unsigned axis = 0; axis < a->rank; axis++)
+        *empty = *empty || a->extent[axis] == 0;
+    int64_t count = 1;
+    for (unsigned axis = 0; axis < a->rank && !*empty; axis++)
+        if (__builtin_mul_overflow(count, a->extent[axis], &count))
+            return gp_fail(GP_ERR_OVERFLOW, "%s: its extents multiply past 2^63 at axis %u", name, axis);
+    if (*empty)
+        return GP_OK;
+    GP_TRY(gp_check_not_null(name, a->data));
+    if ((uintptr_t)a->data & (gp_type_bytes((unsigned)a->type) - 1))
+        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", name,
+                       gp_type_bytes((unsigned)a->type));
+    return GP_OK;
+}
+
+typedef struct axis_bytes {
+    uint64_t stride, steps;
+} axis_bytes;
+
+/* The strides that lead somewhere, in bytes, the smallest first; start and span by the way. */
+static gp_status measure(const gp_array *a, gp_footprint *f, axis_bytes sorted[GP_AXES], unsigned *axes) {
+    const int64_t elem = gp_type_bytes((unsigned)a->type);
+    int64_t below = 0, above = elem;
+    *axes = 0;
+    for (unsigned axis = 0; axis < a->rank; axis++) {
+        int64_t stride, reach;
+        if (a->extent[axis] == 1 || a->stride[axis] == 0) {
+            f->folded = f->folded || a->extent[axis] != 1;
+            continue;
+        }
+        bool passes = __builtin_mul_overflow(a->stride[axis], elem, &stride);
+        passes = passes || __builtin_mul_overflow(stride, a->extent[axis] - 1, &reach);
+        int64_t *side = passes || reach > 0 ? &above : &below;
+        if (passes || __builtin_add_overflow(*side, reach, side))
+            return gp_fail(GP_ERR_OVERFLOW, "%s: stride %td of axis %u, %zu elements, passes the address space",
+                           f->name, a->stride[axis], axis, a->extent[axis]);
+        const axis_bytes new = {stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride, a->extent[axis] - 1};
+        unsigned at = (*axes)++;
+        for (; at > 0 && sorted[at - 1].stride > new.stride; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = new;
+    }
+    const uintptr_t data = (uintptr_t)a->data;
+    f->span = (uint64_t)above - (uint64_t)below;
+    f->start = data + (uintptr_t)below;
+    if (f->start > data || f->span > PTRDIFF_MAX || f->start > UINTPTR_MAX - f->span)
+        return gp_fail(GP_ERR_OVERFLOW, "%s: its strides pass the address space", f->name);
+    return GP_OK;
+}
+
+/*
+ * Axes whose steps are not longer than the block so far, the smallest strides first, make one longer block of it.
+ * What is left moves blocks by multiples of the common divisor of the other strides.
+ */
+gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
+    axis_bytes sorted[GP_AXES];
+    unsigned axes;
+    f->folded = false;
+    GP_TRY(check_shape(f->name, a, &f->empty));
+    if (f->empty)
+        return GP_OK;
+    GP_TRY(measure(a, f, sorted, &axes));
+    uint64_t reach = f->block = gp_type_bytes((unsigned)a->type);
+    f->step = 0;
+    for (unsigned i = 0; i < axes; i++) {
+        f->folded = f->folded || sorted[i].stride < reach;
+        reach += sorted[i].stride * sorted[i].steps;
+        if (f->step == 0 && sorted[i].stride <= f->block)
+            f->block += sorted[i].stride * sorted[i].steps;
+        else
+            f->step = common_divisor(sorted[i].stride, f->step);
+    }
+    return GP_OK;
+}
+
+/* Exact, but that blocks are taken to lie at every multiple of the step. */
+gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b) {
+    if (a->empty || b->empty ||
+        (a->start < b->start ? b->start - a->start >= a->span : a->start - b->start >= b->span))
+        return GP_OK;
+    const uint64_t step = common_divisor(a->step, b->step);
+    if (step > 0) {
+        const uint64_t apart =
+            a->start < b->start ? (b->start - a->start) % step : (step - (a->start - b->start) % step) % step;
+        if (apart >= a->block && step - apart >= b->block)
+            return GP_OK;
+    }
+    return gp_fail(GP_ERR_OVERLAP, "%s and %s overlap", a->name, b->name);
+}
