@@ -126,10 +126,11 @@ void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, ui
     if (box->kind == GP_PASS_EXTREMES && (rows.zeros || cols.zeros))
         take_extreme(&a, box, (gp_number){0, 0});
     a.counted = gp_window_counted(axis_y, box->border, y) * gp_window_counted(axis_x, box->border, x);
+    const gp_window_int sum = a.whole[GP_SUM]; /* writing a variance moves it elsewhere */
     for (unsigned r = 0; r < box->results; r++) {
         const gp_pass_result *result = &box->result[r];
         if (result->op == GP_REDUCE_MEAN && !gp_type_is_float(result->type))
-            gp_result_store(result->type, (uint64_t)gp_window_mean(a.whole[GP_SUM], a.counted), to[r]);
+            gp_result_store(result->type, (uint64_t)gp_window_mean(sum, a.counted), to[r]);
         else
             (void)gp_accumulator_write(&a, &one->pass, r, to[r]);
     }
