@@ -15,9 +15,14 @@ set(host_sources
   window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
   window/rows.c window/split.c
-  window_array/call.c window_array/check.c window_array/cpu.c window_array/problem.c window_array/rows.c
-  window_array/views.c)
+  window_array/call.c window_array/check.c window_array/cpu.c window_array/cpu_avx2.c window_array/cpu_avx512.c
+  window_array/cpu_floats.c window_array/cpu_neon.c window_array/cpu_plain.c window_array/cpu_tiles.c
+  window_array/problem.c window_array/rows.c window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
+# Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
+foreach(instructions plain avx2 avx512 neon)
+  set_property(SOURCE src/host/window_array/cpu_${instructions}.c PROPERTY COMPILE_OPTIONS -fno-math-errno)
+endforeach()
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources

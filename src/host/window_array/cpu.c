@@ -6,22 +6,9 @@
 #include "../cpu/threads.h"
 #include <math.h>
 
-/* `count` elements of an axis from `first` on, each `times` times. */
-typedef struct stretch {
-    int64_t first, count;
-    uint64_t times;
-} stretch;
-
-/* What a window holds of an axis. */
-typedef struct held {
-    stretch at[6];
-    unsigned stretches;
-    bool zeros; /* of GP_BORDER_ZERO */
-} held;
-
-static void hold(held *h, int64_t first, int64_t count, int64_t times) {
+static void hold(gp_window_held *h, int64_t first, int64_t count, int64_t times) {
     if (count > 0 && times > 0)
-        h->at[h->stretches++] = (stretch){first, count, (uint64_t)times};
+        h->at[h->stretches++] = (gp_window_stretch){first, count, (uint64_t)times};
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -29,7 +16,7 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 /* A window that sees the axis again and again: whole periods at once, then at most three stretches of the rest. */
-static void hold_periods(held *h, unsigned border, int64_t n, int64_t begin, int64_t window) {
+static void hold_periods(gp_window_held *h, unsigned border, int64_t n, int64_t begin, int64_t window) {
     const int64_t period = gp_window_period(border, n), whole = window / period;
     hold(h, 0, n, border == GP_BORDER_REFLECT ? 2 * whole : whole);
     if (border == GP_BORDER_REFLECT_101)
@@ -44,9 +31,9 @@ static void hold_periods(held *h, unsigned border, int64_t n, int64_t begin, int
     }
 }
 
-static held held_of(const gp_window_axis *axis, unsigned border, uint64_t output) {
+gp_window_held gp_window_held_of(const gp_window_axis *axis, unsigned border, uint64_t output) {
     const int64_t n = (int64_t)axis->n, begin = (int64_t)output - axis->before, end = begin + axis->window;
-    held h = {.stretches = 0};
+    gp_window_held h = {.stretches = 0};
     if (gp_window_period(border, n) != 0) {
         hold_periods(&h, border, n, begin, axis->window);
         return h;
@@ -92,7 +79,7 @@ static void take_extreme(gp_accumulator *a, const gp_window_box *box, gp_number 
 /* Carries are spread once in so many elements: their sums stay below 2^63. */
 #define CARRY_LENGTH (1 << 20)
 
-static void take_row(gp_accumulator *a, const gp_window_one *one, const unsigned char *row, const held *x,
+static void take_row(gp_accumulator *a, const gp_window_one *one, const unsigned char *row, const gp_window_held *x,
                      uint64_t times) {
     const gp_window_box *box = one->box;
     const int64_t step = gp_window_x(box)->in;
@@ -117,7 +104,8 @@ void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, ui
                            unsigned char *const to[GP_PASS_RESULTS]) {
     const gp_window_box *box = one->box;
     const gp_window_axis *axis_y = gp_window_y(box), *axis_x = gp_window_x(box);
-    const held rows = held_of(axis_y, box->border, y), cols = held_of(axis_x, box->border, x);
+    const gp_window_held rows = gp_window_held_of(axis_y, box->border, y),
+                         cols = gp_window_held_of(axis_x, box->border, x);
     gp_accumulator a;
     gp_accumulator_clear(&a);
     for (unsigned s = 0; s < rows.stretches; s++)
@@ -134,6 +122,16 @@ void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, ui
         else
             (void)gp_accumulator_write(&a, &one->pass, r, to[r]);
     }
+}
+
+void gp_window_write_exact(const gp_window_one *one, unsigned r, gp_window_int sum, gp_window_int squares, uint64_t n,
+                           unsigned char *to) {
+    gp_accumulator a;
+    gp_accumulator_clear(&a);
+    a.whole[GP_SUM] = sum;
+    a.whole[GP_SQUARES] = squares;
+    a.counted = n;
+    (void)gp_accumulator_write(&a, &one->pass, r, to);
 }
 
 /* A thread's rows of outputs. */
