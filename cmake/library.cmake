@@ -23,6 +23,9 @@ list(TRANSFORM host_sources PREPEND src/host/)
 foreach(instructions plain avx2 avx512 neon)
   set_property(SOURCE src/host/window_array/cpu_${instructions}.c PROPERTY COMPILE_OPTIONS -fno-math-errno)
 endforeach()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set_property(SOURCE src/host/window_array/cpu_avx512.c APPEND PROPERTY COMPILE_OPTIONS -mprefer-vector-width=512)
+endif()
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources

@@ -54,7 +54,6 @@ typedef struct gp_window_tile {
     int64_t middle_at;     /* bytes from the row's element 0 */
     const int64_t *offset; /* the same of elements not in the middle; -1: outside */
     unsigned char *row;    /* n results of 8 bytes at most */
-    unsigned char *memory; /* of the kernel: gp_window_kernels.bytes */
 } gp_window_tile;
 
 /* What makes a row of the catalogue. False: there is no memory for what the tile would need. */
@@ -72,8 +71,9 @@ static inline const unsigned char *gp_window_row(const gp_window_tile *tile, int
     return at < 0 ? NULL : tile->plane + at * tile->y.in;
 }
 
-/* Writes tile->row to where result r has row y. */
-void gp_window_put_row(const gp_window_tile *tile, unsigned r, uint64_t y);
+/* Where result r has the tile's part of row y, and elements begin .. end - 1 of it from tile->row. */
+unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y);
+void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, size_t begin, size_t end);
 
 /* Moments of floats, of any size and spread: columns of exact sums. */
 bool gp_window_float_moments(const gp_window_tile *tile);

@@ -66,7 +66,7 @@ SIMD static void OF_TYPE(put)(const gp_window_tile *t, const OF_TYPE(way) * way,
     ELEMENT *row = (ELEMENT *)(void *)t->row;
     for (size_t i = 0; way->is_float && i < t->n; i++)
         row[i] = row[i] == way->nan ? way->canonical : KEY(row[i]);
-    gp_window_put_row(t, r, y);
+    gp_window_put(t, r, gp_window_result_row(t, r, y), 0, t->n);
 }
 
 SIMD static void OF_TYPE(walk)(const gp_window_tile *t, const OF_TYPE(way) * way, unsigned r, ELEMENT *memory) {

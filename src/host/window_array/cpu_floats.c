@@ -100,7 +100,7 @@ static void write_row(const gp_window_tile *tile, const sums *column, gp_accumul
             subtract_column(&s, &column[i], length);
         }
     }
-    gp_window_put_row(tile, r, y);
+    gp_window_put(tile, r, gp_window_result_row(tile, r, y), 0, tile->n);
 }
 
 bool gp_window_float_moments(const gp_window_tile *tile) {

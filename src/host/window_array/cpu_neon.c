@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows over views with NEON. */
-#include "cpu.h"
+#include "../cpu/simd_neon.h"
 
-#if defined(__aarch64__)
-#define SIMD
-#define NAMED(name) name##_neon
 #include "cpu_simd.h"
-#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Windows over tiles, compiled for each instruction set: loops over columns that the compiler turns into vectors. The
- * including file names SIMD, the functions' attribute, and NAMED, their suffix.
+ * including file names one of simd_*.h before, or defines SIMD and NAMED itself.
  *
  * Moments of ints: each column of the tile has the sum of what the window holds of it, and of squares; to them a row
  * that enters is added, from them one that leaves is subtracted. A window's sums are differences of prefix sums along
@@ -11,28 +11,34 @@
 #include <math.h>
 #include <stdlib.h>
 
+#if defined(NAMED)
+
 #define JOINED_(a, b) a##b
 #define JOINED(a, b) JOINED_(a, b)
 
 /* ---- rows as the windows see them ---- */
 
-#define EXPAND(type, element, is_signed)                                                                 \
-    SIMD static uint32_t expand_##type(const gp_window_tile *t, const unsigned char *row, int32_t *to) { \
-        const element *middle = (const element *)(const void *)(row + t->middle_at);                     \
-        int32_t bits = 0;                                                                                \
-        for (size_t i = 0; i < t->ext - t->middle; i++) {                                                \
-            element x = 0;                                                                               \
-            if (t->offset[i] >= 0)                                                                       \
-                memcpy(&x, row + t->offset[i], sizeof x);                                                \
-            const int32_t y = to[i < t->left ? i : i + t->middle] = (int32_t)x;                          \
-            bits |= is_signed ? y ^ (y >> 31) : y;                                                       \
-        }                                                                                                \
-        to += t->left;                                                                                   \
-        for (size_t i = 0; i < t->middle; i++) {                                                         \
-            const int32_t x = to[i] = (int32_t)middle[i];                                                \
-            bits |= is_signed ? x ^ (x >> 31) : x;                                                       \
-        }                                                                                                \
-        return (uint32_t)bits;                                                                           \
+/* The bits that any magnitude has, or for negative ones the magnitude less 1; bytes are taken to have all. Elements
+ * go to 32 bits each. */
+#define EXPAND(type, element, is_signed)                                                               \
+    SIMD static uint32_t expand_##type(const gp_window_tile *t, const unsigned char *row, int32_t *to, \
+                                       bool middle_too) {                                              \
+        const element *middle = (const element *)(const void *)(row + t->middle_at);                   \
+        int32_t bits = 0;                                                                              \
+        for (size_t i = 0; i < t->ext - t->middle; i++) {                                              \
+            element x = 0;                                                                             \
+            if (t->offset[i] >= 0)                                                                     \
+                memcpy(&x, row + t->offset[i], sizeof x);                                              \
+            const int32_t y = to[i < t->left ? i : i + t->middle] = (int32_t)x;                        \
+            bits |= is_signed ? y ^ (y >> 31) : y;                                                     \
+        }                                                                                              \
+        element inner = sizeof inner == 1 ? (element)(is_signed ? INT8_MAX : UINT8_MAX) : 0;           \
+        for (size_t i = 0; sizeof inner > 1 && i < t->middle; i++)                                     \
+            inner |= (element)(middle[i] ^ (is_signed ? middle[i] >> (8 * sizeof(element) - 1) : 0));  \
+        to += t->left;                                                                                 \
+        for (size_t i = 0; middle_too && i < t->middle; i++)                                           \
+            to[i] = (int32_t)middle[i];                                                                \
+        return (uint32_t)bits | (uint32_t)inner;                                                       \
     }
 
 EXPAND(u8, uint8_t, false)
@@ -42,16 +48,22 @@ EXPAND(s16, int16_t, true)
 EXPAND(u32, uint32_t, false)
 EXPAND(s32, int32_t, true)
 
-/* To 32 bits each; the bits that any magnitude has, or for negative ones the magnitude less 1. */
-SIMD static uint32_t expand(const gp_window_tile *t, int64_t i, int32_t *to) {
-    static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *) = {
-        [GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
-        [GP_S16] = expand_s16, [GP_U32] = expand_u32, [GP_S32] = expand_s32};
+/* A row that enters or leaves: its middle as it is, if that is not taken too, the rest in 32 bits each. */
+typedef struct line {
+    int32_t *others;
+    const void *middle;
+    uint32_t bits;
+} line;
+
+SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool middle_too) {
+    static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *,
+                                    bool) = {[GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
+                                             [GP_S16] = expand_s16, [GP_U32] = expand_u32, [GP_S32] = expand_s32};
     const unsigned char *row = gp_window_row(t, i);
     if (row != NULL)
-        return ways[t->one->box->type](t, row, to);
+        return (line){to, row + t->middle_at, ways[t->one->box->type](t, row, to, middle_too)};
     memset(to, 0, t->ext * sizeof *to);
-    return 0;
+    return (line){to, to, 0};
 }
 
 /* ---- moments ---- */
@@ -59,10 +71,11 @@ SIMD static uint32_t expand(const gp_window_tile *t, int64_t i, int32_t *to) {
 /* What a tile's moments are computed in. */
 typedef struct moments {
     const gp_window_tile *tile;
-    uint32_t bits; /* of the elements so far */
-    int32_t *enters, *leaves;
-    void *sum, *square;   /* of columns */
-    void *sums, *squares; /* of all columns before one */
+    uint32_t bits;      /* of the elements so far */
+    int32_t *others[2]; /* of the rows that enter and leave */
+    size_t pad;
+    void *sum, *square;   /* of columns, behind `pad` zeros */
+    void *sums, *squares; /* of all columns before one, so that those behind the first channels are at a line */
 } moments;
 
 /* Outputs of a row whose windows have n elements each. */
@@ -78,8 +91,35 @@ typedef struct stretch {
 #define BELOW (1 - 0x1p-50)
 #define ABOVE (1 + 0x1p-50)
 
-/* Outputs whose ends are compared at once. */
-#define BLOCK 512
+/* Elements of a line of memory, or two or four. */
+#define LINE 16
+
+static inline uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
+#define BLOCK 256
+
+/* How the outputs of a stretch follow from its sums. */
+typedef struct how {
+    enum {
+        EXACTLY, /* one by one */
+        AS_SUMS,
+        AS_SQUARES,
+        AS_WHOLE_MEANS,
+        AS_SMALL_MEANS,
+        AS_MEANS,
+        AS_VARIANCES,
+        AS_DEVIATIONS,
+        AS_DOUBLE_MEANS,
+        AS_DOUBLE_VARIANCES
+    } way;
+    double divisor;
+    bool sure; /* a quotient in double is exact */
+} how;
 
 /* The greatest magnitude that elements may have by their bits. */
 static double magnitude(const moments *m) {
@@ -112,8 +152,9 @@ static stretch stretch_at(const gp_window_tile *t, uint64_t y, size_t x) {
 #define CLASS narrow
 #define SUM_T uint32_t
 #define SIGNED_T int32_t
-#define HOLDS(m) (sums_below(m, 0x1p28, 0x1p32, 0x1p53))
-#define NUMERATOR(n, s, q) ((double)(n) * (double)(q) - (double)(SIGNED_T)(s) * (double)(SIGNED_T)(s))
+#define HOLDS(m) (sums_below(m, 0x1p28, 0x1p31, 0x1p53))
+#define NUMERATOR(n, s, q) \
+    ((double)(SIGNED_T)(n) * (double)(SIGNED_T)(q) - (double)(SIGNED_T)(s) * (double)(SIGNED_T)(s))
 #include "cpu_class_simd.h"
 
 #define CLASS wide
@@ -133,14 +174,15 @@ __extension__ typedef unsigned __int128 widest_sum;
 
 /* Rows whose elements need wider sums than those before go on with these. */
 static bool moments_of(const gp_window_tile *t) {
-    const size_t ints = gp_round_up(t->ext, 16), prefix = gp_round_up(t->ext + t->channels, 16);
-    const size_t each = sizeof(gp_window_int);
+    /* The middle begins at a multiple of a vector, as the sums before its next column do; zeros stand in front. */
+    const size_t pad = gp_round_up(t->left, LINE) - t->left, ints = gp_round_up(pad + t->ext, LINE),
+                 prefix = gp_round_up(t->channels, LINE) + ints, each = sizeof(gp_window_int);
     unsigned char *memory = aligned_alloc(64, 2 * ints * sizeof(int32_t) + 2 * (ints + prefix) * each);
-    moments m = {.tile = t, .enters = (int32_t *)(void *)memory};
+    moments m = {.tile = t, .pad = pad, .others = {(int32_t *)(void *)memory}};
     if (memory == NULL)
         return false;
-    m.leaves = m.enters + ints;
-    m.sum = m.leaves + ints;
+    m.others[1] = m.others[0] + ints;
+    m.sum = m.others[1] + ints;
     m.square = (unsigned char *)m.sum + ints * each;
     m.sums = (unsigned char *)m.square + ints * each;
     m.squares = (unsigned char *)m.sums + prefix * each;
@@ -203,3 +245,5 @@ gp_status NAMED(gp_launch_window_array)(gp_context *context, const gp_plan *plan
     static const gp_window_kernels kernels = {moments_of, extremes_of};
     return gp_window_in_tiles(context, plan, problem, &kernels);
 }
+
+#endif

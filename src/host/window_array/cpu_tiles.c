@@ -5,6 +5,9 @@
 #include "../cpu/threads.h"
 #include "cpu.h"
 #include <stdlib.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* Outputs of a row in a tile: what a kernel keeps of as many columns stays in a core's own cache. */
 #define TILE_COUNT 4096
@@ -111,24 +114,45 @@ static void take_tiles(void *argument, unsigned part, unsigned parts) {
     gp_streams_done();
 }
 
-void gp_window_put_row(const gp_window_tile *tile, unsigned r, uint64_t y) {
-    const gp_window_box *box = tile->one->box;
-    const gp_pass_result *result = &box->result[r];
-    const int64_t bytes = gp_type_bytes(result->type), step = result->stride[box->outer + 1];
-    const int64_t side = tile->channels > 1 ? result->stride[box->outer - 1] : bytes;
-    unsigned char *to =
-        (unsigned char *)box->to[r] + (int64_t)y * result->stride[box->outer] + (int64_t)tile->x_begin * step;
-    uint64_t batch = tile->batch;
-    for (unsigned a = box->outer - (box->channels > 1 ? 1u : 0u); a-- > 0; batch /= box->axis[a].n)
-        to += (int64_t)(batch % box->axis[a].n) * result->stride[a];
-    if (side == bytes && step == bytes * (int64_t)tile->channels) {
-        memcpy(to, tile->row, tile->n * (size_t)bytes);
+/* A large result goes past the caches. */
+static void copy_row(unsigned char *to, const unsigned char *from, size_t bytes, bool large) {
+#if defined(__SSE2__)
+    size_t i = (0 - (uintptr_t)to) % 16;
+    if (large && bytes > 64) {
+        memcpy(to, from, i);
+        for (; i + 16 <= bytes; i += 16)
+            _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+        memcpy(to + i, from + i, bytes - i);
         return;
     }
-    const unsigned char *from = tile->row;
-    for (uint64_t x = 0; x < tile->count; x++)
-        for (size_t c = 0; c < tile->channels; c++, from += bytes)
-            memcpy(to + (int64_t)x * step + (int64_t)c * side, from, (size_t)bytes);
+#endif
+    (void)large;
+    memcpy(to, from, bytes);
+}
+
+unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y) {
+    const gp_window_box *box = tile->one->box;
+    const int64_t *stride = box->result[r].stride;
+    unsigned char *to = (unsigned char *)box->to[r] + (int64_t)y * stride[box->outer] +
+                        (int64_t)tile->x_begin * stride[box->outer + 1];
+    uint64_t batch = tile->batch;
+    for (unsigned a = box->outer - (box->channels > 1 ? 1u : 0u); a-- > 0; batch /= box->axis[a].n)
+        to += (int64_t)(batch % box->axis[a].n) * stride[a];
+    return to;
+}
+
+void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, size_t begin, size_t end) {
+    const gp_window_box *box = tile->one->box;
+    const gp_pass_result *result = &box->result[r];
+    const size_t bytes = gp_type_bytes(result->type), c = tile->channels;
+    const int64_t step = result->stride[box->outer + 1],
+                  side = c > 1 ? result->stride[box->outer - 1] : (int64_t)bytes;
+    if (side == (int64_t)bytes && step == (int64_t)(bytes * c)) {
+        copy_row(to + begin * bytes, tile->row, (end - begin) * bytes, box->outputs * bytes >= GP_STREAMED_BYTES_MIN);
+        return;
+    }
+    for (size_t i = begin; i < end; i++)
+        memcpy(to + (int64_t)(i / c) * step + (int64_t)(i % c) * side, tile->row + (i - begin) * bytes, bytes);
 }
 
 /* Of one thread. */
