@@ -98,18 +98,25 @@ SIMD static void IN_CLASS(write_sums)(const moments *m, unsigned r, stretch at, 
 }
 
 /*
- * Means in the elements' type, of sums below 2^28 and magnitudes below 2^18: floor((2 s + n) / 2 n), less 1 where
- * that is exact and odd. The quotient in floats is less than 1 too low, which its rest tells. A bias makes s
- * positive.
+ * Means in the elements' type, of magnitudes below 2^18; a bias makes the sums positive. Of odd n and sums below
+ * 2^21: floor((2 s + n) / 2 n) = floor((s + n / 2) / n), by an inverse that is too large by 2^-22 and its rounding:
+ * that is less than 1 / n too much, and never too little. Of others the quotient is less than 1 too low, which its
+ * rest tells; where that is 0 and the quotient odd, the even one below is as near.
  */
-#define WRITE_MEANS(type)                                                         \
-    for (size_t i = 0; i < count; i++) {                                          \
-        const int32_t twice = 2 * (int32_t)SUM_AT(i) + offset;                    \
-        const int32_t mean = (int32_t)((float)twice * inverse);                   \
-        const int32_t rest = twice - mean * divisor, more = rest >= divisor;      \
-        const int32_t exact = rest == (more ? divisor : 0), odd = mean ^ more;    \
-        ((type *)(void *)to)[i] = (type)(mean + more - (exact & odd & 1) - bias); \
-    }
+#define WRITE_MEANS(type)                                                             \
+    if (simple)                                                                       \
+        for (size_t i = 0; i < count; i++) {                                          \
+            const int32_t sum = (int32_t)SUM_AT(i) + n * bias + n / 2;                \
+            ((type *)(void *)to)[i] = (type)((int32_t)((float)sum * above) - bias);   \
+        }                                                                             \
+    else                                                                              \
+        for (size_t i = 0; i < count; i++) {                                          \
+            const int32_t twice = 2 * ((int32_t)SUM_AT(i) + n * bias) + n;            \
+            const int32_t mean = (int32_t)((float)twice * below);                     \
+            const int32_t rest = twice - mean * divisor, more = rest >= divisor;      \
+            const int32_t exact = rest == (more ? divisor : 0), odd = mean ^ more;    \
+            ((type *)(void *)to)[i] = (type)(mean + more - (exact & odd & 1) - bias); \
+        }
 
 SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at) {
     const gp_window_tile *t = m->tile;
@@ -124,15 +131,16 @@ SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at)
         return;
     }
     const int32_t n = (int32_t)at.n, divisor = 2 * n,
-                  bias = gp_type_is_signed(t->one->box->type) ? 2 << gp_log2(m->bits | 1) : 0,
-                  offset = 2 * n * bias + n;
-    const float inverse = 1 / (float)divisor * (1 - 0x1p-21f);
-    if (bytes == 1)
+                  bias = gp_type_is_signed(t->one->box->type) ? 2 << gp_log2(m->bits | 1) : 0;
+    const bool simple = n % 2 == 1 && (magnitude(m) + bias + 1) * n < 0x1p21;
+    const float below = 1 / (float)divisor * (1 - 0x1p-21f), above = (float)((1 + 0x1p-22) / n);
+    if (bytes == 1) {
         WRITE_MEANS(uint8_t)
-    else if (bytes == 2)
+    } else if (bytes == 2) {
         WRITE_MEANS(uint16_t)
-    else
+    } else {
         WRITE_MEANS(uint32_t)
+    }
 }
 
 SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t counted) {
@@ -210,7 +218,7 @@ SIMD static void IN_CLASS(write_row)(const moments *m, uint64_t y) {
                                                : all_of_it.end;
             for (unsigned r = 0; r < results; r++) {
                 IN_CLASS(write_block)(m, r, &h[r], at);
-                gp_window_put(t, r, to[r], at.begin, at.end);
+                put(t, r, to[r], at);
             }
         }
     }

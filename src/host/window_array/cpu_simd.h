@@ -149,6 +149,31 @@ static stretch stretch_at(const gp_window_tile *t, uint64_t y, size_t x) {
                      gp_window_counted(&t->y, border, y) * gp_window_counted(&t->x, border, at)};
 }
 
+/* a b - c c, where the products are exact. */
+#if defined(FUSED)
+#define PRODUCTS(a, b, c) fma(a, b, -((c) * (c)))
+#else
+#define PRODUCTS(a, b, c) ((a) * (b) - (c) * (c))
+#endif
+
+/* A large contiguous result goes past the caches, by whole vectors. */
+SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, stretch at) {
+    size_t begin = at.begin;
+#if defined(LANES)
+    const size_t bytes = gp_type_bytes(t->one->box->result[r].type), end = at.end * bytes;
+    const size_t head = (0 - (uintptr_t)(to + begin * bytes)) % sizeof(vec);
+    if (gp_window_is_streamed(t, r) && end - begin * bytes >= head + sizeof(vec)) {
+        size_t i = begin * bytes + head;
+        memcpy(to + begin * bytes, t->row, head);
+        for (const unsigned char *from = t->row + head; i + sizeof(vec) <= end; i += sizeof(vec), from += sizeof(vec))
+            stream(to + i, load(from));
+        memcpy(to + i, t->row + (i - begin * bytes), end - i);
+        return;
+    }
+#endif
+    gp_window_put(t, r, to, begin, at.end);
+}
+
 #define CLASS narrow
 #define SUM_T uint32_t
 #define SIGNED_T int32_t

@@ -5,9 +5,6 @@
 #include "../cpu/threads.h"
 #include "cpu.h"
 #include <stdlib.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 /* Outputs of a row in a tile: what a kernel keeps of as many columns stays in a core's own cache. */
 #define TILE_COUNT 4096
@@ -114,20 +111,17 @@ static void take_tiles(void *argument, unsigned part, unsigned parts) {
     gp_streams_done();
 }
 
-/* A large result goes past the caches. */
-static void copy_row(unsigned char *to, const unsigned char *from, size_t bytes, bool large) {
-#if defined(__SSE2__)
-    size_t i = (0 - (uintptr_t)to) % 16;
-    if (large && bytes > 64) {
-        memcpy(to, from, i);
-        for (; i + 16 <= bytes; i += 16)
-            _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
-        memcpy(to + i, from + i, bytes - i);
-        return;
-    }
-#endif
-    (void)large;
-    memcpy(to, from, bytes);
+static bool is_contiguous(const gp_window_tile *tile, unsigned r) {
+    const gp_window_box *box = tile->one->box;
+    const gp_pass_result *result = &box->result[r];
+    const int64_t bytes = gp_type_bytes(result->type), channels = (int64_t)tile->channels;
+    return result->stride[box->outer + 1] == bytes * channels &&
+           (channels == 1 || result->stride[box->outer - 1] == bytes);
+}
+
+bool gp_window_is_streamed(const gp_window_tile *tile, unsigned r) {
+    const gp_window_box *box = tile->one->box;
+    return is_contiguous(tile, r) && box->outputs * gp_type_bytes(box->result[r].type) >= GP_STREAMED_BYTES_MIN;
 }
 
 unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y) {
@@ -147,8 +141,8 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
     const size_t bytes = gp_type_bytes(result->type), c = tile->channels;
     const int64_t step = result->stride[box->outer + 1],
                   side = c > 1 ? result->stride[box->outer - 1] : (int64_t)bytes;
-    if (side == (int64_t)bytes && step == (int64_t)(bytes * c)) {
-        copy_row(to + begin * bytes, tile->row, (end - begin) * bytes, box->outputs * bytes >= GP_STREAMED_BYTES_MIN);
+    if (is_contiguous(tile, r)) {
+        memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
     for (size_t i = begin; i < end; i++)
