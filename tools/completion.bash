@@ -37,13 +37,13 @@ _gpuprim() {
         case $command in
         '') words="info kernels explain bench sum reduce window transpose --help --version" ;;
         info | kernels) words="--format --help --version" ;;
-        explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --shape --type --axis --format" ;;
+        explain) words="reduce window transpose block --device --devices --smem --regs --kernel --op --border --shape --window --type --axis --format" ;;
         bench)
             words="reduce window transpose ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
         sum) words="--op --text --binary --backend --format --verbose" ;;
         reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;
-        window) words="--window --border --values --shape --elem --backend --verbose" ;;
+        window) words="--window --size --op --border --values --shape --elem --backend --verbose" ;;
         transpose) words="--shape --elem --backend --verbose" ;;
         esac
         ;;
