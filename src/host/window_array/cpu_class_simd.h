@@ -149,13 +149,12 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
                root = result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE;
     const double n = (double)counted;
     how h = {.divisor = variance ? n * (n - sample) : n};
-    int exponent;
-    h.sure = sums_below(m, 0x1p53, 0x1p53, 0x1p53) && h.divisor < 0x1p53 && h.divisor > 0;
+    h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
     if (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_SQUARES)
         h.way = result->op == GP_REDUCE_SUM ? AS_SUMS : AS_SQUARES;
     else if (!gp_type_is_float(result->type))
         h.way = AS_WHOLE_MEANS;
-    else if (!variance && result->type == GP_F32 && n < 0x1p24 && sums_below(m, 0x1p24, INFINITY, INFINITY))
+    else if (!variance && result->type == GP_F32 && n < 0x1p24 && m->small)
         h.way = AS_SMALL_MEANS;
     else if (h.divisor == 0 || (result->type == GP_F64 && (root || !h.sure)))
         h.way = EXACTLY;
@@ -163,7 +162,7 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
         h.way = variance ? AS_DOUBLE_VARIANCES : AS_DOUBLE_MEANS;
     else
         h.way = root ? AS_DEVIATIONS : variance ? AS_VARIANCES : AS_MEANS;
-    h.sure = h.sure && frexp(h.divisor, &exponent) == 0.5;
+    h.sure = h.sure && is_power_of_two(h.divisor);
     return h;
 }
 
@@ -200,13 +199,15 @@ SIMD static void IN_CLASS(write_block)(const moments *m, unsigned r, const how *
 
 /* By blocks, so that what is written drains while the next one is computed; where results are contiguous they end
  * with lines of memory. */
-SIMD static void IN_CLASS(write_row)(const moments *m, uint64_t y) {
+SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     const gp_window_tile *t = m->tile;
     const unsigned results = t->one->box->results;
     const size_t bytes = gp_type_bytes(t->one->box->result[0].type);
     unsigned char *to[GP_PASS_RESULTS];
     for (unsigned r = 0; r < results; r++)
         to[r] = gp_window_result_row(t, r, y);
+    m->exact = sums_below(m, 0x1p53, 0x1p53, 0x1p53);
+    m->small = sums_below(m, 0x1p24, INFINITY, INFINITY);
     for (size_t x = 0; x < t->n;) {
         const stretch all_of_it = stretch_at(t, y, x / t->channels);
         how h[GP_PASS_RESULTS];

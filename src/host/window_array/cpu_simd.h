@@ -72,6 +72,7 @@ SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool m
 typedef struct moments {
     const gp_window_tile *tile;
     uint32_t bits;      /* of the elements so far */
+    bool exact, small;  /* doubles hold the sums and numerators of the row; floats its sums */
     int32_t *others[2]; /* of the rows that enter and leave */
     size_t pad;
     void *sum, *square;   /* of columns, behind `pad` zeros */
@@ -98,6 +99,13 @@ static inline uint32_t bits_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+
+/* Of a positive number that is not subnormal. */
+static inline bool is_power_of_two(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 12 == 0;
 }
 
 /* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
