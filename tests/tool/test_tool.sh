@@ -385,13 +385,6 @@ test_reduce() {
 
 test_window() {
     python3 "$here/test_tool_window.py" "$tool" "$tree"
-    has 'window 31 x 31 of 480 x 640 u8, 3 channels' "$tool" explain window --shape 480x640x3 --window 31x31 --type u8 --op mean,var
-    has 'border shrink: MIN as f32' "$tool" explain window --shape 9x9 --window 3x3 --op min --border shrink
-    has 'chosen: 1 thread' "$tool" explain window --shape 9x9 --window 3 --kernel window_array_cpu
-    refused 2 '--window is for window --shape' "$tool" explain reduce --shape 9 --window 3
-    refused 2 'border shrink is for' "$tool" explain window 9x9 3 --border shrink
-    refused 1 'it extends along 3 axes' "$tool" explain window --shape 9x9x9 --window 3x3x3
-    refused 1 'window_scan is no kernel of window' "$tool" explain window --shape 9x9 --window 3 --kernel window_scan
 }
 
 case ${3:-} in

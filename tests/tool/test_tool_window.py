@@ -32,6 +32,13 @@ def refused(status, text, *words):
     checks += 1
 
 
+def explained(text, *words, status=0):
+    global checks
+    done = subprocess.run([tool, "explain", *words], capture_output=True, text=True)
+    assert done.returncode == status and text in done.stdout + done.stderr, (words, done)
+    checks += 1
+
+
 def places(x, n, width, border):
     """Where a window along an axis looks; None: at a zero. Or nothing at all, where it may not leave the array."""
     found = []
@@ -148,5 +155,12 @@ refused(2, "need --size", "--border", "shrink", "row.npy", "out.npy")
 refused(2, "--size takes no --window", "--size", "3x3", "-w", "3", "row.npy", "out.npy")
 refused(1, "gp_window() has no ARGMAX", "--size", "3x3", "--op", "argmax", "in.npy", "out.npy")
 assert not os.path.exists("out.npy")
+explained("window 31 x 31 of 480 x 640 u8, 3 channels", "window", "--shape", "480x640x3", "--window", "31x31", "--type", "u8", "--op", "mean,var")
+explained("border shrink: MIN as f32", "window", "--shape", "9x9", "--window", "3x3", "--op", "min", "--border", "shrink")
+explained("chosen: 1 thread", "window", "--shape", "9x9", "--window", "3", "--kernel", "window_array_cpu")
+explained("--window is for window --shape", "reduce", "--shape", "9", "--window", "3", status=2)
+explained("border shrink is for", "window", "9x9", "3", "--border", "shrink", status=2)
+explained("it extends along 3 axes", "window", "--shape", "9x9x9", "--window", "3x3x3", status=1)
+explained("window_scan is no kernel of window", "window", "--shape", "9x9", "--window", "3", "--kernel", "window_scan", status=1)
 run("--size", "1x3", "row.npy", "out.npy")
 print(f"{checks} checks of windows passed")

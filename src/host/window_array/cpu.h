@@ -58,7 +58,7 @@ typedef struct gp_window_tile {
 
 /* What makes a row of the catalogue. False: there is no memory for what the tile would need. */
 typedef struct gp_window_kernels {
-    bool (*moments)(const gp_window_tile *tile); /* of ints */
+    bool (*moments)(const gp_window_tile *tile);
     bool (*extremes)(const gp_window_tile *tile);
 } gp_window_kernels;
 

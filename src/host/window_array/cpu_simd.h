@@ -207,6 +207,8 @@ __extension__ typedef unsigned __int128 widest_sum;
 
 /* Rows whose elements need wider sums than those before go on with these. */
 static bool moments_of(const gp_window_tile *t) {
+    if (gp_type_is_float(t->one->box->type))
+        return gp_window_float_moments(t);
     /* The middle begins at a multiple of a vector, as the sums before its next column do; zeros stand in front. */
     const size_t pad = gp_round_up(t->left, LINE) - t->left, ints = gp_round_up(pad + t->ext, LINE),
                  prefix = gp_round_up(t->channels, LINE) + ints, each = sizeof(gp_window_int);

@@ -75,9 +75,7 @@ static void run_tile(const work *w, gp_window_tile *tile) {
     if (offset != NULL) {
         tile->row = (unsigned char *)(offset + ext);
         see_row(tile, offset);
-        done = box->kind == GP_PASS_EXTREMES ? w->kernels->extremes(tile)
-               : gp_type_is_float(box->type) ? gp_window_float_moments(tile)
-                                             : w->kernels->moments(tile);
+        done = box->kind == GP_PASS_EXTREMES ? w->kernels->extremes(tile) : w->kernels->moments(tile);
     }
     if (!done)
         compute_singly(tile);
