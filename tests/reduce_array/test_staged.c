@@ -74,8 +74,18 @@ static void random_calls(void **state) {
     printf("cases: %d calls, %zu passes\n", CALLS, fake_pieces);
 }
 
+static bool gpu_has(gp_operation operation) {
+    gp_kernel_info info = {.struct_size = sizeof info};
+    for (size_t i = 0; gp_kernel_at(i, &info) == GP_OK; i++)
+        if (info.operation == (int32_t)operation && (info.flags & GP_KERNEL_GPU))
+            return true;
+    return false;
+}
+
 static void random_windows(void **state) {
     (void)state;
+    if (!gpu_has(GP_OPERATION_WINDOW_ARRAY))
+        skip();
     const size_t before = fake_pieces;
     for (size_t i = 0; i < CALLS; i++) {
         random_call call;

@@ -22,7 +22,7 @@ static void random_calls(void **state) {
     const size_t count = cases();
     for (size_t i = 0; i < count; i++) {
         random_call call;
-        random_window_make(&call, cases_seed() + i, i % 100 == 0 ? 200000 : i % 10 == 0 ? 20000 : 1000);
+        random_window_make(&call, cases_seed() + i, i % 100 == 0 ? 100000 : i % 10 == 0 ? 20000 : 1000);
         run_call(&h, &call, i);
         random_call_free(&call);
         h.cases++;

@@ -99,9 +99,9 @@ SIMD static void IN_CLASS(write_sums)(const moments *m, unsigned r, stretch at, 
 
 /*
  * Means in the elements' type, of magnitudes below 2^18; a bias makes the sums positive. Of odd n and sums below
- * 2^21: floor((2 s + n) / 2 n) = floor((s + n / 2) / n), by an inverse that is too large by 2^-22 and its rounding:
- * that is less than 1 / n too much, and never too little. Of others the quotient is less than 1 too low, which its
- * rest tells; where that is 0 and the quotient odd, the even one below is as near.
+ * 2^22: floor((2 s + n) / 2 n) = floor((s + n / 2) / n), by the inverse rounded up: never too little, and too much by
+ * less than 1 / n, as that and the product's rounding are less than 2^-22 of it. Of others the quotient is less than
+ * 1 too low, which its rest tells; where that is 0 and the quotient odd, the even one below is as near.
  */
 #define WRITE_MEANS(type)                                                             \
     if (simple)                                                                       \
@@ -132,8 +132,8 @@ SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at)
     }
     const int32_t n = (int32_t)at.n, divisor = 2 * n,
                   bias = gp_type_is_signed(t->one->box->type) ? 2 << gp_log2(m->bits | 1) : 0;
-    const bool simple = n % 2 == 1 && (magnitude(m) + bias + 1) * n < 0x1p21;
-    const float below = 1 / (float)divisor * (1 - 0x1p-21f), above = (float)((1 + 0x1p-22) / n);
+    const bool simple = n % 2 == 1 && (magnitude(m) + bias + 1) * n < 0x1p22;
+    const float below = 1 / (float)divisor * (1 - 0x1p-21f), above = inverse_above(n);
     if (bytes == 1) {
         WRITE_MEANS(uint8_t)
     } else if (bytes == 2) {

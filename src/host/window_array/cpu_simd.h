@@ -101,6 +101,15 @@ static inline uint32_t bits_of(float x) {
     return bits;
 }
 
+/* A float that is 1 / n, or the next above it. */
+static inline float inverse_above(int32_t n) {
+    float x = (float)(1.0 / n);
+    const uint32_t next = bits_of(x) + 1;
+    if ((double)x * n < 1) /* exact: of 24 and at most 28 bits */
+        memcpy(&x, &next, sizeof x);
+    return x;
+}
+
 /* Of a positive number that is not subnormal. */
 static inline bool is_power_of_two(double x) {
     uint64_t bits;
