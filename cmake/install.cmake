@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gpuprim)
-install(FILES include/gpuprim/array.h include/gpuprim/explain.h include/gpuprim/gpuprim.h
+install(FILES include/gpuprim/array.h include/gpuprim/explain.h include/gpuprim/gpuprim.h include/gpuprim/window.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpuprim)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Two sets: a program that links the shared library needs no CUDA toolkit, one that links the archive does.

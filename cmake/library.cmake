@@ -17,8 +17,18 @@ set(host_sources
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
   window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
-  window/rows.c window/split.c)
+  window/rows.c window/split.c
+  window_array/call.c window_array/check.c window_array/cpu.c window_array/cpu_avx2.c window_array/cpu_avx512.c
+  window_array/cpu_floats.c window_array/cpu_neon.c window_array/cpu_plain.c window_array/cpu_tiles.c
+  window_array/problem.c window_array/rows.c window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
+# Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
+foreach(instructions plain avx2 avx512 neon)
+  set_property(SOURCE src/host/window_array/cpu_${instructions}.c PROPERTY COMPILE_OPTIONS -fno-math-errno)
+endforeach()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set_property(SOURCE src/host/window_array/cpu_avx512.c APPEND PROPERTY COMPILE_OPTIONS -mprefer-vector-width=512)
+endif()
 
 if(GPUPRIM_WITH_CUDA)
   set(device_sources

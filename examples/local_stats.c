@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mean and standard deviation around every pixel of a photograph, and the photograph normalised by them.
+ * Mean and standard deviation in a square around every pixel of a photograph, channel by channel, and the photograph
+ * normalised by them.
  * cc local_stats.c png_io.c whole_files.c $(pkg-config --cflags --libs gpuprim libpng) -lm
  *
- * The library's window runs along the row. A square window is two passes: along the rows, then, on the transposed
- * result, along what were the columns. Nothing is rounded in between: with windows up to 257 the sum of the squares
- * of a row's 8-bit pixels is at most 257 * 255^2 = 16,711,425 < 2^24, an integer that a float holds exactly.
+ * One call gives all three results, each exact and rounded once: the mean as bytes for the picture, mean and
+ * deviation as floats to normalise with.
  */
 #define PROGRAM "local_stats"
 #include "example.h"
@@ -13,37 +13,18 @@
 #include <math.h>
 #include <unistd.h>
 
+enum { MEAN_BYTES, MEAN, DEVIATION, RESULTS };
+
 typedef struct job {
     gp_context *context;
-    size_t rows, cols, window;
-    const int32_t *image;
-    float *sum, *square;
+    gp_array in;
+    gp_window_shape window;
+    gp_result result[RESULTS];
 } job;
 
-static gp_status along_rows(void *argument) {
+static gp_status run(void *argument) {
     const job *j = argument;
-    return gp_sum_and_square_window(j->context, j->image, j->rows, j->cols, j->cols, j->window, GP_BORDER_REFLECT_101,
-                                    j->sum, j->square, j->cols);
-}
-
-/* Sums the rows' sums along the columns, in place. */
-static void along_columns(gp_context *context, size_t rows, size_t cols, size_t window, float *sums) {
-    const size_t n = rows * cols;
-    int32_t *whole = host_alloc(n, sizeof *whole);
-    int32_t *image = device_alloc(context, n * sizeof *image), *turned = device_alloc(context, n * sizeof *turned);
-    float *sum = device_alloc(context, n * sizeof *sum), *back = (float *)(void *)image;
-    for (size_t i = 0; i < n; ++i)
-        whole[i] = (int32_t)sums[i];
-    must(gp_copy(context, image, whole, n * sizeof *image));
-    must(gp_transpose(context, sizeof *image, image, rows, cols, cols, turned, rows));
-    job j = {context, cols, rows, window, turned, sum, NULL};
-    must(along_rows(&j));
-    must(gp_transpose(context, sizeof *sum, sum, cols, rows, rows, back, cols));
-    must(gp_copy(context, sums, back, n * sizeof *sums));
-    must(gp_free(context, image));
-    must(gp_free(context, turned));
-    must(gp_free(context, sum));
-    free(whole);
+    return gp_window(j->context, &j->in, &j->window, j->result, RESULTS);
 }
 
 static size_t reflect(ptrdiff_t i, size_t length) {
@@ -53,23 +34,24 @@ static size_t reflect(ptrdiff_t i, size_t length) {
     return last > 0 ? (size_t)i : 0;
 }
 
-/* The same by definition, at pixels spread over the picture: the sums must agree to the last bit. */
-static void check(const picture *p, size_t window, const float *sum, const float *square) {
+/* Means by definition, at pixels spread over the picture: they must agree to the last bit. */
+static void check(const picture *p, size_t window, const float *mean) {
     const ptrdiff_t k = (ptrdiff_t)window / 2;
     const size_t step_y = p->rows / 8 + 1, step_x = p->cols / 8 + 1;
     for (size_t y = 0; y < p->rows; y += step_y)
-        for (size_t x = 0; x < p->cols; x += step_x) {
-            int64_t s = 0, q = 0;
-            for (ptrdiff_t dy = -k; dy <= k; ++dy)
-                for (ptrdiff_t dx = -k; dx <= k; ++dx) {
-                    const int64_t v =
-                        p->pixel[reflect((ptrdiff_t)y + dy, p->rows) * p->cols + reflect((ptrdiff_t)x + dx, p->cols)];
-                    s += v;
-                    q += v * v;
-                }
-            if (sum[y * p->cols + x] != (float)s || square[y * p->cols + x] != (float)q)
-                fail("the windowed sums are wrong at row %zu, column %zu", y, x);
-        }
+        for (size_t x = 0; x < p->cols; x += step_x)
+            for (size_t c = 0; c < p->channels; ++c) {
+                int64_t sum = 0;
+                for (ptrdiff_t dy = -k; dy <= k; ++dy)
+                    for (ptrdiff_t dx = -k; dx <= k; ++dx)
+                        sum += p->pixel[(reflect((ptrdiff_t)y + dy, p->rows) * p->cols +
+                                         reflect((ptrdiff_t)x + dx, p->cols)) *
+                                            p->channels +
+                                        c];
+                /* both are below 2^24, so floats hold them, and their quotient is rounded once */
+                if (mean[(y * p->cols + x) * p->channels + c] != (float)sum / (float)(window * window))
+                    fail("the mean is wrong at row %zu, column %zu, channel %zu", y, x, c);
+            }
 }
 
 static unsigned char grey(double value) {
@@ -77,33 +59,45 @@ static unsigned char grey(double value) {
 }
 
 /* Mean, deviation, and the picture normalised by them. */
-static void write_maps(const char *const path[3], const picture *p, size_t window, const float *sum,
-                       const float *square) {
-    const size_t n = p->rows * p->cols;
-    const double area = (double)(window * window);
+static void write_maps(const char *const path[3], const picture *p, unsigned char *mean_bytes, const float *mean,
+                       const float *deviation) {
+    const size_t n = p->rows * p->cols * p->channels;
     char message[PICTURE_MESSAGE];
-    picture map[3];
-    for (int i = 0; i < 3; ++i)
-        map[i] = (picture){p->rows, p->cols, 1, host_alloc(n, 1)};
+    picture map[3] = {*p, *p, *p};
+    map[0].pixel = mean_bytes;
+    for (int i = 1; i < 3; ++i)
+        map[i].pixel = host_alloc(n, 1);
     for (size_t i = 0; i < n; ++i) {
-        const double mean = sum[i] / area, variance = square[i] / area - mean * mean;
-        const double deviation = variance > 0 ? sqrt(variance) : 0;
-        map[0].pixel[i] = grey(mean);
-        map[1].pixel[i] = grey(4 * deviation); /* 64 and more are white */
-        map[2].pixel[i] = grey(deviation < 1 ? 128 : 128 + 48 * (p->pixel[i] - mean) / deviation);
+        const double away = (double)p->pixel[i] - (double)mean[i], d = (double)deviation[i];
+        map[1].pixel[i] = grey(4 * d); /* 64 and more are full */
+        map[2].pixel[i] = grey(d < 1 ? 128 : 128 + 48 * away / d);
     }
     if (!picture_write(3, path, map, message))
         fail("%s", message);
-    for (int i = 0; i < 3; ++i)
-        free(map[i].pixel);
+    free(map[1].pixel);
+    free(map[2].pixel);
+}
+
+/* Colours are kept; where it is transparent, a picture is grey on white. */
+static picture read_photograph(const char *path) {
+    char message[PICTURE_MESSAGE];
+    picture p;
+    if (!picture_read(path, 0, &p, message))
+        fail("%s", message);
+    if (p.channels % 2 == 1)
+        return p;
+    free(p.pixel);
+    if (!picture_read(path, 1, &p, message))
+        fail("%s", message);
+    return p;
 }
 
 int main(int argc, char **argv) {
     static const char how[] = "[-b auto|cpu|cuda] [-w WINDOW] IN.png MEAN.png DEVIATION.png NORMALISED.png\n"
-                              "  -w  width and height of the window: odd, 3 to 257 (15)";
+                              "  -w  width and height of the window: odd, 3 to 257 (31)";
     const char *backend = NULL;
     char *end = NULL;
-    long window = 15;
+    long window = 31;
     for (int option; (option = getopt(argc, argv, "b:w:")) != -1;)
         if (option == 'b')
             backend = optarg;
@@ -114,43 +108,38 @@ int main(int argc, char **argv) {
     if (optind + 4 != argc || (end && *end) || window < 3 || window > 257 || window % 2 == 0)
         usage(how);
 
-    char message[PICTURE_MESSAGE];
-    picture p;
-    if (!picture_read(argv[optind], 1, &p, message))
-        fail("%s", message);
-    const size_t n = p.rows * p.cols, w = (size_t)window;
-    int32_t *host = host_alloc(n, sizeof *host);
-    float *sum = host_alloc(n, sizeof *sum), *square = host_alloc(n, sizeof *square);
-    for (size_t i = 0; i < n; ++i)
-        host[i] = p.pixel[i];
-
+    const picture p = read_photograph(argv[optind]);
+    const size_t n = p.rows * p.cols * p.channels, w = (size_t)window, pitch = p.cols * p.channels;
     gp_context *context = open_context(backend);
-    int32_t *image = device_alloc(context, n * sizeof *image);
-    job j = {context,
-             p.rows,
-             p.cols,
-             w,
-             image,
-             device_alloc(context, n * sizeof *sum),
-             device_alloc(context, n * sizeof *sum)};
-    must(gp_copy(context, image, host, n * sizeof *image));
+    void *in = device_alloc(context, n), *to[RESULTS], *host[RESULTS];
+    must(gp_copy(context, in, p.pixel, n));
+    job j = {.context = context,
+             .in = gp_image(GP_U8, in, p.rows, p.cols, p.channels, pitch),
+             .window = {.struct_size = sizeof j.window, .extent = {w, w}, .border = GP_BORDER_REFLECT_101}};
+    static const struct {
+        gp_reduce_op op;
+        gp_type type;
+        size_t bytes;
+    } want[RESULTS] = {{GP_REDUCE_MEAN, GP_U8, 1}, {GP_REDUCE_MEAN, GP_F32, 4}, {GP_REDUCE_STDDEV, GP_F32, 4}};
+    for (int i = 0; i < RESULTS; ++i) {
+        to[i] = device_alloc(context, n * want[i].bytes);
+        j.result[i] = gp_want(want[i].op, gp_image(want[i].type, to[i], p.rows, p.cols, p.channels, pitch));
+    }
     printf("%s: %zu x %zu, window %zu x %zu\n", argv[optind], p.cols, p.rows, w, w);
-    time_call(context, "window along the rows", along_rows, &j);
-    must(gp_copy(context, sum, j.sum, n * sizeof *sum));
-    must(gp_copy(context, square, j.square, n * sizeof *square));
-    along_columns(context, p.rows, p.cols, w, sum);
-    along_columns(context, p.rows, p.cols, w, square);
-    check(&p, w, sum, square);
+    time_call(context, "mean and deviation", run, &j);
+    for (int i = 0; i < RESULTS; ++i) {
+        host[i] = host_alloc(n, want[i].bytes);
+        must(gp_copy(context, host[i], to[i], n * want[i].bytes));
+        must(gp_free(context, to[i]));
+    }
+    must(gp_free(context, in));
+    gp_context_destroy(context);
+    check(&p, w, host[MEAN]);
 
     const char *const path[] = {argv[optind + 1], argv[optind + 2], argv[optind + 3]};
-    write_maps(path, &p, w, sum, square);
-    must(gp_free(context, image));
-    must(gp_free(context, j.sum));
-    must(gp_free(context, j.square));
-    gp_context_destroy(context);
-    free(sum);
-    free(square);
-    free(host);
+    write_maps(path, &p, host[MEAN_BYTES], host[MEAN], host[DEVIATION]);
+    for (int i = 0; i < RESULTS; ++i)
+        free(host[i]);
     free(p.pixel);
     return close_output();
 }

@@ -81,6 +81,7 @@ for backend in "${backends[@]}"; do
     mkdir -p "$pictures/$backend"
     run_example local_stats -b "$backend" "$data/chelsea.png" "$pictures/$backend/mean.png" \
         "$pictures/$backend/deviation.png" "$pictures/$backend/normalised.png"
+    run_example threshold -b "$backend" "$pictures/$backend/page.png" "$pictures/$backend/black-and-white.png"
     run_example transpose_image -b "$backend" "$data/chelsea.png" "$pictures/$backend/transposed.png"
     run_example statistics -b "$backend" "$data/chelsea.png"
     run_example statistics -b "$backend" "$data/table.npy"
@@ -94,4 +95,4 @@ say "matrix product, the width of its tiles chosen from the device"
 run_example tiled_matmul
 rm -f "$random" "$build/out" "$build/want"
 
-echo "PASSED: every result was checked; the pictures are mean.png, deviation.png, normalised.png and transposed.png in $pictures/${backends[-1]}"
+echo "PASSED: every result was checked; the pictures are mean.png, deviation.png, normalised.png, page.png, black-and-white.png and transposed.png in $pictures/${backends[-1]}"

@@ -37,13 +37,13 @@ _gpuprim() {
         case $command in
         '') words="info kernels explain bench sum reduce window transpose rearrange --help --version" ;;
         info | kernels) words="--format --help --version" ;;
-        explain) words="reduce window rearrange transpose block --device --devices --smem --regs --kernel --op --border --shape --type --axis --axes --format" ;;
+        explain) words="reduce window rearrange transpose block --device --devices --smem --regs --kernel --op --border --shape --window --type --axis --axes --format" ;;
         bench)
             words="reduce reduce_array window transpose rearrange ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
         sum) words="--op --text --binary --backend --format --verbose" ;;
         reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;
-        window) words="--window --border --values --shape --elem --backend --verbose" ;;
+        window) words="--window --size --op --border --values --shape --elem --backend --verbose" ;;
         transpose) words="--shape --elem --backend --verbose" ;;
         rearrange) words="--axes --flip --crop --output --shape --elem --backend --verbose" ;;
         esac

@@ -22,7 +22,8 @@ enum {
     KEY_SHAPE,
     KEY_TYPE,
     KEY_AXIS,
-    KEY_AXES
+    KEY_AXES,
+    KEY_WINDOW
 };
 
 static const char about[] =
@@ -32,6 +33,7 @@ static const char about[] =
     "  reduce N                    gpuprim explain reduce 2^24\n"
     "  reduce --shape AxBxC        gpuprim explain reduce --shape 1000x64 --type f32 --axis 1 --op sum,max\n"
     "  window ROWSxCOLS WINDOW     gpuprim explain window 1080x1920 15\n"
+    "  window --shape AxBxC        gpuprim explain window --shape 480x640x3 --window 31x31 --type u8 --op mean,var\n"
     "  rearrange --shape AxBxC     gpuprim explain rearrange --shape 64x3x512x512 --axes 0,2,3,1 --type u8\n"
     "  transpose ROWSxCOLS ELEM    gpuprim explain transpose 4096x4096 4\n"
     "  block THREADS [REGS [SMEM]] gpuprim explain block 512 11 --device D\n"
@@ -49,11 +51,15 @@ static const struct argp_option explain_options[] = {
      "Of reduce: sum, min, max, and, or, xor (sum); with --shape a list of any that `gpuprim "
      "reduce' takes",
      2},
-    {"shape", KEY_SHAPE, "AxBxC", 0, "Of reduce: an array of up to 8 axes instead of N ints; of rearrange", 2},
-    {"type", KEY_TYPE, "TYPE", 0, "Of the elements of --shape: u8 to f64 (f32)", 2},
+    {"shape", KEY_SHAPE, "AxBxC", 0, "Of reduce, window and rearrange: an array of up to 8 axes", 2},
+    {"window", KEY_WINDOW, "AxBxC", 0, "Of window --shape: the window's extents, from the first axis on", 2},
+    {"type", KEY_TYPE, "TYPE", 0, "With --shape: the elements' type, u8 to f64 (f32)", 2},
     {"axis", KEY_AXIS, "AXIS[,AXIS...]", 0, "Of reduce --shape: axes to reduce (all)", 2},
     {"axes", KEY_AXES, "AXIS,AXIS...", 0, "Of rearrange: all axes in their new order", 2},
-    {"border", KEY_BORDER, "BORDER", 0, "Of window: none, zero, replicate, reflect, reflect_101, wrap (none)", 2},
+    {"border", KEY_BORDER, "BORDER", 0,
+     "Of window: none, zero, replicate, reflect, reflect_101, wrap (none); with --shape also "
+     "shrink",
+     2},
     {0}};
 
 /* Of those that words can tell; a reduction of an array is asked for as `reduce --shape'. */
@@ -65,13 +71,20 @@ static const primitive *primitive_by_name(const char *name) {
 }
 
 static void refuse_options(const request *r, struct argp_state *state) {
+    const gp_operation of = r->of != NULL ? r->of->operation : GP_OPERATION_NONE;
     if (r->is_move != (r->order.count > 0))
         argp_error(state, "%s", r->is_move ? "rearrange takes --shape and --axes" : "--axes is for rearrange");
-    if (r->is_array && (r->of == NULL || r->of->operation != GP_OPERATION_REDUCE))
+    if (r->is_array && of == GP_OPERATION_WINDOW && r->window_rank == 0)
+        argp_error(state, "window takes no --shape without --window");
+    if (r->is_array && of != GP_OPERATION_REDUCE && of != GP_OPERATION_WINDOW)
         argp_error(state, "%s takes no --shape", r->word[0]);
+    if (r->window_rank > 0 && (!r->is_array || of != GP_OPERATION_WINDOW))
+        argp_error(state, "--window is for window --shape");
+    if (r->border == GP_BORDER_SHRINK && !r->is_array)
+        argp_error(state, "border shrink is for window --shape");
     if (!r->is_array && !r->is_move && (r->type != (gp_type)0 || r->what.axes.count > 0 || r->what.axes.all))
         argp_error(state, "--type and --axis need --shape");
-    if (r->op_text != NULL && (r->of == NULL || !r->of->takes_op))
+    if (r->op_text != NULL && (r->of == NULL || (!r->of->takes_op && !r->is_array)))
         argp_error(state, "%s takes no --op", r->word[0]);
     if (r->has_border && (r->of == NULL || !r->of->takes_border))
         argp_error(state, "%s takes no --border", r->word[0]);
@@ -140,7 +153,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->op_text = word;
         return 0;
     case KEY_BORDER:
-        r->border = parse_border(state, word);
+        r->border = parse_window_border(state, word);
         r->has_border = true;
         return 0;
     case KEY_KERNEL:
@@ -149,6 +162,9 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     case KEY_SHAPE:
         r->rank = parse_extents(state, word, r->extent);
         r->is_array = true;
+        return 0;
+    case KEY_WINDOW:
+        r->window_rank = parse_extents(state, word, r->window);
         return 0;
     case KEY_TYPE:
         r->type = parse_type(state, "--type", word);
@@ -221,9 +237,10 @@ static void pin(gp_context *context, const request *r) {
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
     gp_kernel_info kernel;
-    const gp_operation operation = r->is_array  ? GP_OPERATION_REDUCE_ARRAY
-                                   : r->is_move ? GP_OPERATION_REARRANGE_ARRAY
-                                                : r->of->operation;
+    const gp_operation operation = r->is_move           ? GP_OPERATION_REARRANGE_ARRAY
+                                   : !r->is_array       ? r->of->operation
+                                   : r->window_rank > 0 ? GP_OPERATION_WINDOW_ARRAY
+                                                        : GP_OPERATION_REDUCE_ARRAY;
     if (!kernel_find(name, &kernel) || kernel.operation != (int32_t)operation)
         fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
@@ -266,6 +283,8 @@ int explain_main(int argc, char **argv) {
         explain_move(&r, context, source);
     } else if (r.of == NULL) {
         explain_block(&r, context, source);
+    } else if (r.window_rank > 0) {
+        explain_boxes(&r, context, source);
     } else if (r.is_array) {
         explain_array(&r, context, source);
     } else {

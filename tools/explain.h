@@ -17,10 +17,10 @@ typedef struct request {
     const char *op_text; /* NULL: the default */
     bool has_border;     /* given, not the default */
     bool list;
-    size_t smem, regs; /* limits; 0: none */
-    bool is_array;     /* a reduction of an array of any shape: gp_reduce(), not gp_reduce_int() */
-    unsigned rank;
-    size_t extent[GP_AXES];
+    size_t smem, regs;          /* limits; 0: none */
+    bool is_array;              /* a reduction of an array of any shape: gp_reduce(), not gp_reduce_int() */
+    unsigned rank, window_rank; /* 0: no --window */
+    size_t extent[GP_AXES], window[GP_AXES];
     gp_type type;
     reduction what;
     bool is_move; /* a rearrangement of an array of that shape, with its axes in this order */
@@ -38,6 +38,7 @@ void explain_devices(format how);
 void explain_block(const request *r, const gp_context *context, const char *source);
 void explain_move(const request *r, const gp_context *context, const char *source);
 void explain_array(const request *r, const gp_context *context, const char *source);
+void explain_boxes(const request *r, const gp_context *context, const char *source);
 
 /* One problem, or the passes of a reduction of an array. */
 void explain_problems(const request *r, const gp_context *context, size_t count, gp_problem problems[],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpuprim explain reduce --shape: the passes of a reduction of an array, each with its plan. */
-#include "../src/host/reduce_array/array.h"
+/* gpuprim explain reduce --shape, window --shape: the passes over an array, each with its plan. */
+#include "../src/host/window_array/array.h"
 #include "explain.h"
 
 static uintptr_t end_of(const gp_array *a, uintptr_t begin) {
@@ -39,4 +39,35 @@ void explain_array(const request *r, const gp_context *context, const char *sour
         problem[passes].primitive->derive(&problem[passes]);
     }
     explain_problems(r, context, passes, problem, source);
+}
+
+void explain_boxes(const request *r, const gp_context *context, const char *source) {
+    const uintptr_t first = 1 << 20;
+    const gp_array in = gp_dense(r->type, (const void *)first, r->rank, r->extent);
+    gp_window_shape shape = {.struct_size = sizeof shape, .border = (int32_t)r->border};
+    gp_result want[REDUCTION_OPS];
+    gp_window_box box[REDUCTION_OPS];
+    gp_problem problem[REDUCTION_OPS];
+    uintptr_t at = end_of(&in, first);
+    size_t boxes = 0;
+    for (unsigned i = 0; i < r->window_rank; i++)
+        shape.extent[i] = r->window[i];
+    for (size_t i = 0; i < r->what.count; i++) {
+        const bool extreme = r->what.op[i] == GP_REDUCE_MIN || r->what.op[i] == GP_REDUCE_MAX;
+        const gp_type type = extreme ? r->type : GP_F32;
+        want[i] = gp_want((uint32_t)r->what.op[i], gp_dense(type, (const void *)at, r->rank, r->extent));
+        at = end_of(&want[i].to, at);
+    }
+    const gp_window_call call = {&in, &shape, want, r->what.count};
+    must(gp_window_check(&call));
+    for (uint64_t done = 0; gp_window_box_next(&call, &done, &box[boxes]); boxes++) {
+        gp_problem_clear(&problem[boxes], &gp_primitive_window_array);
+        problem[boxes].box = &box[boxes];
+        problem[boxes].primitive->derive(&problem[boxes]);
+    }
+    for (size_t i = 0; i < boxes; i++) {
+        box[i].number = (uint8_t)(i + 1);
+        box[i].of = (uint8_t)boxes;
+    }
+    explain_problems(r, context, boxes, problem, source);
 }

@@ -10,7 +10,8 @@
 enum { KEY_FORMAT = 0x100, KEY_BACKEND, KEY_SHAPE, KEY_ELEM };
 
 const char *const op_words[OPS] = {"sum", "min", "max", "and", "or", "xor"};
-const char *const border_words[BORDERS] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap"};
+const char *const border_words[WINDOW_BORDERS] = {"none",        "zero", "replicate", "reflect",
+                                                  "reflect_101", "wrap", "shrink"};
 
 size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
                   const char *const words[]) {
@@ -149,6 +150,10 @@ unsigned parse_extents(struct argp_state *state, const char *text, size_t extent
 
 gp_border parse_border(struct argp_state *state, const char *text) {
     return (gp_border)word_index(state, "--border", text, BORDERS, border_words);
+}
+
+gp_border parse_window_border(struct argp_state *state, const char *text) {
+    return (gp_border)word_index(state, "--border", text, WINDOW_BORDERS, border_words);
 }
 
 gp_reduce_op parse_op(struct argp_state *state, const char *text) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpuprim window: sums and squares in a window sliding along each row of a file, or mean and deviation. */
+/* gpuprim window: sums and squares in a window sliding along each row of a file, or mean and deviation; and --size.
+ */
 #include "array.h"
+#include "window_box.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BORDER = 0x200, KEY_VALUES, OUTPUTS = 2 };
+enum { KEY_BORDER = 0x200, KEY_VALUES, KEY_SIZE, KEY_OP, OUTPUTS = 2 };
 
 typedef struct request {
     gp_backend backend;
@@ -14,20 +16,44 @@ typedef struct request {
     gp_border border;
     int values; /* 0: as the output's kind suggests; 's' sums, 'm' mean and deviation */
     bool verbose;
-    const char *in, *out[OUTPUTS];
+    const char *in, *out[WINDOW_OUTPUTS];
     size_t outs;
+    size_t box[2]; /* rows, columns; 0: along rows only */
+    reduction what;
 } request;
 
 static const struct argp_option window_options[] = {
     {"window", 'w', "WIDTH", 0, "Width of the window (15)", 0},
+    {"size", KEY_SIZE, "ROWSxCOLS", 0, "A window of rows and columns instead, of which OUTs are the --op", 0},
+    {"op", KEY_OP, "OP[,OP...]", 0,
+     "With --size, an OUT each: sum, sum_squares, mean, var, std, var_sample, std_sample, min, max (mean,std)", 0},
     {"border", KEY_BORDER, "BORDER", 0,
-     "What the window sees outside the row: none, zero, replicate, reflect, reflect_101, wrap (reflect_101)", 0},
+     "What the window sees outside the row: none, zero, replicate, reflect, reflect_101, wrap (reflect_101); with "
+     "--size also shrink",
+     0},
     {"values", KEY_VALUES, "sum|mean", 0,
      "OUT is the sum and OUT2 the sum of squares, or the mean and the standard deviation (mean if OUT is a picture, "
      "else sum)",
      0},
     {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
     {0}};
+
+/* What goes together; operations that have not been given. */
+static void check_box(request *r, struct argp_state *state) {
+    if (r->box[0] == 0 && (r->what.count > 0 || r->border == GP_BORDER_SHRINK))
+        argp_error(state, "--op and border shrink need --size");
+    if (r->box[0] == 0 && r->outs > OUTPUTS)
+        argp_error(state, "too many files");
+    if (r->box[0] > 0 && (r->values != 0 || r->window > 0))
+        argp_error(state, "--size takes no --window and no --values");
+    if (r->box[0] > 0 && r->what.count == 0)
+        r->what =
+            (reduction){.op = {GP_REDUCE_MEAN, GP_REDUCE_STDDEV}, .count = r->outs < OUTPUTS ? r->outs : OUTPUTS};
+    if (r->box[0] > 0 && r->what.count != r->outs)
+        argp_error(state, "%zu operations need as many OUTs, not %zu", r->what.count, r->outs);
+    if (r->window == 0)
+        r->window = 15;
+}
 
 static error_t parse(int key, char *word, struct argp_state *state) {
     request *r = state->input;
@@ -42,7 +68,13 @@ static error_t parse(int key, char *word, struct argp_state *state) {
             argp_error(state, "--window is 1 or more");
         return 0;
     case KEY_BORDER:
-        r->border = parse_border(state, word);
+        r->border = parse_window_border(state, word);
+        return 0;
+    case KEY_SIZE:
+        parse_shape(state, word, &r->box[0], &r->box[1]);
+        return 0;
+    case KEY_OP:
+        parse_ops(state, word, &r->what);
         return 0;
     case KEY_VALUES:
         if (strcmp(word, "sum") != 0 && strcmp(word, "mean") != 0)
@@ -53,7 +85,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->verbose = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num > OUTPUTS)
+        if (state->arg_num > WINDOW_OUTPUTS)
             argp_error(state, "too many files");
         if (state->arg_num == 0)
             r->in = word;
@@ -63,6 +95,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     case ARGP_KEY_END:
         if (r->outs == 0)
             argp_error(state, "IN and OUT are needed");
+        check_box(r, state);
         if (r->values == 's')
             for (size_t i = 0; i < r->outs; i++)
                 if (ends_in(r->out[i], ".png"))
@@ -156,17 +189,23 @@ int window_main(int argc, char **argv) {
     static const struct argp parser = {
         .options = window_options,
         .parser = parse,
-        .args_doc = "IN OUT [OUT2]",
+        .args_doc = "IN OUT [OUT2...]",
         .doc = "Slide a window along each row of IN and write its sum and its sum of squares, or its mean and its "
                "standard deviation.\v"
                "IN is a PNG (made grey), an .npy file of integers (its last axis is the row), or raw signed "
                "little-endian integers with --shape. OUT and OUT2 are float32 of the same shape: .npy by name, else "
                "raw, - is standard output; or .png, rounded to 0..255. With --border none, elements whose window "
-               "leaves the row are 0. No output file is ever left half written.",
+               "leaves the row are 0.\n"
+               "With --size IN may be of any type up to 32 bits and f32, f16; a picture keeps its channels. Extremes "
+               "have IN's type, all else is float32. No output file is ever left half written.",
         .children = children};
-    request r = {.window = 15, .border = GP_BORDER_REFLECT_101};
+    request r = {.border = GP_BORDER_REFLECT_101};
     array in, out[OUTPUTS];
     argp_parse(&parser, argc, argv, 0, NULL, &r);
+    if (r.box[0] > 0) {
+        window_box(&(box_request){r.backend, r.raw, r.box[0], r.box[1], r.border, r.what, r.verbose, r.in, r.out});
+        return 0;
+    }
     array_read(r.in, &r.raw, true, &in);
     int32_t *image = array_to_ints(r.in, &in);
     const size_t count = array_count(&in);

@@ -66,8 +66,9 @@ typedef enum gp_operation {
     GP_OPERATION_REDUCE = 1,
     GP_OPERATION_WINDOW = 2,
     GP_OPERATION_TRANSPOSE = 3,
-    GP_OPERATION_REDUCE_ARRAY = 4,   /* gp_reduce(), gp_reduce_pair() */
-    GP_OPERATION_REARRANGE_ARRAY = 5 /* gp_rearrange(), but for transposes of one matrix: GP_OPERATION_TRANSPOSE */
+    GP_OPERATION_REDUCE_ARRAY = 4,    /* gp_reduce(), gp_reduce_pair() */
+    GP_OPERATION_REARRANGE_ARRAY = 5, /* gp_rearrange(), but for transposes of one matrix: GP_OPERATION_TRANSPOSE */
+    GP_OPERATION_WINDOW_ARRAY = 6     /* gp_window() */
 } gp_operation;
 
 /* Which resource of a multiprocessor decides how many blocks it holds at once. */

@@ -26,6 +26,7 @@
 #define GPUPRIM_H
 
 #include "array.h"
+#include "window.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,16 +79,6 @@ typedef enum gp_memory {
     GP_MEMORY_DEVICE = 0, /* of the context's GPU, which a program cannot touch itself; without a GPU, host memory */
     GP_MEMORY_HOST = 1    /* which a program can touch; pinned where there is a GPU */
 } gp_memory;
-
-/* What a window sees where it leaves its row, for a row a b c d. */
-typedef enum gp_border {
-    GP_BORDER_NONE = 0,        /* nothing is computed there: those columns are left untouched */
-    GP_BORDER_ZERO = 1,        /* 0 0 0 | a b c d | 0 0 0 */
-    GP_BORDER_REPLICATE = 2,   /* a a a | a b c d | d d d */
-    GP_BORDER_REFLECT = 3,     /* c b a | a b c d | d c b */
-    GP_BORDER_REFLECT_101 = 4, /* d c b | a b c d | c b a; a row of one element is replicated */
-    GP_BORDER_WRAP = 5         /* b c d | a b c d | a b c */
-} gp_border;
 
 typedef struct gp_options {
     size_t struct_size;
@@ -273,6 +264,13 @@ GP_API gp_status gp_reduce(gp_context *context, const gp_array *in, const gp_res
  */
 GP_API gp_status gp_reduce_pair(gp_context *context, const gp_array *in, const gp_array *with,
                                 const gp_result *results, size_t count);
+
+/*
+ * Operations of gp_reduce() at every place of `in`, over a window of one or two axes around it. gpuprim/window.h is
+ * its manual.
+ */
+GP_API gp_status gp_window(gp_context *context, const gp_array *in, const gp_window_shape *window,
+                           const gp_result *results, size_t count);
 
 /*
  * Sum and sum of squares of an image in a window sliding along each row:

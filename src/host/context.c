@@ -26,6 +26,11 @@ gp_status gp_context_replan(gp_context *context, const gp_problem *problem) {
             context->move = *problem->move;
         context->problem.move = &context->move;
     }
+    if (problem->box != NULL) {
+        if (!known && problem->box != &context->box)
+            context->box = *problem->box;
+        context->problem.box = &context->box;
+    }
     if (known)
         return GP_OK;
     context->has_problem = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which bytes views cover: see footprint.h. */
 #include "footprint.h"
+#include "reduce_array/pass.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
     while (b != 0) {
@@ -84,6 +85,18 @@ gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_byte
         else
             f->step = common_divisor(sorted[i].stride, f->step);
     }
+    return GP_OK;
+}
+
+gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
+    if (a->type < GP_U8 || a->type > GP_F64)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: type %d is no gp_type", f->name, (int)a->type);
+    const unsigned bytes = gp_type_bytes((unsigned)a->type);
+    if (a->elem_bytes != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", f->name, a->elem_bytes);
+    GP_TRY(gp_footprint_make(f, a, bytes));
+    if (!f->empty && (uintptr_t)a->data % bytes != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", f->name, bytes);
     return GP_OK;
 }
 

@@ -19,6 +19,9 @@ typedef struct gp_footprint {
  */
 gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes);
 
+/* Likewise of elements that have a type, and are to be aligned to it. */
+gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f);
+
 /* GP_ERR_OVERLAP: they share bytes. Exact, but that blocks are taken to lie at every multiple of the step. */
 gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b);
 

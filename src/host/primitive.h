@@ -12,7 +12,8 @@
 #include "reduce_array/pass.h"
 #include "split.h"
 
-#define GP_PRIMITIVES(ENTRY) ENTRY(reduce) ENTRY(window) ENTRY(rearrange) ENTRY(reduce_array) ENTRY(rearrange_array)
+#define GP_PRIMITIVES(ENTRY) \
+    ENTRY(reduce) ENTRY(window) ENTRY(rearrange) ENTRY(reduce_array) ENTRY(rearrange_array) ENTRY(window_array)
 #define GP_PRIMITIVES_MAX 8
 
 /* Where memory lives, as its pointer tells. */

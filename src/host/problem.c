@@ -2,7 +2,7 @@
 /* What problems of all primitives share: an empty one to begin with, and equality of shapes. */
 #include "problem.h"
 #include "rearrange_array/array.h"
-#include "reduce_array/pass.h"
+#include "window_array/box.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -29,5 +29,6 @@ bool gp_problem_same_shape(const gp_problem *a, const gp_problem *b) {
            a->elem_bytes == b->elem_bytes && a->window == b->window && a->window_before == b->window_before &&
            a->col_first == b->col_first && a->col_end == b->col_end && a->bytes_read == b->bytes_read &&
            a->bytes_written == b->bytes_written && (a->pass == NULL || gp_pass_same_shape(a->pass, b->pass)) &&
-           (a->move == NULL || gp_move_same_shape(a->move, b->move));
+           (a->move == NULL || gp_move_same_shape(a->move, b->move)) &&
+           (a->box == NULL || gp_window_same_shape(a->box, b->box));
 }

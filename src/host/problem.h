@@ -38,12 +38,13 @@ typedef struct gp_problem {
 
     /* The data. */
     const void *in;
-    void *out;                  /* transpose */
-    float *sum;                 /* window; may be NULL */
-    float *square;              /* window; may be NULL */
-    int64_t *result;            /* reduce */
-    const struct gp_pass *pass; /* reduce_array: the whole of it, whose shape counts too */
-    const struct gp_move *move; /* rearrange_array: likewise */
+    void *out;                       /* transpose */
+    float *sum;                      /* window; may be NULL */
+    float *square;                   /* window; may be NULL */
+    int64_t *result;                 /* reduce */
+    const struct gp_pass *pass;      /* reduce_array: the whole of it, whose shape counts too */
+    const struct gp_move *move;      /* rearrange_array: likewise */
+    const struct gp_window_box *box; /* window_array: likewise */
 } gp_problem;
 
 /* Each checks every argument, fills the problem (space left at the processor), or fails and names the argument. */

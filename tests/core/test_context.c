@@ -368,7 +368,7 @@ static void the_catalogue_is_sound(void **state) {
     gp_kernel_info a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     for (size_t i = 0; i < gp_kernel_count(); i++) {
         assert_int_equal(gp_kernel_at(i, &a), GP_OK);
-        assert_in_range(a.operation, GP_OPERATION_REDUCE, GP_OPERATION_REARRANGE_ARRAY);
+        assert_in_range(a.operation, GP_OPERATION_REDUCE, GP_OPERATION_WINDOW_ARRAY);
         assert_true(strlen(a.name) > 4 && strlen(a.about) > 10 && !strchr(a.about, '\n'));
         if (a.flags & GP_KERNEL_GPU)
             assert_in_range(a.regs_per_thread, 1, 255);

@@ -88,7 +88,12 @@ static void members_stay_where_they_are(void **state) {
                    AT(gp_array, stride, 88),
                    AT(gp_result, op, 0),
                    AT(gp_result, reserved, 4),
-                   AT(gp_result, to, 8)};
+                   AT(gp_result, to, 8),
+                   AT(gp_window_shape, struct_size, 0),
+                   AT(gp_window_shape, extent, 8),
+                   AT(gp_window_shape, shift, 72),
+                   AT(gp_window_shape, border, 136),
+                   AT(gp_window_shape, reserved, 140)};
     for (size_t i = 0; i < COUNT(members); i++)
         if (members[i].is != members[i].was)
             fail_msg("%s is at %zu, not at %zu", members[i].name, members[i].is, members[i].was);
@@ -103,6 +108,7 @@ static void structs_do_not_shrink(void **state) {
     assert_true(sizeof(gp_occupancy_info) >= 72);
     assert_int_equal(sizeof(gp_array), 152); /* these two stand in arrays and never grow */
     assert_int_equal(sizeof(gp_result), 160);
+    assert_true(sizeof(gp_window_shape) >= 144);
 }
 
 /* Of each enumeration the names in order, from 0. */
@@ -134,10 +140,11 @@ static void names_keep_their_numbers(void **state) {
                                    GP_REDUCE_MAX_ABS_DIFF, GP_REDUCE_COUNT_DIFF};
     static const int types[] = {GP_U8,  GP_S8,  GP_U16, GP_S16,  GP_U32, GP_S32,
                                 GP_U64, GP_S64, GP_F16, GP_BF16, GP_F32, GP_F64};
-    static const int borders[] = {GP_BORDER_NONE,    GP_BORDER_ZERO,        GP_BORDER_REPLICATE,
-                                  GP_BORDER_REFLECT, GP_BORDER_REFLECT_101, GP_BORDER_WRAP};
-    static const int operations[] = {GP_OPERATION_NONE,      GP_OPERATION_REDUCE,       GP_OPERATION_WINDOW,
-                                     GP_OPERATION_TRANSPOSE, GP_OPERATION_REDUCE_ARRAY, GP_OPERATION_REARRANGE_ARRAY};
+    static const int borders[] = {GP_BORDER_NONE,        GP_BORDER_ZERO, GP_BORDER_REPLICATE, GP_BORDER_REFLECT,
+                                  GP_BORDER_REFLECT_101, GP_BORDER_WRAP, GP_BORDER_SHRINK};
+    static const int operations[] = {
+        GP_OPERATION_NONE,         GP_OPERATION_REDUCE,          GP_OPERATION_WINDOW,      GP_OPERATION_TRANSPOSE,
+        GP_OPERATION_REDUCE_ARRAY, GP_OPERATION_REARRANGE_ARRAY, GP_OPERATION_WINDOW_ARRAY};
     static const int limits[] = {GP_LIMIT_NONE, GP_LIMIT_THREADS, GP_LIMIT_REGISTERS, GP_LIMIT_SHARED_MEMORY,
                                  GP_LIMIT_BLOCKS};
     static const unsigned flags[] = {GP_KERNEL_GPU, GP_KERNEL_STUDY, GP_KERNEL_MODULO_32, GP_KERNEL_FLOAT};

@@ -82,7 +82,7 @@ ctypes() {
 destdir() {
     local stage=$work/stage wanted file
     DESTDIR=$stage cmake --install "$build" --prefix /opt/gp >/dev/null
-    wanted="include/gpuprim/gpuprim.h include/gpuprim/array.h include/gpuprim/explain.h $libdir/libgpuprim.so \
+    wanted="include/gpuprim/gpuprim.h include/gpuprim/array.h include/gpuprim/explain.h include/gpuprim/window.h $libdir/libgpuprim.so \
         $libdir/libgpuprim.so.0 $libdir/libgpuprim.a \
         $libdir/pkgconfig/gpuprim.pc $libdir/cmake/gpuprim/gpuprim-config.cmake $libdir/cmake/gpuprim/gpuprim-config-version.cmake"
     for file in $wanted; do

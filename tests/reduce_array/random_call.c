@@ -6,102 +6,96 @@
 #include "../reduce/data_sets.h"
 #include "oracle_array.h"
 
-#define FILL 0xa5
-
-typedef struct source {
-    uint64_t state;
-} source;
-
-static uint64_t draw(source *s, uint64_t below) {
+uint64_t random_draw(random_source *s, uint64_t below) {
     return cases_random(&s->state) % below;
 }
 
-static bool chance(source *s, unsigned percent) {
-    return draw(s, 100) < percent;
+bool random_chance(random_source *s, unsigned percent) {
+    return random_draw(s, 100) < percent;
 }
 
-static void shuffle(source *s, unsigned order[GP_AXES], unsigned count) {
+static void shuffle(random_source *s, unsigned order[GP_AXES], unsigned count) {
     for (unsigned i = 0; i < count; i++)
         order[i] = i;
     for (unsigned i = count; i > 1; i--) {
-        const unsigned other = (unsigned)draw(s, i), last = order[i - 1];
+        const unsigned other = (unsigned)random_draw(s, i), last = order[i - 1];
         order[i - 1] = order[other];
         order[other] = last;
     }
 }
 
 /* Strides for a view whose extents are set, in memory of its own; repeated: strides of 0 may be. */
-static void place(source *s, random_array *a, bool repeated) {
+void random_array_place(random_source *s, random_array *a, bool repeated) {
     gp_array *v = &a->view;
     const size_t bytes = oracle_bytes(v->type);
     size_t span = 1, first = 0, last = 0;
     unsigned order[GP_AXES];
-    const bool plain = chance(s, 40);
+    const bool plain = random_chance(s, 40);
     shuffle(s, order, v->rank);
     for (unsigned i = 0; i < v->rank; i++) {
         const unsigned axis = plain ? v->rank - 1 - i : order[i];
-        const size_t n = v->extent[axis], stride = span + (plain || chance(s, 70) ? 0 : draw(s, 5));
+        const size_t n = v->extent[axis], stride = span + (plain || random_chance(s, 70) ? 0 : random_draw(s, 5));
         v->stride[axis] = (ptrdiff_t)stride;
-        if (repeated && !plain && chance(s, 10))
+        if (repeated && !plain && random_chance(s, 10))
             v->stride[axis] = 0;
         else if (n > 1)
             span = stride * (n - 1) + span;
-        if (!plain && chance(s, 25))
+        if (!plain && random_chance(s, 25))
             v->stride[axis] = -v->stride[axis];
         if (n > 1 && v->stride[axis] < 0)
             first += (size_t)-v->stride[axis] * (n - 1);
         if (n > 1 && v->stride[axis] > 0)
             last += (size_t)v->stride[axis] * (n - 1);
-        if (n <= 1 && chance(s, 50))
+        if (n <= 1 && random_chance(s, 50))
             v->stride[axis] = (ptrdiff_t)cases_random(&s->state);
     }
-    const size_t before = draw(s, 20), elements = before + first + last + 1 + draw(s, 20);
+    const size_t before = random_draw(s, 20), elements = before + first + last + 1 + random_draw(s, 20);
     a->bytes = elements * bytes;
     a->memory = malloc(a->bytes);
     assert_non_null(a->memory);
     v->data = a->memory + (before + first) * bytes;
     for (unsigned axis = 0; axis < v->rank; axis++)
-        if (v->extent[axis] == 0 && chance(s, 30))
+        if (v->extent[axis] == 0 && random_chance(s, 30))
             v->data = NULL;
 }
 
-static void fill(source *s, random_array *a) {
-    const data_set set = (data_set)draw(s, DATA_SETS);
+void random_array_fill(random_source *s, random_array *a) {
+    const data_set set = (data_set)random_draw(s, DATA_SETS);
     data_set_fill(a->memory, (gp_type)a->view.type, a->bytes / oracle_bytes(a->view.type), set,
                   cases_random(&s->state));
-    if (chance(s, 20)) /* few values: ties, zeros, pairs that are equal */
+    if (random_chance(s, 20)) /* few values: ties, zeros, pairs that are equal */
         for (size_t i = 0, n = oracle_bytes(a->view.type); i + n <= a->bytes; i += n)
-            if (!chance(s, 30))
-                memcpy(a->memory + i, a->memory + draw(s, 3) % (a->bytes / n) * n, n);
+            if (!random_chance(s, 30))
+                memcpy(a->memory + i, a->memory + random_draw(s, 3) % (a->bytes / n) * n, n);
 }
 
-static void choose_extents(source *s, gp_array *v, size_t elements) {
-    size_t left = 1 + draw(s, elements);
-    const unsigned lone = chance(s, 40) && v->rank > 0 ? (unsigned)draw(s, v->rank) : GP_AXES;
+static void choose_extents(random_source *s, gp_array *v, size_t elements) {
+    size_t left = 1 + random_draw(s, elements);
+    const unsigned lone = random_chance(s, 40) && v->rank > 0 ? (unsigned)random_draw(s, v->rank) : GP_AXES;
     for (unsigned axis = 0; axis < v->rank; axis++) {
         size_t most = axis == lone || v->rank == 1 ? left : left < 9 ? left : 9;
-        v->extent[axis] = 1 + draw(s, most);
+        v->extent[axis] = 1 + random_draw(s, most);
         left /= v->extent[axis];
-        if (chance(s, 2))
+        if (random_chance(s, 2))
             v->extent[axis] = 0;
     }
 }
 
-static uint32_t choose_op(source *s, random_call *call, bool where) {
+static uint32_t choose_op(random_source *s, random_call *call, bool where) {
     static const uint32_t pairs[] = {GP_REDUCE_DOT, GP_REDUCE_SUM_ABS_DIFF, GP_REDUCE_SUM_SQUARE_DIFF,
                                      GP_REDUCE_MAX_ABS_DIFF, GP_REDUCE_COUNT_DIFF};
-    const uint32_t skip = chance(s, 25) ? GP_SKIP_NAN : 0;
+    const uint32_t skip = random_chance(s, 25) ? GP_SKIP_NAN : 0;
     if (call->pair && !where)
-        return pairs[draw(s, COUNT(pairs))] | skip;
+        return pairs[random_draw(s, COUNT(pairs))] | skip;
     uint32_t op;
     do {
-        op = (uint32_t)draw(s, 18);
+        op = (uint32_t)random_draw(s, 18);
     } while (call->in.view.type >= GP_F16 && op >= GP_REDUCE_AND && op <= GP_REDUCE_XOR);
     return op | skip | (where ? GP_WHERE : 0);
 }
 
 /* One that the header's table has for the operation. */
-static int32_t choose_type(source *s, int32_t in, uint32_t op) {
+static int32_t choose_type(random_source *s, int32_t in, uint32_t op) {
     static const int32_t of_ints[] = {GP_S64, GP_U64, GP_F64, GP_F32},
                          of_floats[] = {GP_F64, GP_F32, GP_F16, GP_BF16};
     switch (op & 0xff) {
@@ -111,14 +105,14 @@ static int32_t choose_type(source *s, int32_t in, uint32_t op) {
     case GP_REDUCE_DOT:
     case GP_REDUCE_SUM_ABS_DIFF:
     case GP_REDUCE_SUM_SQUARE_DIFF:
-        return in < GP_F16 ? of_ints[draw(s, 4)] : of_floats[draw(s, 4)];
+        return in < GP_F16 ? of_ints[random_draw(s, 4)] : of_floats[random_draw(s, 4)];
     case GP_REDUCE_MEAN:
-        return of_floats[draw(s, 4)];
+        return of_floats[random_draw(s, 4)];
     case GP_REDUCE_ARGMIN:
     case GP_REDUCE_ARGMAX:
     case GP_REDUCE_COUNT:
     case GP_REDUCE_COUNT_DIFF:
-        return of_ints[draw(s, 2)];
+        return of_ints[random_draw(s, 2)];
     case GP_REDUCE_MAX_ABS:
     case GP_REDUCE_MAX_ABS_DIFF:
         return in < GP_F16 && in % 2 == 0 ? in - 1 : in;
@@ -127,9 +121,9 @@ static int32_t choose_type(source *s, int32_t in, uint32_t op) {
     case GP_REDUCE_STDDEV:
     case GP_REDUCE_VARIANCE_SAMPLE:
     case GP_REDUCE_STDDEV_SAMPLE:
-        return of_floats[draw(s, 2)];
+        return of_floats[random_draw(s, 2)];
     default:
-        return in == GP_S32 && chance(s, 50) ? GP_S64 : in;
+        return in == GP_S32 && random_chance(s, 50) ? GP_S64 : in;
     }
 }
 
@@ -138,7 +132,7 @@ static void expect(random_call *call, size_t i) {
     gp_result result = call->results[i];
     call->wanted[i] = malloc(to->bytes);
     assert_non_null(call->wanted[i]);
-    memset(call->wanted[i], FILL, to->bytes);
+    memset(call->wanted[i], RANDOM_FILL, to->bytes);
     if (to->view.data != NULL)
         result.to.data = call->wanted[i] + ((unsigned char *)to->view.data - to->memory);
     const gp_status status = oracle_array(&call->in.view, call->pair ? &call->with.view : NULL, &result);
@@ -160,24 +154,24 @@ static void label(random_call *call, uint64_t seed) {
 }
 
 void random_call_make(random_call *call, uint64_t seed, size_t elements) {
-    source s = {seed};
+    random_source s = {seed};
     gp_array *in = &call->in.view;
-    *call = (random_call){.pair = chance(&s, 30), .count = 1 + draw(&s, RANDOM_RESULTS)};
-    const bool where = call->pair && chance(&s, 40);
-    in->type = 1 + (int32_t)draw(&s, 12);
-    in->rank = (uint32_t)(chance(&s, 50) ? draw(&s, 3) : draw(&s, GP_AXES + 1));
+    *call = (random_call){.pair = random_chance(&s, 30), .count = 1 + random_draw(&s, RANDOM_RESULTS)};
+    const bool where = call->pair && random_chance(&s, 40);
+    in->type = 1 + (int32_t)random_draw(&s, 12);
+    in->rank = (uint32_t)(random_chance(&s, 50) ? random_draw(&s, 3) : random_draw(&s, GP_AXES + 1));
     choose_extents(&s, in, elements);
-    place(&s, &call->in, true);
-    fill(&s, &call->in);
+    random_array_place(&s, &call->in, true);
+    random_array_fill(&s, &call->in);
     if (call->pair) {
         call->with.view = *in;
-        call->with.view.type = where ? 1 + (int32_t)draw(&s, 12) : in->type;
-        place(&s, &call->with, true);
-        fill(&s, &call->with);
-        if (call->with.bytes == call->in.bytes && chance(&s, 20))
+        call->with.view.type = where ? 1 + (int32_t)random_draw(&s, 12) : in->type;
+        random_array_place(&s, &call->with, true);
+        random_array_fill(&s, &call->with);
+        if (call->with.bytes == call->in.bytes && random_chance(&s, 20))
             memcpy(call->with.memory, call->in.memory, call->in.bytes);
     }
-    const unsigned kept = (unsigned)draw(&s, 256) & (unsigned)draw(&s, 256);
+    const unsigned kept = (unsigned)random_draw(&s, 256) & (unsigned)random_draw(&s, 256);
     for (size_t i = 0; i < call->count; i++) {
         gp_result *result = &call->results[i];
         random_array *to = &call->to[i];
@@ -188,8 +182,8 @@ void random_call_make(random_call *call, uint64_t seed, size_t elements) {
             to->view.extent[axis] = kept >> axis & 1 ? in->extent[axis] : 1;
             all = all && to->view.extent[axis] == 1;
         }
-        to->view.rank = all && chance(&s, 50) ? 0 : in->rank;
-        place(&s, to, false);
+        to->view.rank = all && random_chance(&s, 50) ? 0 : in->rank;
+        random_array_place(&s, to, false);
         result->to = to->view;
         expect(call, i);
     }
@@ -207,7 +201,7 @@ void random_call_free(random_call *call) {
 
 void random_call_reset(random_call *call) {
     for (size_t i = 0; i < call->count; i++)
-        memset(call->to[i].memory, FILL, call->to[i].bytes);
+        memset(call->to[i].memory, RANDOM_FILL, call->to[i].bytes);
 }
 
 static size_t packed(size_t bytes) {
@@ -257,6 +251,8 @@ void random_call_unpack(random_call *call, const unsigned char *results) {
 }
 
 gp_status random_call_run(random_call *call, gp_context *context) {
+    if (call->is_window)
+        return gp_window(context, &call->in.view, &call->window, call->results, call->count);
     if (call->pair)
         return gp_reduce_pair(context, &call->in.view, &call->with.view, call->results, call->count);
     return gp_reduce(context, &call->in.view, call->results, call->count);
@@ -266,7 +262,7 @@ bool random_call_check(const random_call *call, char *words, size_t size) {
     for (size_t i = 0; i < call->count; i++)
         for (size_t b = 0; b < call->to[i].bytes; b++) {
             const unsigned got = call->to[i].memory[b],
-                           want = call->status == GP_ERR_EMPTY ? FILL : call->wanted[i][b];
+                           want = call->status == GP_ERR_EMPTY ? RANDOM_FILL : call->wanted[i][b];
             if (got == want)
                 continue;
             snprintf(words, size, "results[%zu], byte %zu: 0x%02x, not 0x%02x", i, b, got, want);

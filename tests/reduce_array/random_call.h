@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls of gp_reduce() and gp_reduce_pair(), with what they owe. All memory is the host's, unless the call is
- * moved. */
+/* Random calls of gp_reduce(), gp_reduce_pair() and gp_window(), with what they owe. All memory is the host's, unless
+ * the call is moved. */
 #ifndef TESTS_RANDOM_CALL_H
 #define TESTS_RANDOM_CALL_H
 
@@ -18,6 +18,8 @@ typedef struct random_array {
 
 typedef struct random_call {
     bool pair;
+    bool is_window; /* gp_window(), with `window` */
+    gp_window_shape window;
     random_array in, with; /* with: of a pair */
     size_t count;
     gp_result results[RANDOM_RESULTS]; /* whose views are those of `to` */
@@ -27,7 +29,25 @@ typedef struct random_call {
     char label[320];
 } random_call;
 
-/* The same for the same seed. elements: of the input, at most about. */
+/* ---- what calls are made of ---- */
+
+typedef struct random_source {
+    uint64_t state;
+} random_source;
+
+uint64_t random_draw(random_source *s, uint64_t below);
+bool random_chance(random_source *s, unsigned percent);
+
+/* Strides and memory for a view whose type, rank and extents are set; repeated: strides of 0 may be. */
+void random_array_place(random_source *s, random_array *a, bool repeated);
+void random_array_fill(random_source *s, random_array *a);
+
+/* What stands in results before a call. */
+#define RANDOM_FILL 0xa5
+
+/* ---- calls ---- */
+
+/* One of gp_reduce() or gp_reduce_pair(): the same for the same seed. elements: of the input, at most about. */
 void random_call_make(random_call *call, uint64_t seed, size_t elements);
 void random_call_free(random_call *call);
 

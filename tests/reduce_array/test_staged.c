@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions of host data on a made-up GPU: which bytes are copied, where results go, what lies between them. Passes
- * are computed by the processor's reference row. Link as fake_cuda.h says, with fake_pieces.c.
+ * Reductions and windows of host data on a made-up GPU: which bytes are copied, where results go, what lies between
+ * them. Passes and boxes are computed by the processor's reference rows. Link as fake_cuda.h says, with
+ * fake_pieces.c.
  */
 #include "../../src/device/gpu.h"
 #include "../cases.h"
 #include "../check.h"
 #include "../stage/fake_cuda.h"
+#include "../window_array/random_window.h"
 #include "random_call.h"
 
 #define CALLS 3000
@@ -72,6 +74,28 @@ static void random_calls(void **state) {
     printf("cases: %d calls, %zu passes\n", CALLS, fake_pieces);
 }
 
+static bool gpu_has(gp_operation operation) {
+    gp_kernel_info info = {.struct_size = sizeof info};
+    for (size_t i = 0; gp_kernel_at(i, &info) == GP_OK; i++)
+        if (info.operation == (int32_t)operation && (info.flags & GP_KERNEL_GPU))
+            return true;
+    return false;
+}
+
+static void random_windows(void **state) {
+    (void)state;
+    if (!gpu_has(GP_OPERATION_WINDOW_ARRAY))
+        skip();
+    const size_t before = fake_pieces;
+    for (size_t i = 0; i < CALLS; i++) {
+        random_call call;
+        random_window_make(&call, cases_seed() + i, i % 50 == 0 ? 20000 : 1000);
+        run_one(&call, (unsigned)(i % 4));
+        random_call_free(&call);
+    }
+    printf("cases: %d windows, %zu boxes\n", CALLS, fake_pieces - before);
+}
+
 /* Results in pageable memory of data on the device: no memory is asked for, and the call has waited. */
 static void scalars_need_no_memory(void **state) {
     (void)state;
@@ -114,6 +138,6 @@ static void no_memory_is_said_in_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_is_said_in_words), cmocka_unit_test(random_calls),
-                                       cmocka_unit_test(scalars_need_no_memory)};
+                                       cmocka_unit_test(random_windows), cmocka_unit_test(scalars_need_no_memory)};
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

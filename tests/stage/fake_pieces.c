@@ -3,6 +3,7 @@
 #include "../../src/device/gpu.h"
 #include "../../src/host/rearrange_array/cpu.h"
 #include "../../src/host/reduce_array/cpu.h"
+#include "../../src/host/window_array/cpu.h"
 #include "../check.h"
 #include "../oracle.h"
 #include "fake_cuda.h"
@@ -46,6 +47,9 @@ gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const 
         context->gpu->slot->done = context->gpu->sequence;
     } else if (problem->primitive == &gp_primitive_rearrange_array) {
         return gp_launch_rearrange_array_cpu(context, plan, problem);
+    } else if (problem->primitive == &gp_primitive_window_array) {
+        (void)gp_launch_window_array_cpu(context, plan, problem);
+        context->gpu->slot->done = context->gpu->sequence;
     } else if (problem->primitive == &gp_primitive_window) {
         window_piece(problem);
     } else {

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from fractions import Fraction
 
 from exact_results import expected, same
 from npy_files import npy
@@ -161,26 +162,27 @@ def reflect(i, length):
 
 
 def grey(value):
-    return (int(min(255, max(0, value)) + 0.5),)
+    return int(min(255, max(0, value)) + 0.5)
 
 
 def local_stats(pixels, window):
-    """The three pictures by definition, in the arithmetic of the example: sums exact, the rest in doubles."""
+    """The three pictures by definition: mean and deviation are exact and rounded once, the rest is in doubles."""
     rows, cols, k = len(pixels), len(pixels[0]), window // 2
-    to_float = lambda i: struct.unpack("f", struct.pack("f", i))[0]
     maps = [[], [], []]
     for y in range(rows):
         lines = [[] for _ in maps]
         for x in range(cols):
-            seen = [pixels[reflect(y + dy, rows)][reflect(x + dx, cols)][0]
-                    for dy in range(-k, k + 1) for dx in range(-k, k + 1)]
-            n = float(window * window)
-            mean = to_float(sum(seen)) / n
-            variance = to_float(sum(v * v for v in seen)) / n - mean * mean
-            deviation = math.sqrt(variance) if variance > 0 else 0
-            lines[0].append(grey(mean))
-            lines[1].append(grey(4 * deviation))
-            lines[2].append(grey(128 if deviation < 1 else 128 + 48 * (pixels[y][x][0] - mean) / deviation))
+            around = [pixels[reflect(y + dy, rows)][reflect(x + dx, cols)]
+                      for dy in range(-k, k + 1) for dx in range(-k, k + 1)]
+            found = [], [], []
+            for c, value in enumerate(pixels[y][x]):
+                seen = [p[c] for p in around]
+                mean, deviation = (expected(op, seen, "f32") for op in ("mean", "std"))
+                found[0].append(round(Fraction(sum(seen), window * window)))  # ties to even
+                found[1].append(grey(4 * deviation))
+                found[2].append(grey(128 if deviation < 1 else 128 + 48 * (value - mean) / deviation))
+            for line, values in zip(lines, found):
+                line.append(tuple(values))
         for m, line in zip(maps, lines):
             m.append(line)
     return maps
@@ -189,24 +191,25 @@ def local_stats(pixels, window):
 def test_local_stats():
     global checks
     outputs = ["mean.png", "deviation.png", "normalised.png"]
-    for rows, cols, window in ((24, 37, 15), (40, 9, 3), (1, 1, 3), (1, 50, 5), (31, 1, 7), (6, 8, 31)):
-        pixels = noise(rows, cols, 1)
-        put("in.png", make_png(pixels, 0))
+    for rows, cols, window, channels in ((24, 37, 15, 1), (40, 9, 3, 3), (1, 1, 3, 1), (1, 50, 5, 3), (31, 1, 7, 1),
+                                         (6, 8, 31, 3)):
+        pixels = noise(rows, cols, channels)
+        put("in.png", make_png(pixels, 0 if channels == 1 else 2))
         out = good("local_stats", "-w", str(window), "in.png", *outputs)
-        assert "window along the rows: window_" in out, out
+        assert "mean and deviation: window_array_" in out, out
         for name, want in zip(outputs, local_stats(pixels, window)):
-            assert read_png(name) == (1, want), (name, rows, cols, window)
+            assert read_png(name) == (channels, want), (name, rows, cols, window)
         checks += 1
-    flat = [[(200,)] * 20] * 20
+    flat = [[(200, 200, 200)] * 20] * 20
     put("in.png", make_png([[(200, 200, 200)] * 20] * 20, 2))
     good("local_stats", "in.png", *outputs)
-    assert [read_png(name)[1] for name in outputs] == [flat, [[(0,)] * 20] * 20, [[(128,)] * 20] * 20]
+    assert [read_png(name)[1] for name in outputs] == [flat, [[(0, 0, 0)] * 20] * 20, [[(128, 128, 128)] * 20] * 20]
     put("in.png", make_png([[(0, 0)] * 20] * 20, 4))  # wholly transparent: white shows
     good("local_stats", "in.png", *outputs)
     assert read_png("mean.png")[1] == [[(255,)] * 20] * 20
     put("in.png", make_png([[(10, 200, 90)] * 20] * 20, 2))
     good("local_stats", "in.png", *outputs)
-    assert read_png("mean.png")[1] == [[((77 * 10 + 150 * 200 + 29 * 90 + 128) // 256,)] * 20] * 20
+    assert read_png("mean.png")[1] == [[(10, 200, 90)] * 20] * 20
     put("in.png", make_png([[(10, 200, 90, 131)] * 20] * 20, 6))
     good("local_stats", "in.png", *outputs)
     seen = ((77 * 10 + 150 * 200 + 29 * 90 + 128) // 256 * 131 + 255 * (255 - 131)) / 255
@@ -215,12 +218,16 @@ def test_local_stats():
     good("local_stats", photograph, *outputs)
     for name in outputs:
         n, pixels = read_png(name)
-        assert (n, len(pixels), len(pixels[0])) == (1, 300, 451)
+        assert (n, len(pixels), len(pixels[0])) == (3, 300, 451)
     assert not stat.S_IMODE(os.stat("mean.png").st_mode) & 0o111
     good("local_stats", "mean.png", "mean.png", "deviation.png", "normalised.png")  # onto itself
     for name in outputs:
         os.unlink(name)
-    checks += 6
+    out = good("threshold", "page.png", "black.png")
+    assert re.search("^wrong pixels of 96000: 0, by one threshold for the page at least [1-9]", out, re.M), out
+    n, pixels = read_png("black.png")
+    assert n == 1 and {p for line in pixels for p in line} == {(0,), (255,)}
+    checks += 7
 
 
 def check_statistics(name, columns, width=0):

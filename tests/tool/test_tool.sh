@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the command gpuprim as its users do, with good and bad arguments and files. No GPU is needed, none is used.
-# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|bench
+# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|window|bench
 set -euo pipefail
 
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -383,8 +383,12 @@ test_reduce() {
     done
 }
 
+test_window() {
+    python3 "$here/test_tool_window.py" "$tool" "$tree"
+}
+
 case ${3:-} in
-look | files | reduce | bench)
+look | files | reduce | window | bench)
     command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
     "test_$3"
     ;;

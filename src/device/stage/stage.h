@@ -95,7 +95,7 @@ bool gp_stage_help(gp_stage *stage);
 /* Runs all pieces and waits for the last. */
 gp_status gp_stage_run(gp_stage_job *job);
 
-/* A pass with host memory among its arrays, which is not cut into pieces. */
+/* A pass, or a box of windows, with host memory among its arrays, which is not cut into pieces. */
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
 /* Likewise a move. */

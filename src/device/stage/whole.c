@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passes with host memory among their arrays. Inputs are copied to the device as a whole, gaps and all; results are
- * written there without gaps and come back element by element, so that nothing between them is touched.
+ * Passes and boxes of windows with host memory among their arrays. Inputs are copied to the device as a whole, gaps
+ * and all; results are written there without gaps and come back element by element, so that nothing between them is
+ * touched.
  */
 #include "stage.h"
 
@@ -9,8 +10,10 @@
 
 typedef struct whole {
     gp_context *context;
-    const gp_pass *pass; /* as it was asked for */
-    gp_pass moved;       /* with addresses that the device reaches */
+    const gp_pass *pass;      /* as it was asked for */
+    const gp_window_box *box; /* whose results `pass` then has; or NULL */
+    gp_pass moved;            /* with addresses that the device reaches */
+    gp_window_box moved_box;
     bool host[GP_OPERANDS];
     size_t first[GP_OPERANDS]; /* of its bytes in staging memory */
     size_t bytes;
@@ -19,6 +22,8 @@ typedef struct whole {
 #define RESULT 2 /* operand of the first result */
 
 static gp_pass_span input_span(const whole *w, unsigned operand) {
+    if (w->box != NULL)
+        return (gp_pass_span){w->box->in, gp_window_input_bytes(w->box)};
     return gp_pass_input_span(w->pass, operand == 1);
 }
 
@@ -66,6 +71,11 @@ static void set_addresses(whole *w, unsigned char *memory) {
     for (unsigned r = 0; r < moved->results; r++)
         if (w->host[RESULT + r])
             set_result(w, r, memory);
+    if (w->box == NULL)
+        return;
+    w->moved_box.in = moved->in;
+    memcpy(w->moved_box.to, moved->to, sizeof moved->to);
+    memcpy(w->moved_box.result, moved->result, sizeof moved->result);
 }
 
 static gp_status copy_in(const whole *w, unsigned char *memory) {
@@ -107,7 +117,7 @@ static gp_status copy_out(const whole *w, unsigned r) {
 static bool may_overflow(const gp_pass *pass) {
     for (unsigned r = 0; r < pass->results; r++)
         if (pass->wants & (GP_WANT_SUM | GP_WANT_ABS | GP_WANT_SQUARES | GP_WANT_DOT) &&
-            !gp_type_is_float(pass->result[r].type))
+            (pass->result[r].type == GP_S64 || pass->result[r].type == GP_U64))
             return true;
     return false;
 }
@@ -137,10 +147,19 @@ static gp_status run(whole *w, gp_problem *local, unsigned char *memory) {
 
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]) {
     gp_gpu *gpu = context->gpu;
-    whole w = {.context = context, .pass = problem->pass, .moved = *problem->pass};
+    whole w = {.context = context, .box = problem->box};
     gp_problem local = *problem;
+    gp_pass of_box;
     unsigned slots = 1;
-    local.pass = &w.moved;
+    if (w.box != NULL) {
+        gp_window_as_pass(w.box, &of_box);
+        w.moved_box = *w.box;
+        local.box = &w.moved_box;
+    } else {
+        local.pass = &w.moved;
+    }
+    w.pass = w.box != NULL ? &of_box : problem->pass;
+    w.moved = *w.pass;
     lay_out(&w, operand);
     if (w.bytes == 0)
         return run(&w, &local, NULL);

@@ -36,6 +36,9 @@ unsigned gp_result_types(const gp_operation_facts *facts, unsigned type);
 
 const char *gp_type_name(unsigned type);
 
+/* "results[12].to": `tail` is what stands behind the number. */
+void gp_name_result(char name[24], size_t i, const char *tail);
+
 /* Checks all arguments; fails and names argument and axis. */
 gp_status gp_reduce_check(const gp_reduce_call *call);
 

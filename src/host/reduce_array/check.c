@@ -4,19 +4,6 @@
 #include "array.h"
 #include <string.h>
 
-/* What is no view of elements with a type, that no memory can hold or that is not aligned. */
-static gp_status measure_view(const gp_array *a, gp_footprint *f) {
-    if (a->type < GP_U8 || a->type > GP_F64)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: type %d is no gp_type", f->name, (int)a->type);
-    const unsigned bytes = gp_type_bytes((unsigned)a->type);
-    if (a->elem_bytes != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", f->name, a->elem_bytes);
-    GP_TRY(gp_footprint_make(f, a, bytes));
-    if (!f->empty && (uintptr_t)a->data % bytes != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", f->name, bytes);
-    return GP_OK;
-}
-
 static gp_status check_operation(const gp_reduce_call *call, const char *name, const gp_result *result) {
     const bool pair = call->with != NULL, where = result->op & GP_WHERE;
     const gp_operation_facts *facts = gp_operation_facts_of(result->op & GP_OPERATION_MASK);
@@ -65,8 +52,8 @@ static gp_status check_extents(const gp_reduce_call *call, const char *name, con
     return GP_OK;
 }
 
-/* "results[12].to", which printf would take longer for than all checks together. */
-static void name_result(char name[24], size_t i, const char *tail) {
+/* printf would take longer than all checks together. */
+void gp_name_result(char name[24], size_t i, const char *tail) {
     char *end = stpcpy(name, "results[");
     if (i >= 10)
         *end++ = (char)('0' + i / 10);
@@ -77,10 +64,10 @@ static void name_result(char name[24], size_t i, const char *tail) {
 static gp_status check_result(const gp_reduce_call *call, size_t i, gp_footprint *f) {
     const gp_result *result = &call->results[i];
     char name[24];
-    name_result(name, i, "]");
-    name_result(f->name, i, "].to");
+    gp_name_result(name, i, "]");
+    gp_name_result(f->name, i, "].to");
     GP_TRY(check_operation(call, name, result));
-    GP_TRY(measure_view(&result->to, f));
+    GP_TRY(gp_footprint_measure(&result->to, f));
     GP_TRY(check_result_type(call, name, result));
     GP_TRY(check_extents(call, f->name, &result->to));
     if (f->folded)
@@ -116,9 +103,9 @@ gp_status gp_reduce_check(const gp_reduce_call *call) {
     GP_TRY(gp_check_not_null("results", call->results));
     if (call->count == 0 || call->count > GP_RESULTS_MAX)
         return gp_fail(GP_ERR_ARGUMENT, "count: %zu, not 1 to %u", call->count, GP_RESULTS_MAX);
-    GP_TRY(measure_view(call->in, &in));
+    GP_TRY(gp_footprint_measure(call->in, &in));
     if (call->with != NULL) {
-        GP_TRY(measure_view(call->with, &with));
+        GP_TRY(gp_footprint_measure(call->with, &with));
         GP_TRY(check_with(call->in, call->with));
     }
     for (size_t i = 0; i < call->count; i++) {

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moments in sums of one width, included once for each: CLASS, its name; SUM_T, modulo whose size all is computed;
+ * SIGNED_T, the same with a sign; HOLDS(moments): whether a window's sums fit; NUMERATOR, of a variance, as a double
+ * with at most one rounding.
+ */
+#define IN_CLASS(name) JOINED(name##_, CLASS)
+
+/* Of column 0, and before it. */
+#define COLUMNS(m, which) ((SUM_T *)(m)->which + (m)->pad)
+#define BEFORE(m, which) \
+    ((SUM_T *)(m)->which + gp_round_up((m)->tile->channels, LINE) - (m)->tile->channels + (m)->pad)
+
+/* Local variables for the sums in windows, and those of output i of a stretch. */
+#define READS(m, at)                                                                                    \
+    const SUM_T *sums_of = BEFORE(m, sums) + (at).begin, *squares_of = BEFORE(m, squares) + (at).begin; \
+    const size_t reach = (size_t)(m)->tile->x.window * (m)->tile->channels;                             \
+    __attribute__((unused)) const size_t count = (at).end - (at).begin
+#define SUM_AT(i) ((SUM_T)(sums_of[(i) + reach] - sums_of[i]))
+#define SQUARES_AT(i) ((SUM_T)(squares_of[(i) + reach] - squares_of[i]))
+
+SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch at, size_t i) {
+    const gp_window_tile *t = m->tile;
+    READS(m, at);
+    gp_window_write_exact(t->one, r, (SIGNED_T)SUM_AT(i),
+                          t->one->box->wants & GP_WANT_SQUARES ? (gp_window_int)SQUARES_AT(i) : 0, at.n,
+                          t->row + i * gp_type_bytes(t->one->box->result[r].type));
+}
+
+/* Means, or with `variance` variances, or with `root` deviations, as floats. */
+static inline __attribute__((always_inline)) SIMD void
+IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h, bool variance, bool root) {
+    const bool sure = h->sure && !root;
+    const double inverse = 1 / h->divisor, scale = root ? 1 : inverse;
+    const double below = scale * (sure ? 1 : BELOW), above = scale * (sure ? 1 : ABOVE);
+    const SUM_T n = (SUM_T)at.n;
+    float *restrict to = (float *)(void *)m->tile->row;
+    READS(m, at);
+#define ROOT(x) (root ? sqrt((x)*inverse) : (x))
+#define VALUE(i) ROOT(variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i))
+    unsigned apart = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double x = VALUE(i);
+        const float low = (float)(x * below), high = (float)(x * above);
+        to[i] = low;
+        apart |= bits_of(low) ^ bits_of(high);
+    }
+    for (size_t i = 0; i < count && apart; i++) {
+        const double x = VALUE(i);
+        if ((float)(x * below) != (float)(x * above))
+            IN_CLASS(write_exactly)(m, r, at, i);
+    }
+#undef VALUE
+#undef ROOT
+}
+
+/*
+ * Means of sums and numbers that floats hold. With fused multiplications the quotient by way of the inverse is right
+ * after one correction (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor").
+ */
+SIMD static void IN_CLASS(write_small_means)(const moments *m, stretch at) {
+    const float n = (float)at.n;
+    float *restrict to = (float *)(void *)m->tile->row;
+    READS(m, at);
+    (void)squares_of;
+#if defined(FUSED)
+    const float inverse = 1 / n;
+    for (size_t i = 0; i < count; i++) {
+        const float s = (float)(SIGNED_T)SUM_AT(i), near = s * inverse;
+        to[i] = fmaf(fmaf(-near, n, s), inverse, near);
+    }
+#else
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)(SIGNED_T)SUM_AT(i) / n;
+#endif
+}
+
+/* To doubles: the numerator and the divisor are exact. */
+SIMD static void IN_CLASS(write_doubles)(const moments *m, stretch at, double divisor, bool variance) {
+    const SUM_T n = (SUM_T)at.n;
+    double *restrict to = (double *)(void *)m->tile->row;
+    READS(m, at);
+    for (size_t i = 0; i < count; i++)
+        to[i] = (variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i)) / divisor;
+}
+
+#define WRITE_SUMS(type)               \
+    for (size_t i = 0; i < count; i++) \
+    ((type *)(void *)to)[i] = of_squares ? (type)SQUARES_AT(i) : (type)(SIGNED_T)SUM_AT(i)
+
+SIMD static void IN_CLASS(write_sums)(const moments *m, unsigned r, stretch at, bool of_squares) {
+    void *restrict to = m->tile->row;
+    READS(m, at);
+    if (m->tile->one->box->result[r].type == GP_F32)
+        WRITE_SUMS(float);
+    else
+        WRITE_SUMS(double);
+}
+
+/*
+ * Means in the elements' type, of magnitudes below 2^18; a bias makes the sums positive. Of odd n and sums below
+ * 2^22: floor((2 s + n) / 2 n) = floor((s + n / 2) / n), by the inverse rounded up: never too little, and too much by
+ * less than 1 / n, as that and the product's rounding are less than 2^-22 of it. Of others the quotient is less than
+ * 1 too low, which its rest tells; where that is 0 and the quotient odd, the even one below is as near.
+ */
+#define WRITE_MEANS(type)                                                             \
+    if (simple)                                                                       \
+        for (size_t i = 0; i < count; i++) {                                          \
+            const int32_t sum = (int32_t)SUM_AT(i) + n * bias + n / 2;                \
+            ((type *)(void *)to)[i] = (type)((int32_t)((float)sum * above) - bias);   \
+        }                                                                             \
+    else                                                                              \
+        for (size_t i = 0; i < count; i++) {                                          \
+            const int32_t twice = 2 * ((int32_t)SUM_AT(i) + n * bias) + n;            \
+            const int32_t mean = (int32_t)((float)twice * below);                     \
+            const int32_t rest = twice - mean * divisor, more = rest >= divisor;      \
+            const int32_t exact = rest == (more ? divisor : 0), odd = mean ^ more;    \
+            ((type *)(void *)to)[i] = (type)(mean + more - (exact & odd & 1) - bias); \
+        }
+
+SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at) {
+    const gp_window_tile *t = m->tile;
+    const size_t bytes = gp_type_bytes(t->one->box->type);
+    void *restrict to = t->row;
+    READS(m, at);
+    (void)squares_of;
+    if (sizeof(SUM_T) > 4 || m->bits >> 18 != 0) {
+        for (size_t i = 0; i < count; i++)
+            gp_result_store(t->one->box->result[r].type, (uint64_t)gp_window_mean((SIGNED_T)SUM_AT(i), at.n),
+                            t->row + i * bytes);
+        return;
+    }
+    const int32_t n = (int32_t)at.n, divisor = 2 * n,
+                  bias = gp_type_is_signed(t->one->box->type) ? 2 << gp_log2(m->bits | 1) : 0;
+    const bool simple = n % 2 == 1 && (magnitude(m) + bias + 1) * n < 0x1p22;
+    const float below = 1 / (float)divisor * (1 - 0x1p-21f), above = inverse_above(n);
+    if (bytes == 1) {
+        WRITE_MEANS(uint8_t)
+    } else if (bytes == 2) {
+        WRITE_MEANS(uint16_t)
+    } else {
+        WRITE_MEANS(uint32_t)
+    }
+}
+
+SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t counted) {
+    const gp_pass_result *result = &m->tile->one->box->result[r];
+    const bool sample = result->op >= GP_REDUCE_VARIANCE_SAMPLE, variance = result->op >= GP_REDUCE_VARIANCE,
+               root = result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE;
+    const double n = (double)counted;
+    how h = {.divisor = variance ? n * (n - sample) : n};
+    h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
+    if (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_SQUARES)
+        h.way = result->op == GP_REDUCE_SUM ? AS_SUMS : AS_SQUARES;
+    else if (!gp_type_is_float(result->type))
+        h.way = AS_WHOLE_MEANS;
+    else if (!variance && result->type == GP_F32 && n < 0x1p24 && m->small)
+        h.way = AS_SMALL_MEANS;
+    else if (h.divisor == 0 || (result->type == GP_F64 && (root || !h.sure)))
+        h.way = EXACTLY;
+    else if (result->type == GP_F64)
+        h.way = variance ? AS_DOUBLE_VARIANCES : AS_DOUBLE_MEANS;
+    else
+        h.way = root ? AS_DEVIATIONS : variance ? AS_VARIANCES : AS_MEANS;
+    h.sure = h.sure && is_power_of_two(h.divisor);
+    return h;
+}
+
+SIMD static void IN_CLASS(write_block)(const moments *m, unsigned r, const how *h, stretch at) {
+    switch (h->way) {
+    case AS_SUMS:
+    case AS_SQUARES:
+        IN_CLASS(write_sums)(m, r, at, h->way == AS_SQUARES);
+        return;
+    case AS_WHOLE_MEANS:
+        IN_CLASS(write_means)(m, r, at);
+        return;
+    case AS_SMALL_MEANS:
+        IN_CLASS(write_small_means)(m, at);
+        return;
+    case AS_DOUBLE_MEANS:
+    case AS_DOUBLE_VARIANCES:
+        IN_CLASS(write_doubles)(m, at, h->divisor, h->way == AS_DOUBLE_VARIANCES);
+        return;
+    case AS_MEANS:
+        IN_CLASS(write_quotients)(m, r, at, h, false, false);
+        return;
+    case AS_VARIANCES:
+        IN_CLASS(write_quotients)(m, r, at, h, true, false);
+        return;
+    case AS_DEVIATIONS:
+        IN_CLASS(write_quotients)(m, r, at, h, true, true);
+        return;
+    default:
+        for (size_t i = 0; i < at.end - at.begin; i++)
+            IN_CLASS(write_exactly)(m, r, at, i);
+    }
+}
+
+/* By blocks, so that what is written drains while the next one is computed; where results are contiguous they end
+ * with lines of memory. */
+SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
+    const gp_window_tile *t = m->tile;
+    const unsigned results = t->one->box->results;
+    const size_t bytes = gp_type_bytes(t->one->box->result[0].type);
+    unsigned char *to[GP_PASS_RESULTS];
+    for (unsigned r = 0; r < results; r++)
+        to[r] = gp_window_result_row(t, r, y);
+    m->exact = sums_below(m, 0x1p53, 0x1p53, 0x1p53);
+    m->small = sums_below(m, 0x1p24, INFINITY, INFINITY);
+    for (size_t x = 0; x < t->n;) {
+        const stretch all_of_it = stretch_at(t, y, x / t->channels);
+        how h[GP_PASS_RESULTS];
+        for (unsigned r = 0; r < results; r++)
+            h[r] = IN_CLASS(how_to_write)(m, r, all_of_it.n);
+        for (stretch at = all_of_it; x < all_of_it.end; x = at.end) {
+            at.begin = x;
+            at.end = x + BLOCK < all_of_it.end ? x + BLOCK - (uintptr_t)(to[0] + (x + BLOCK) * bytes) % 64 / bytes
+                                               : all_of_it.end;
+            for (unsigned r = 0; r < results; r++) {
+                IN_CLASS(write_block)(m, r, &h[r], at);
+                put(t, r, to[r], at);
+            }
+        }
+    }
+}
+
+SIMD static void IN_CLASS(add_row)(moments *m, const int32_t *row, uint64_t times) {
+    const bool is_unsigned = !gp_type_is_signed(m->tile->one->box->type);
+    SUM_T *sum = COLUMNS(m, sum), *square = COLUMNS(m, square);
+    for (size_t i = 0; i < m->tile->ext; i++) {
+        const SUM_T x = is_unsigned ? (SUM_T)(uint32_t)row[i] : (SUM_T)row[i];
+        sum[i] += x * (SUM_T)times;
+        square[i] += x * x * (SUM_T)times;
+    }
+}
+
+#define STEP(element, begin, end, entering, leaving)                                  \
+    do {                                                                              \
+        const element *restrict in = (entering), *restrict out = (leaving);           \
+        SUM_T *restrict sum = COLUMNS(m, sum), *restrict square = COLUMNS(m, square); \
+        if (squares)                                                                  \
+            for (size_t i = (begin); i < (end); i++) {                                \
+                const SUM_T a = (SUM_T)in[i - (begin)], b = (SUM_T)out[i - (begin)];  \
+                sum[i] += a - b;                                                      \
+                square[i] += (a - b) * (a + b);                                       \
+            }                                                                         \
+        else                                                                          \
+            for (size_t i = (begin); i < (end); i++)                                  \
+                sum[i] += (SUM_T)in[i - (begin)] - (SUM_T)out[i - (begin)];           \
+    } while (0)
+
+#define STEP_OTHERS(element, begin, end) \
+    STEP(element, begin, end, (const element *)enters->others + (begin), (const element *)leaves->others + (begin))
+
+/* One row enters and one leaves. */
+SIMD static void IN_CLASS(step)(moments *m, const line *enters, const line *leaves, bool squares) {
+    const gp_window_tile *t = m->tile;
+    const size_t left = t->left, right = left + t->middle;
+    switch (t->one->box->type) {
+    case GP_U8:
+        STEP(uint8_t, left, right, enters->middle, leaves->middle);
+        break;
+    case GP_S8:
+        STEP(int8_t, left, right, enters->middle, leaves->middle);
+        break;
+    case GP_U16:
+        STEP(uint16_t, left, right, enters->middle, leaves->middle);
+        break;
+    case GP_S16:
+        STEP(int16_t, left, right, enters->middle, leaves->middle);
+        break;
+    case GP_U32:
+        STEP(uint32_t, left, right, enters->middle, leaves->middle);
+        STEP_OTHERS(uint32_t, 0, left);
+        STEP_OTHERS(uint32_t, right, t->ext);
+        return;
+    default:
+        STEP(int32_t, left, right, enters->middle, leaves->middle);
+    }
+    STEP_OTHERS(int32_t, 0, left);
+    STEP_OTHERS(int32_t, right, t->ext);
+}
+
+SIMD static void IN_CLASS(add_up)(const moments *m, const SUM_T *of, SUM_T *before) {
+    const size_t channels = m->tile->channels, n = m->tile->ext;
+    memset(before, 0, channels * sizeof *before);
+#if defined(LANES)
+    if (channels == 1 && sizeof(SUM_T) == 4) {
+        vec carry = all(0);
+        of -= m->pad, before -= m->pad;
+        for (size_t i = 0; i < m->pad + n; i += LANES)
+            store(before + 1 + i, scan_32(load(of + i), &carry));
+        return;
+    }
+#endif
+    if (channels == 1) {
+        SUM_T so_far = 0;
+        for (size_t i = 0; i < n; i++)
+            before[i + 1] = so_far += of[i];
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        before[i + channels] = before[i] + of[i];
+}
+
+/* Rows of outputs from y on; returns the first that is not done, as elements came that need wider sums. */
+SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
+    const gp_window_tile *t = m->tile;
+    const gp_window_box *box = t->one->box;
+    const bool squares = box->wants & GP_WANT_SQUARES;
+    const gp_window_held rows = gp_window_held_of(&t->y, box->border, y);
+    memset(m->sum, 0, gp_round_up(m->pad + t->ext, LINE) * sizeof(SUM_T));
+    memset(m->square, 0, gp_round_up(m->pad + t->ext, LINE) * sizeof(SUM_T));
+    for (unsigned s = 0; s < rows.stretches; s++)
+        for (int64_t i = 0; i < rows.at[s].count; i++) {
+            m->bits |= line_at(t, rows.at[s].first + i, m->others[0], true).bits;
+            if (!HOLDS(m))
+                return y;
+            IN_CLASS(add_row)(m, m->others[0], rows.at[s].times);
+        }
+    for (;; y++) {
+        const int64_t first = (int64_t)y - t->y.before;
+        IN_CLASS(add_up)(m, COLUMNS(m, sum), BEFORE(m, sums));
+        if (squares)
+            IN_CLASS(add_up)(m, COLUMNS(m, square), BEFORE(m, squares));
+        IN_CLASS(write_row)(m, y);
+        if (y + 1 == t->y_end)
+            return y + 1;
+        const line enters = line_at(t, first + t->y.window, m->others[0], false);
+        m->bits |= enters.bits;
+        if (!HOLDS(m))
+            return y + 1;
+        const line leaves = line_at(t, first, m->others[1], false);
+        IN_CLASS(step)(m, &enters, &leaves, squares);
+    }
+}
+
+#undef IN_CLASS
+#undef COLUMNS
+#undef BEFORE
+#undef STEP
+#undef STEP_OTHERS
+#undef READS
+#undef SUM_AT
+#undef SQUARES_AT
+#undef WRITE_SUMS
+#undef WRITE_MEANS
+#undef CLASS
+#undef SUM_T
+#undef SIGNED_T
+#undef HOLDS
+#undef NUMERATOR

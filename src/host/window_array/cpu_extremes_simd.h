@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The least or the greatest of windows, included once for each ELEMENT, named TYPE. Floats have the signed type of
+ * their size, in which keys compare as they do; NaNs take the key that wins. Along a row windows double until they
+ * are long enough; along Y each block of as many rows as a window has is gone through from both ends, after M. van
+ * Herk, "A fast algorithm for local minimum and maximum filters": three comparisons an output.
+ */
+#define OF_TYPE(name) JOINED(name##_, TYPE)
+#define BITS (8 * sizeof(ELEMENT))
+
+/* A float's key, its own inverse. Zero, the border, is its own key. */
+#define KEY(x) ((ELEMENT)((x) ^ (((x) >> (BITS - 1)) & (ELEMENT)GREATEST_KEY)))
+
+/* How rows become keys, and keys results. */
+typedef struct OF_TYPE(way) {
+    bool is_float, greatest;
+    ELEMENT infinity; /* its bits: magnitudes above are NaNs */
+    ELEMENT nan, canonical, nothing;
+} OF_TYPE(way);
+
+SIMD static void OF_TYPE(row_of_keys)(const gp_window_tile *t, const OF_TYPE(way) * way, const unsigned char *row,
+                                      ELEMENT *to) {
+    const ELEMENT outside = t->one->box->border == GP_BORDER_ZERO ? 0 : way->nothing;
+    const size_t others = t->ext - t->middle;
+    for (size_t i = 0; row == NULL && i < t->ext; i++)
+        to[i] = outside;
+    if (row == NULL)
+        return;
+    memcpy(to + t->left, row + t->middle_at, t->middle * sizeof *to);
+    for (size_t i = 0; i < others; i++)
+        memcpy(to + (i < t->left ? i : i + t->middle), row + (t->offset[i] < 0 ? 0 : t->offset[i]), sizeof *to);
+    for (size_t i = 0; way->is_float && i < t->ext; i++) {
+        const ELEMENT x = to[i], magnitude = x & (ELEMENT)GREATEST_KEY;
+        to[i] = magnitude > way->infinity ? way->nan : KEY(x);
+    }
+    for (size_t i = 0; i < others; i++)
+        if (t->offset[i] < 0)
+            to[i < t->left ? i : i + t->middle] = outside;
+}
+
+SIMD static void OF_TYPE(better_of)(bool greatest, ELEMENT *to, const ELEMENT *a, const ELEMENT *b, size_t n) {
+    if (greatest)
+        for (size_t i = 0; i < n; i++)
+            to[i] = a[i] > b[i] ? a[i] : b[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            to[i] = a[i] < b[i] ? a[i] : b[i];
+}
+
+/* The row of the input at i, each output's window along it. */
+SIMD static void OF_TYPE(row_of_windows)(const gp_window_tile *t, const OF_TYPE(way) * way, int64_t i, ELEMENT *row,
+                                         ELEMENT *to) {
+    const size_t c = t->channels, window = (size_t)t->x.window;
+    size_t n = t->ext, have = 1;
+    OF_TYPE(row_of_keys)(t, way, gp_window_row(t, i), row);
+    for (; have < window;) {
+        const size_t more = have < window - have ? have : window - have;
+        n -= more * c;
+        OF_TYPE(better_of)(way->greatest, row, row, row + more * c, n);
+        have += more;
+    }
+    memcpy(to, row, t->n * sizeof *to);
+}
+
+SIMD static void OF_TYPE(put)(const gp_window_tile *t, const OF_TYPE(way) * way, unsigned r, uint64_t y) {
+    ELEMENT *row = (ELEMENT *)(void *)t->row;
+    for (size_t i = 0; way->is_float && i < t->n; i++)
+        row[i] = row[i] == way->nan ? way->canonical : KEY(row[i]);
+    gp_window_put(t, r, gp_window_result_row(t, r, y), 0, t->n);
+}
+
+SIMD static void OF_TYPE(walk)(const gp_window_tile *t, const OF_TYPE(way) * way, unsigned r, ELEMENT *memory) {
+    const size_t n = t->n, window = (size_t)t->y.window;
+    ELEMENT *row = memory, *first = row + t->ext, *block = first + n, *next = block + n * window;
+    const int64_t begin = (int64_t)t->y_begin - t->y.before;
+    for (size_t i = 0; i < window; i++)
+        OF_TYPE(row_of_windows)(t, way, begin + (int64_t)i, row, block + i * n);
+    for (uint64_t y = t->y_begin;;) {
+        for (size_t i = window - 1; i-- > 0;)
+            OF_TYPE(better_of)(way->greatest, block + i * n, block + i * n, block + (i + 1) * n, n);
+        for (size_t i = 0; i < window; i++, y++) {
+            if (i == 1)
+                memcpy(first, next, n * sizeof *first);
+            else if (i > 1)
+                OF_TYPE(better_of)(way->greatest, first, first, next + (i - 1) * n, n);
+            OF_TYPE(better_of)(way->greatest, (ELEMENT *)(void *)t->row, block + i * n, i > 0 ? first : block, n);
+            OF_TYPE(put)(t, way, r, y);
+            if (y + 1 == t->y_end)
+                return;
+            OF_TYPE(row_of_windows)(t, way, (int64_t)y + t->y.window - t->y.before, row, next + i * n);
+        }
+        ELEMENT *swap = block;
+        block = next;
+        next = swap;
+    }
+}
+
+SIMD static bool OF_TYPE(extreme)(const gp_window_tile *t, unsigned r) {
+    const gp_window_box *box = t->one->box;
+    const bool greatest = box->result[r].op == GP_REDUCE_MAX, half = sizeof(ELEMENT) == 2;
+    const OF_TYPE(way) way = {.is_float = gp_type_is_float(box->type),
+                              .greatest = greatest,
+                              .infinity = (ELEMENT)(half ? 0x7c00 : 0x7f800000),
+                              .nan = greatest ? (ELEMENT)GREATEST_KEY : (ELEMENT)LEAST_KEY,
+                              .canonical = (ELEMENT)(half ? 0x7e00 : 0x7fc00000),
+                              .nothing = greatest ? (ELEMENT)LEAST_KEY : (ELEMENT)GREATEST_KEY};
+    size_t elements;
+    if (__builtin_mul_overflow(t->n, 2 * (size_t)t->y.window, &elements) ||
+        __builtin_add_overflow(elements, t->ext + t->n, &elements) || elements > SIZE_MAX / 2 / sizeof(ELEMENT))
+        return false;
+    ELEMENT *memory = malloc(elements * sizeof *memory);
+    if (memory != NULL)
+        OF_TYPE(walk)(t, &way, r, memory);
+    free(memory);
+    return memory != NULL;
+}
+
+#undef OF_TYPE
+#undef BITS
+#undef KEY
+#undef ELEMENT
+#undef TYPE
+#undef LEAST_KEY
+#undef GREATEST_KEY

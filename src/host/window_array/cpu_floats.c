@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moments of floats in windows. Each column of the strip has the exact sum of what the window holds of it, in limbs,
+ * to which a row that enters is added and from which one that leaves is subtracted; the same then goes along the row.
+ * Nothing is ever rounded but results, whatever the elements' spread.
+ */
+#include "cpu.h"
+#include <stdlib.h>
+
+#define SUM_LIMBS 11
+#define SQUARE_LIMBS 20
+enum { NANS, PLUS, MINUS, SPECIALS }; /* how many */
+#define SUM SPECIALS
+#define SQUARES (SUM + SUM_LIMBS)
+#define LENGTH (SQUARES + SQUARE_LIMBS)
+
+typedef struct sums {
+    int64_t at[LENGTH];
+} sums;
+
+static float element(const gp_window_tile *tile, const unsigned char *row, size_t i) {
+    const bool half = tile->one->box->type == GP_F16, middle = i >= tile->left && i < tile->left + tile->middle;
+    const int64_t at = middle           ? tile->middle_at + (int64_t)((i - tile->left) * (half ? 2 : 4))
+                       : i < tile->left ? tile->offset[i]
+                                        : tile->offset[i - tile->middle];
+    uint16_t bits;
+    float x;
+    if (row == NULL || at < 0)
+        return 0;
+    memcpy(&bits, row + at, sizeof bits);
+    if (half)
+        return gp_exact_widen_f16(bits);
+    memcpy(&x, row + at, sizeof x);
+    return x;
+}
+
+/* x, `times` times, which is 1 where it leaves. */
+static void add(sums *to, float x, uint64_t times, bool leaves, bool squares) {
+    const gp_exact_parts p = gp_exact_parts_f32(x);
+    if (p.special) {
+        const int which = p.special & GP_EXACT_NAN ? NANS : p.special & GP_EXACT_PLUS_INFINITY ? PLUS : MINUS;
+        to->at[which] += leaves ? -1 : (int64_t)times;
+        return;
+    }
+    gp_exact_add_product_bits(to->at + SUM, p.bit, p.mantissa, times, p.negative != leaves);
+    if (squares)
+        gp_exact_add_product_bits(to->at + SQUARES, 2 * p.bit, p.mantissa * p.mantissa, times, leaves);
+}
+
+static void add_row(const gp_window_tile *tile, sums *column, int64_t i, uint64_t times, bool leaves) {
+    const unsigned char *row = gp_window_row(tile, i);
+    const bool squares = tile->one->box->wants & GP_WANT_SQUARES;
+    for (size_t k = 0; row != NULL && k < tile->ext; k++)
+        add(&column[k], element(tile, row, k), times, leaves, squares);
+}
+
+static void add_column(sums *to, const sums *column, size_t length) {
+    for (size_t l = 0; l < length; l++)
+        to->at[l] += column->at[l];
+}
+
+static void subtract_column(sums *to, const sums *column, size_t length) {
+    for (size_t l = 0; l < length; l++)
+        to->at[l] -= column->at[l];
+}
+
+static uint32_t flags_of(const sums *s, bool squares) {
+    return (s->at[NANS] ? GP_EXACT_NAN : 0) | (s->at[PLUS] ? GP_EXACT_PLUS_INFINITY : 0) |
+           (s->at[MINUS] ? (squares ? GP_EXACT_PLUS_INFINITY : GP_EXACT_MINUS_INFINITY) : 0);
+}
+
+/* A result's limbs are carried where they stand, so each result has a copy. */
+static void write_output(const gp_window_tile *tile, gp_accumulator *a, const sums *s, uint64_t n, size_t i,
+                         unsigned r) {
+    gp_accumulator_clear(a);
+    a->counted = n;
+    a->in_limbs[GP_SUM] = a->in_limbs[GP_SQUARES] = true;
+    a->flags[GP_SUM] = flags_of(s, false);
+    a->flags[GP_SQUARES] = flags_of(s, true);
+    memcpy(a->limb[GP_SUM], s->at + SUM, SUM_LIMBS * sizeof *s->at);
+    memcpy(a->limb[GP_SQUARES], s->at + SQUARES, SQUARE_LIMBS * sizeof *s->at);
+    (void)gp_accumulator_write(a, &tile->one->pass, r, tile->row + i * gp_type_bytes(tile->one->box->result[r].type));
+}
+
+static void write_row(const gp_window_tile *tile, const sums *column, gp_accumulator *a, uint64_t y, unsigned r) {
+    const gp_window_box *box = tile->one->box;
+    const size_t c = tile->channels, reach = (size_t)tile->x.window * c;
+    const size_t length = box->wants & GP_WANT_SQUARES ? LENGTH : SQUARES;
+    const uint64_t n = gp_window_counted(&tile->y, box->border, y);
+    for (size_t channel = 0; channel < c; channel++) {
+        sums s = {{0}};
+        for (size_t k = channel; k < reach; k += c)
+            add_column(&s, &column[k], length);
+        for (size_t i = channel;; i += c) {
+            const uint64_t x = tile->x_begin + i / c;
+            write_output(tile, a, &s, n * gp_window_counted(&tile->x, box->border, x), i, r);
+            if (i + c >= tile->n)
+                break;
+            add_column(&s, &column[i + reach], length);
+            subtract_column(&s, &column[i], length);
+        }
+    }
+    gp_window_put(tile, r, gp_window_result_row(tile, r, y), 0, tile->n);
+}
+
+bool gp_window_float_moments(const gp_window_tile *tile) {
+    const gp_window_box *box = tile->one->box;
+    sums *column = tile->ext < SIZE_MAX / 2 / sizeof *column ? calloc(tile->ext, sizeof *column) : NULL;
+    gp_accumulator *a = malloc(sizeof *a);
+    const gp_window_held rows = gp_window_held_of(&tile->y, box->border, tile->y_begin);
+    const bool fits = column != NULL && a != NULL;
+    for (unsigned s = 0; fits && s < rows.stretches; s++)
+        for (int64_t i = 0; i < rows.at[s].count; i++)
+            add_row(tile, column, rows.at[s].first + i, rows.at[s].times, false);
+    for (uint64_t y = tile->y_begin; fits && y < tile->y_end; y++) {
+        const int64_t leaves = (int64_t)y - tile->y.before;
+        for (unsigned r = 0; r < box->results; r++)
+            write_row(tile, column, a, y, r);
+        if (y + 1 < tile->y_end) {
+            add_row(tile, column, leaves + tile->y.window, 1, false);
+            add_row(tile, column, leaves, 1, true);
+        }
+    }
+    free(column);
+    free(a);
+    return fits;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows over tiles, compiled for each instruction set: loops over columns that the compiler turns into vectors. The
+ * including file names one of simd_*.h before, or defines SIMD and NAMED itself.
+ *
+ * Moments of ints: each column of the tile has the sum of what the window holds of it, and of squares; to them a row
+ * that enters is added, from them one that leaves is subtracted. A window's sums are differences of prefix sums along
+ * the row. All of it is modulo a power of two above what the window's sums can be.
+ */
+#include "cpu.h"
+#include <math.h>
+#include <stdlib.h>
+
+#if defined(NAMED)
+
+#define JOINED_(a, b) a##b
+#define JOINED(a, b) JOINED_(a, b)
+
+/* ---- rows as the windows see them ---- */
+
+/* The bits that any magnitude has, or for negative ones the magnitude less 1; bytes are taken to have all. Elements
+ * go to 32 bits each. */
+#define EXPAND(type, element, is_signed)                                                               \
+    SIMD static uint32_t expand_##type(const gp_window_tile *t, const unsigned char *row, int32_t *to, \
+                                       bool middle_too) {                                              \
+        const element *middle = (const element *)(const void *)(row + t->middle_at);                   \
+        int32_t bits = 0;                                                                              \
+        for (size_t i = 0; i < t->ext - t->middle; i++) {                                              \
+            element x = 0;                                                                             \
+            if (t->offset[i] >= 0)                                                                     \
+                memcpy(&x, row + t->offset[i], sizeof x);                                              \
+            const int32_t y = to[i < t->left ? i : i + t->middle] = (int32_t)x;                        \
+            bits |= is_signed ? y ^ (y >> 31) : y;                                                     \
+        }                                                                                              \
+        element inner = sizeof inner == 1 ? (element)(is_signed ? INT8_MAX : UINT8_MAX) : 0;           \
+        for (size_t i = 0; sizeof inner > 1 && i < t->middle; i++)                                     \
+            inner |= (element)(middle[i] ^ (is_signed ? middle[i] >> (8 * sizeof(element) - 1) : 0));  \
+        to += t->left;                                                                                 \
+        for (size_t i = 0; middle_too && i < t->middle; i++)                                           \
+            to[i] = (int32_t)middle[i];                                                                \
+        return (uint32_t)bits | (uint32_t)inner;                                                       \
+    }
+
+EXPAND(u8, uint8_t, false)
+EXPAND(s8, int8_t, true)
+EXPAND(u16, uint16_t, false)
+EXPAND(s16, int16_t, true)
+EXPAND(u32, uint32_t, false)
+EXPAND(s32, int32_t, true)
+
+/* A row that enters or leaves: its middle as it is, if that is not taken too, the rest in 32 bits each. */
+typedef struct line {
+    int32_t *others;
+    const void *middle;
+    uint32_t bits;
+} line;
+
+SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool middle_too) {
+    static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *,
+                                    bool) = {[GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
+                                             [GP_S16] = expand_s16, [GP_U32] = expand_u32, [GP_S32] = expand_s32};
+    const unsigned char *row = gp_window_row(t, i);
+    if (row != NULL)
+        return (line){to, row + t->middle_at, ways[t->one->box->type](t, row, to, middle_too)};
+    memset(to, 0, t->ext * sizeof *to);
+    return (line){to, to, 0};
+}
+
+/* ---- moments ---- */
+
+/* What a tile's moments are computed in. */
+typedef struct moments {
+    const gp_window_tile *tile;
+    uint32_t bits;      /* of the elements so far */
+    bool exact, small;  /* doubles hold the sums and numerators of the row; floats its sums */
+    int32_t *others[2]; /* of the rows that enter and leave */
+    size_t pad;
+    void *sum, *square;   /* of columns, behind `pad` zeros */
+    void *sums, *squares; /* of all columns before one, so that those behind the first channels are at a line */
+} moments;
+
+/* Outputs of a row whose windows have n elements each. */
+typedef struct stretch {
+    size_t begin, end;
+    uint64_t n;
+} stretch;
+
+/*
+ * A quotient, or its root, has at most five roundings by 2^-53 behind it: numerator, denominator, inverse, product,
+ * root or end. The exact value lies between the ends; where both round to one float, so does the exact value.
+ */
+#define BELOW (1 - 0x1p-50)
+#define ABOVE (1 + 0x1p-50)
+
+/* Elements of a line of memory, or two or four. */
+#define LINE 16
+
+static inline uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* A float that is 1 / n, or the next above it. */
+static inline float inverse_above(int32_t n) {
+    float x = (float)(1.0 / n);
+    const uint32_t next = bits_of(x) + 1;
+    if ((double)x * n < 1) /* exact: of 24 and at most 28 bits */
+        memcpy(&x, &next, sizeof x);
+    return x;
+}
+
+/* Of a positive number that is not subnormal. */
+static inline bool is_power_of_two(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 12 == 0;
+}
+
+/* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
+#define BLOCK 256
+
+/* How the outputs of a stretch follow from its sums. */
+typedef struct how {
+    enum {
+        EXACTLY, /* one by one */
+        AS_SUMS,
+        AS_SQUARES,
+        AS_WHOLE_MEANS,
+        AS_SMALL_MEANS,
+        AS_MEANS,
+        AS_VARIANCES,
+        AS_DEVIATIONS,
+        AS_DOUBLE_MEANS,
+        AS_DOUBLE_VARIANCES
+    } way;
+    double divisor;
+    bool sure; /* a quotient in double is exact */
+} how;
+
+/* The greatest magnitude that elements may have by their bits. */
+static double magnitude(const moments *m) {
+    return (double)m->bits + 1;
+}
+
+static double area(const gp_window_tile *t) {
+    return (double)t->y.window * (double)t->x.window;
+}
+
+/* Bits that the sums of a window may have: products of its area a and magnitudes g, as powers of two. */
+static bool sums_below(const moments *m, double linear, double square, double numerator) {
+    const double a = area(m->tile), g = magnitude(m);
+    const bool squares = m->tile->one->box->wants & GP_WANT_SQUARES;
+    return a * g < linear && (!squares || (a * g * g < square && a * g * a * g < numerator));
+}
+
+/* Of the outputs from x on, those whose windows have as many elements. */
+static stretch stretch_at(const gp_window_tile *t, uint64_t y, size_t x) {
+    const unsigned border = t->one->box->border;
+    const uint64_t at = t->x_begin + x, first = (uint64_t)t->x.before,
+                   last = t->x.n + first < (uint64_t)t->x.window ? 0 : t->x.n + first - (uint64_t)t->x.window + 1;
+    size_t end = border != GP_BORDER_SHRINK || (at >= first && last > t->x_begin + t->count) ? t->count
+                 : at >= first && at < last                                                  ? last - t->x_begin
+                                                                                             : x + 1;
+    return (stretch){x * t->channels, end * t->channels,
+                     gp_window_counted(&t->y, border, y) * gp_window_counted(&t->x, border, at)};
+}
+
+/* a b - c c, where the products are exact. */
+#if defined(FUSED)
+#define PRODUCTS(a, b, c) fma(a, b, -((c) * (c)))
+#else
+#define PRODUCTS(a, b, c) ((a) * (b) - (c) * (c))
+#endif
+
+/* A large contiguous result goes past the caches, by whole vectors. */
+SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, stretch at) {
+    size_t begin = at.begin;
+#if defined(LANES)
+    const size_t bytes = gp_type_bytes(t->one->box->result[r].type), end = at.end * bytes;
+    const size_t head = (0 - (uintptr_t)(to + begin * bytes)) % sizeof(vec);
+    if (gp_window_is_streamed(t, r) && end - begin * bytes >= head + sizeof(vec)) {
+        size_t i = begin * bytes + head;
+        memcpy(to + begin * bytes, t->row, head);
+        for (const unsigned char *from = t->row + head; i + sizeof(vec) <= end; i += sizeof(vec), from += sizeof(vec))
+            stream(to + i, load(from));
+        memcpy(to + i, t->row + (i - begin * bytes), end - i);
+        return;
+    }
+#endif
+    gp_window_put(t, r, to, begin, at.end);
+}
+
+#define CLASS narrow
+#define SUM_T uint32_t
+#define SIGNED_T int32_t
+#define HOLDS(m) (sums_below(m, 0x1p28, 0x1p31, 0x1p53))
+#define NUMERATOR(n, s, q) \
+    ((double)(SIGNED_T)(n) * (double)(SIGNED_T)(q) - (double)(SIGNED_T)(s) * (double)(SIGNED_T)(s))
+#include "cpu_class_simd.h"
+
+#define CLASS wide
+#define SUM_T uint64_t
+#define SIGNED_T int64_t
+#define HOLDS(m) ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63))
+#define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
+#include "cpu_class_simd.h"
+
+__extension__ typedef unsigned __int128 widest_sum;
+#define CLASS widest
+#define SUM_T widest_sum
+#define SIGNED_T gp_window_int
+#define HOLDS(m) (sums_below(m, 0x1p126, 0x1p126, 0x1p126))
+#define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
+#include "cpu_class_simd.h"
+
+/* Rows whose elements need wider sums than those before go on with these. */
+static bool moments_of(const gp_window_tile *t) {
+    if (gp_type_is_float(t->one->box->type))
+        return gp_window_float_moments(t);
+    /* The middle begins at a multiple of a vector, as the sums before its next column do; zeros stand in front. */
+    const size_t pad = gp_round_up(t->left, LINE) - t->left, ints = gp_round_up(pad + t->ext, LINE),
+                 prefix = gp_round_up(t->channels, LINE) + ints, each = sizeof(gp_window_int);
+    unsigned char *memory = aligned_alloc(64, 2 * ints * sizeof(int32_t) + 2 * (ints + prefix) * each);
+    moments m = {.tile = t, .pad = pad, .others = {(int32_t *)(void *)memory}};
+    if (memory == NULL)
+        return false;
+    m.others[1] = m.others[0] + ints;
+    m.sum = m.others[1] + ints;
+    m.square = (unsigned char *)m.sum + ints * each;
+    m.sums = (unsigned char *)m.square + ints * each;
+    m.squares = (unsigned char *)m.sums + prefix * each;
+    uint64_t y = slide_narrow(&m, t->y_begin);
+    y = y < t->y_end ? slide_wide(&m, y) : y;
+    y = y < t->y_end ? slide_widest(&m, y) : y;
+    free(memory);
+    return y == t->y_end;
+}
+
+/* ---- extremes ---- */
+
+#define ELEMENT uint8_t
+#define TYPE u8
+#define LEAST_KEY 0
+#define GREATEST_KEY UINT8_MAX
+#include "cpu_extremes_simd.h"
+
+#define ELEMENT int8_t
+#define TYPE s8
+#define LEAST_KEY INT8_MIN
+#define GREATEST_KEY INT8_MAX
+#include "cpu_extremes_simd.h"
+
+#define ELEMENT uint16_t
+#define TYPE u16
+#define LEAST_KEY 0
+#define GREATEST_KEY UINT16_MAX
+#include "cpu_extremes_simd.h"
+
+#define ELEMENT int16_t
+#define TYPE s16
+#define LEAST_KEY INT16_MIN
+#define GREATEST_KEY INT16_MAX
+#include "cpu_extremes_simd.h"
+
+#define ELEMENT uint32_t
+#define TYPE u32
+#define LEAST_KEY 0
+#define GREATEST_KEY UINT32_MAX
+#include "cpu_extremes_simd.h"
+
+#define ELEMENT int32_t
+#define TYPE s32
+#define LEAST_KEY INT32_MIN
+#define GREATEST_KEY INT32_MAX
+#include "cpu_extremes_simd.h"
+
+static bool extremes_of(const gp_window_tile *t) {
+    static bool (*const ways[])(const gp_window_tile *, unsigned) = {
+        [GP_U8] = extreme_u8,   [GP_S8] = extreme_s8,   [GP_U16] = extreme_u16, [GP_S16] = extreme_s16,
+        [GP_U32] = extreme_u32, [GP_S32] = extreme_s32, [GP_F16] = extreme_s16, [GP_F32] = extreme_s32};
+    bool done = true;
+    for (unsigned r = 0; r < t->one->box->results && done; r++)
+        done = ways[t->one->box->type](t, r);
+    return done;
+}
+
+gp_status NAMED(gp_launch_window_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    static const gp_window_kernels kernels = {moments_of, extremes_of};
+    return gp_window_in_tiles(context, plan, problem, &kernels);
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows over views: what follows from a box, and the entry in the table of primitives. */
+#include "../primitive.h"
+#include "array.h"
+#include <stdio.h>
+
+static void derive(gp_problem *problem) {
+    const gp_window_box *box = problem->box;
+    const unsigned bytes = gp_type_bytes(box->type);
+    uintptr_t bits = (uintptr_t)box->in;
+    problem->bytes_read = bytes;
+    for (unsigned axis = 0; axis < box->outer + 2u; axis++) {
+        const bool pixels = box->channels > 1 && axis == box->outer + 1u; /* side by side as their channels are */
+        if (box->axis[axis].in != (int64_t)bytes && !pixels)
+            bits |= (uintptr_t)box->axis[axis].in;
+        problem->bytes_read *= box->axis[axis].n;
+    }
+    problem->in_align = gp_alignment(bits);
+    problem->out_align = GP_ALIGN_MAX;
+    problem->n = box->outputs;
+    problem->elem_bytes = bytes;
+    problem->border = (gp_border)box->border;
+    for (unsigned r = 0; r < box->results; r++)
+        problem->bytes_written += box->outputs * gp_type_bytes(box->result[r].type);
+}
+
+static bool is_empty(const gp_problem *problem) {
+    return problem->box->outputs == 0;
+}
+
+static int describe(const gp_problem *problem, char *text, size_t size) {
+    static const char *const borders[] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap", "shrink"};
+    const gp_window_box *box = problem->box;
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    char ops[160], boxes[96] = "";
+    size_t length = 0;
+    for (unsigned r = 0; r < box->results; r++)
+        length += (size_t)snprintf(ops + length, sizeof ops - length, "%s%s as %s", r > 0 ? ", " : "",
+                                   gp_operation_facts_of(box->result[r].op)->name, gp_type_name(box->result[r].type));
+    if (box->of > 1)
+        (void)snprintf(boxes, sizeof boxes,
+                       "; pass %u of %u: one for each of extremes and moments, up to %u results each", box->number,
+                       box->of, GP_PASS_RESULTS);
+    uint64_t batch = 1;
+    for (unsigned i = 0; i < box->outer; i++)
+        batch *= box->axis[i].n;
+    return snprintf(text, size,
+                    "window %lld x %lld of %llu x %llu %s, %u channel%s, batch of %llu, border %s: %s, %u-byte "
+                    "aligned%s",
+                    (long long)y->window, (long long)x->window, (unsigned long long)y->n, (unsigned long long)x->n,
+                    gp_type_name(box->type), box->channels, box->channels == 1 ? "" : "s",
+                    (unsigned long long)(batch / box->channels), borders[box->border], ops, problem->in_align, boxes);
+}
+
+static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {
+    const gp_window_box *box = problem->box;
+    operand[0] = (gp_operand){.name = "in", .data = box->in};
+    for (unsigned r = 0; r < box->results; r++)
+        operand[2 + r] = (gp_operand){.name = "results[].to", .data = box->to[r], .scalar = box->outputs == 1};
+}
+
+GP_DECLARE_ROWS(window_array);
+
+const gp_primitive gp_primitive_window_array = {
+    .name = "window_array",
+    .operation = GP_OPERATION_WINDOW_ARRAY,
+    .row = gp_window_array_rows,
+    .row_count = &gp_window_array_row_count,
+    .derive = derive,
+    .is_empty = is_empty,
+    .describe = describe,
+    .name_operands = name_operands,
+};

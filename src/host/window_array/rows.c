@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels that slide windows over views, best first. */
+#include "cpu.h"
+
+#define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, gp_window_array_parts(problem))
+
+FIT(avx512, GP_ISA_AVX512)
+FIT(avx2, GP_ISA_AVX2)
+FIT(neon, GP_ISA_NEON)
+FIT(cpu, 0)
+
+const gp_kernel gp_window_array_rows[] = {
+    GP_CPU_ROW(window_array_avx512, fit_avx512, GP_X86(gp_launch_window_array_avx512),
+               "AVX-512, any window: sums and extremes carried along both axes"),
+    GP_CPU_ROW(window_array_avx2, fit_avx2, GP_X86(gp_launch_window_array_avx2),
+               "AVX2, any window: sums and extremes carried along both axes"),
+    GP_CPU_ROW(window_array_neon, fit_neon, GP_ARM64(gp_launch_window_array_neon),
+               "NEON, any window: sums and extremes carried along both axes"),
+    GP_CPU_ROW(window_array_plain, fit_cpu, gp_launch_window_array_plain,
+               "portable C, any window: sums and extremes carried along both axes"),
+    GP_CPU_ROW(window_array_cpu, fit_cpu, gp_launch_window_array_cpu,
+               "portable C, any window, element by element: the reference that others are proved against"),
+};
+
+GP_COUNT_ROWS(window_array);
