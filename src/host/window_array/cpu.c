@@ -124,13 +124,26 @@ void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, ui
     }
 }
 
-void gp_window_write_exact(const gp_window_one *one, unsigned r, gp_window_int sum, gp_window_int squares, uint64_t n,
-                           unsigned char *to) {
+/* sum 2^bit of a float sum's units. */
+static void add_units(int64_t *limb, unsigned bit, gp_window_int sum) {
+    const u128 magnitude = sum < 0 ? 0 - (u128)sum : (u128)sum;
+    gp_exact_add_bits(limb, bit, (uint64_t)magnitude, sum < 0);
+    if (magnitude >> 64 != 0)
+        gp_exact_add_bits(limb, bit + 64, (uint64_t)(magnitude >> 64), sum < 0);
+}
+
+void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_window_int sum, gp_window_int squares,
+                           uint64_t n, unsigned char *to) {
     gp_accumulator a;
     gp_accumulator_clear(&a);
-    a.whole[GP_SUM] = sum;
-    a.whole[GP_SQUARES] = squares;
     a.counted = n;
+    if (gp_type_is_float(one->box->type)) {
+        add_units(gp_accumulator_limbs(&a, &one->pass, GP_SUM), (unsigned)(unit + 149), sum);
+        add_units(gp_accumulator_limbs(&a, &one->pass, GP_SQUARES), 2 * (unsigned)(unit + 149), squares);
+    } else {
+        a.whole[GP_SUM] = sum;
+        a.whole[GP_SQUARES] = squares;
+    }
     (void)gp_accumulator_write(&a, &one->pass, r, to);
 }
 

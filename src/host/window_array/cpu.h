@@ -34,9 +34,9 @@ gp_window_held gp_window_held_of(const gp_window_axis *axis, unsigned border, ui
 void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, uint64_t y, uint64_t x,
                            unsigned char *const to[GP_PASS_RESULTS]);
 
-/* Result r of n elements, of ints: from their sum and the sum of their squares. */
-void gp_window_write_exact(const gp_window_one *one, unsigned r, gp_window_int sum, gp_window_int squares, uint64_t n,
-                           unsigned char *to);
+/* Result r of n elements that are whole numbers of 2^unit, of ints 1: from their sum and the sum of their squares. */
+void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_window_int sum, gp_window_int squares,
+                           uint64_t n, unsigned char *to);
 
 /* ---- tiles ---- */
 

@@ -22,7 +22,7 @@
 SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch at, size_t i) {
     const gp_window_tile *t = m->tile;
     READS(m, at);
-    gp_window_write_exact(t->one, r, (SIGNED_T)SUM_AT(i),
+    gp_window_write_exact(t->one, r, m->unit, (SIGNED_T)SUM_AT(i),
                           t->one->box->wants & GP_WANT_SQUARES ? (gp_window_int)SQUARES_AT(i) : 0, at.n,
                           t->row + i * gp_type_bytes(t->one->box->result[r].type));
 }
@@ -150,11 +150,15 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
     const double n = (double)counted;
     how h = {.divisor = variance ? n * (n - sample) : n};
     h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
-    if (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_SQUARES)
+    if (m->most > 0 && result->op == GP_REDUCE_SUM_SQUARES)
+        h.way = EXACTLY;
+    else if (m->most > 0 && result->op == GP_REDUCE_SUM)
+        h = (how){result->type == GP_F32 ? AS_MEANS : m->exact ? AS_DOUBLE_MEANS : EXACTLY, 1, m->exact};
+    else if (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_SQUARES)
         h.way = result->op == GP_REDUCE_SUM ? AS_SUMS : AS_SQUARES;
     else if (!gp_type_is_float(result->type))
         h.way = AS_WHOLE_MEANS;
-    else if (!variance && result->type == GP_F32 && n < 0x1p24 && m->small)
+    else if (!variance && result->type == GP_F32 && n < 0x1p24 && m->small && m->most == 0)
         h.way = AS_SMALL_MEANS;
     else if (h.divisor == 0 || (result->type == GP_F64 && (root || !h.sure)))
         h.way = EXACTLY;
@@ -163,6 +167,8 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
     else
         h.way = root ? AS_DEVIATIONS : variance ? AS_VARIANCES : AS_MEANS;
     h.sure = h.sure && is_power_of_two(h.divisor);
+    if (m->most > 0)
+        h.divisor *= variance ? m->scale * m->scale : m->scale;
     return h;
 }
 
@@ -225,61 +231,72 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     }
 }
 
+/* An element; of floats, from its bits, in units. */
+#define WHOLE(x) ((SUM_T)(x))
+#define UNITS(x) ((SUM_T)(int64_t)((double)float_of((uint32_t)(x)) * scale))
+
 SIMD static void IN_CLASS(add_row)(moments *m, const int32_t *row, uint64_t times) {
     const bool is_unsigned = !gp_type_is_signed(m->tile->one->box->type);
+    const double scale = m->scale;
     SUM_T *sum = COLUMNS(m, sum), *square = COLUMNS(m, square);
     for (size_t i = 0; i < m->tile->ext; i++) {
-        const SUM_T x = is_unsigned ? (SUM_T)(uint32_t)row[i] : (SUM_T)row[i];
+        const SUM_T x = m->most > 0 ? UNITS(row[i]) : is_unsigned ? WHOLE((uint32_t)row[i]) : WHOLE(row[i]);
         sum[i] += x * (SUM_T)times;
         square[i] += x * x * (SUM_T)times;
     }
 }
 
-#define STEP(element, begin, end, entering, leaving)                                  \
-    do {                                                                              \
-        const element *restrict in = (entering), *restrict out = (leaving);           \
-        SUM_T *restrict sum = COLUMNS(m, sum), *restrict square = COLUMNS(m, square); \
-        if (squares)                                                                  \
-            for (size_t i = (begin); i < (end); i++) {                                \
-                const SUM_T a = (SUM_T)in[i - (begin)], b = (SUM_T)out[i - (begin)];  \
-                sum[i] += a - b;                                                      \
-                square[i] += (a - b) * (a + b);                                       \
-            }                                                                         \
-        else                                                                          \
-            for (size_t i = (begin); i < (end); i++)                                  \
-                sum[i] += (SUM_T)in[i - (begin)] - (SUM_T)out[i - (begin)];           \
+#define STEP(element, number, begin, end, entering, leaving)                           \
+    do {                                                                               \
+        const element *restrict in = (entering), *restrict out = (leaving);            \
+        SUM_T *restrict sum = COLUMNS(m, sum), *restrict square = COLUMNS(m, square);  \
+        if (squares)                                                                   \
+            for (size_t i = (begin); i < (end); i++) {                                 \
+                const SUM_T a = number(in[i - (begin)]), b = number(out[i - (begin)]); \
+                sum[i] += a - b;                                                       \
+                square[i] += (a - b) * (a + b);                                        \
+            }                                                                          \
+        else                                                                           \
+            for (size_t i = (begin); i < (end); i++)                                   \
+                sum[i] += number(in[i - (begin)]) - number(out[i - (begin)]);          \
     } while (0)
 
-#define STEP_OTHERS(element, begin, end) \
-    STEP(element, begin, end, (const element *)enters->others + (begin), (const element *)leaves->others + (begin))
+#define STEP_OTHERS(element, number, begin, end)                                 \
+    STEP(element, number, begin, end, (const element *)enters->others + (begin), \
+         (const element *)leaves->others + (begin))
 
 /* One row enters and one leaves. */
 SIMD static void IN_CLASS(step)(moments *m, const line *enters, const line *leaves, bool squares) {
     const gp_window_tile *t = m->tile;
     const size_t left = t->left, right = left + t->middle;
+    const double scale = m->scale;
     switch (t->one->box->type) {
     case GP_U8:
-        STEP(uint8_t, left, right, enters->middle, leaves->middle);
+        STEP(uint8_t, WHOLE, left, right, enters->middle, leaves->middle);
         break;
     case GP_S8:
-        STEP(int8_t, left, right, enters->middle, leaves->middle);
+        STEP(int8_t, WHOLE, left, right, enters->middle, leaves->middle);
         break;
     case GP_U16:
-        STEP(uint16_t, left, right, enters->middle, leaves->middle);
+        STEP(uint16_t, WHOLE, left, right, enters->middle, leaves->middle);
         break;
     case GP_S16:
-        STEP(int16_t, left, right, enters->middle, leaves->middle);
+        STEP(int16_t, WHOLE, left, right, enters->middle, leaves->middle);
         break;
     case GP_U32:
-        STEP(uint32_t, left, right, enters->middle, leaves->middle);
-        STEP_OTHERS(uint32_t, 0, left);
-        STEP_OTHERS(uint32_t, right, t->ext);
+        STEP(uint32_t, WHOLE, left, right, enters->middle, leaves->middle);
+        STEP_OTHERS(uint32_t, WHOLE, 0, left);
+        STEP_OTHERS(uint32_t, WHOLE, right, t->ext);
+        return;
+    case GP_F16:
+    case GP_F32:
+        STEP_OTHERS(int32_t, UNITS, 0, t->ext);
         return;
     default:
-        STEP(int32_t, left, right, enters->middle, leaves->middle);
+        STEP(int32_t, WHOLE, left, right, enters->middle, leaves->middle);
     }
-    STEP_OTHERS(int32_t, 0, left);
-    STEP_OTHERS(int32_t, right, t->ext);
+    STEP_OTHERS(int32_t, WHOLE, 0, left);
+    STEP_OTHERS(int32_t, WHOLE, right, t->ext);
 }
 
 SIMD static void IN_CLASS(add_up)(const moments *m, const SUM_T *of, SUM_T *before) {
@@ -339,6 +356,8 @@ SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
 #undef IN_CLASS
 #undef COLUMNS
 #undef BEFORE
+#undef WHOLE
+#undef UNITS
 #undef STEP
 #undef STEP_OTHERS
 #undef READS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moments of floats in windows. Each column of the strip has the exact sum of what the window holds of it, in limbs,
- * to which a row that enters is added and from which one that leaves is subtracted; the same then goes along the row.
- * Nothing is ever rounded but results, whatever the elements' spread.
+ * Moments of floats of any spread in windows. Each column of the strip has the exact sum of what the window holds of
+ * it, in limbs, to which a row that enters is added and from which one that leaves is subtracted; the same then goes
+ * along the row. Nothing is ever rounded but results, whatever the elements' spread.
  */
 #include "cpu.h"
 #include <stdlib.h>

@@ -3,9 +3,10 @@
  * Windows over tiles, compiled for each instruction set: loops over columns that the compiler turns into vectors. The
  * including file names one of simd_*.h before, or defines SIMD and NAMED itself.
  *
- * Moments of ints: each column of the tile has the sum of what the window holds of it, and of squares; to them a row
- * that enters is added, from them one that leaves is subtracted. A window's sums are differences of prefix sums along
- * the row. All of it is modulo a power of two above what the window's sums can be.
+ * Moments of ints, and of floats as whole numbers of one unit: each column of the tile has the sum of what the window
+ * holds of it, and of squares; to them a row that enters is added, from them one that leaves is subtracted. A
+ * window's sums are differences of prefix sums along the row. All of it is modulo a power of two above what the
+ * window's sums can be.
  */
 #include "cpu.h"
 #include <math.h>
@@ -48,20 +49,42 @@ EXPAND(s16, int16_t, true)
 EXPAND(u32, uint32_t, false)
 EXPAND(s32, int32_t, true)
 
-/* A row that enters or leaves: its middle as it is, if that is not taken too, the rest in 32 bits each. */
+/* A row that enters or leaves: its middle as it is, if that is not taken too, the rest in 32 bits each. Floats are
+ * all taken, as they are. */
 typedef struct line {
     int32_t *others;
     const void *middle;
     uint32_t bits;
 } line;
 
+static inline float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool middle_too) {
     static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *,
                                     bool) = {[GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
                                              [GP_S16] = expand_s16, [GP_U32] = expand_u32, [GP_S32] = expand_s32};
     const unsigned char *row = gp_window_row(t, i);
+    const unsigned type = t->one->box->type;
+    if (row != NULL && type == GP_F32)
+        (void)expand_s32(t, row, to, true);
+    else if (row != NULL && type == GP_F16)
+        (void)expand_u16(t, row, to, true);
+    else if (row != NULL)
+        return (line){to, row + t->middle_at, ways[type](t, row, to, middle_too)};
+    for (size_t k = 0; row != NULL && type == GP_F16 && k < t->ext; k++)
+        to[k] = (int32_t)bits_of(gp_exact_widen_f16((uint16_t)to[k]));
     if (row != NULL)
-        return (line){to, row + t->middle_at, ways[t->one->box->type](t, row, to, middle_too)};
+        return (line){to, to, 0};
     memset(to, 0, t->ext * sizeof *to);
     return (line){to, to, 0};
 }
@@ -74,6 +97,8 @@ typedef struct moments {
     uint32_t bits;      /* of the elements so far */
     bool exact, small;  /* doubles hold the sums and numerators of the row; floats its sums */
     int32_t *others[2]; /* of the rows that enter and leave */
+    double most, scale; /* of floats: all are whole numbers below `most` times 2^unit, which is 1 / scale; else 0 */
+    int unit;
     size_t pad;
     void *sum, *square;   /* of columns, behind `pad` zeros */
     void *sums, *squares; /* of all columns before one, so that those behind the first channels are at a line */
@@ -94,12 +119,6 @@ typedef struct stretch {
 
 /* Elements of a line of memory, or two or four. */
 #define LINE 16
-
-static inline uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* A float that is 1 / n, or the next above it. */
 static inline float inverse_above(int32_t n) {
@@ -140,7 +159,7 @@ typedef struct how {
 
 /* The greatest magnitude that elements may have by their bits. */
 static double magnitude(const moments *m) {
-    return (double)m->bits + 1;
+    return m->most > 0 ? m->most : (double)m->bits + 1;
 }
 
 static double area(const gp_window_tile *t) {
@@ -194,7 +213,7 @@ SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, str
 #define CLASS narrow
 #define SUM_T uint32_t
 #define SIGNED_T int32_t
-#define HOLDS(m) (sums_below(m, 0x1p28, 0x1p31, 0x1p53))
+#define HOLDS(m) ((m)->most == 0 && sums_below(m, 0x1p28, 0x1p31, 0x1p53))
 #define NUMERATOR(n, s, q) \
     ((double)(SIGNED_T)(n) * (double)(SIGNED_T)(q) - (double)(SIGNED_T)(s) * (double)(SIGNED_T)(s))
 #include "cpu_class_simd.h"
@@ -214,10 +233,29 @@ __extension__ typedef unsigned __int128 widest_sum;
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
+/* Floats of a bounded spread are whole numbers of one unit. False: these are not, or not all are numbers. */
+SIMD static bool find_unit(moments *m) {
+    const gp_window_tile *t = m->tile;
+    const int64_t begin = (int64_t)t->y_begin - t->y.before, end = (int64_t)t->y_end - t->y.before + t->y.window - 1;
+    uint32_t least = 254u << 23, most = 1u << 23;
+    for (int64_t i = begin; i < end && end - begin <= 4 * (int64_t)t->y.n; i++) {
+        const int32_t *row = line_at(t, i, m->others[0], true).others;
+        for (size_t k = 0; k < t->ext; k++) {
+            const uint32_t x = (uint32_t)row[k] & INT32_MAX, low = x == 0 ? least : x;
+            least = low < least ? low : least;
+            most = x > most ? x : most;
+        }
+    }
+    const int low = least >> 23 > 0 ? (int)(least >> 23) : 1, high = (int)(most >> 23);
+    m->unit = low - 150;
+    m->scale = ldexp(1, -m->unit);
+    m->most = ldexp(1, high - low + 24);
+    return high < 255 && high - low + 24 <= 62 && end - begin <= 4 * (int64_t)t->y.n;
+}
+
 /* Rows whose elements need wider sums than those before go on with these. */
 static bool moments_of(const gp_window_tile *t) {
-    if (gp_type_is_float(t->one->box->type))
-        return gp_window_float_moments(t);
+    const bool is_float = gp_type_is_float(t->one->box->type);
     /* The middle begins at a multiple of a vector, as the sums before its next column do; zeros stand in front. */
     const size_t pad = gp_round_up(t->left, LINE) - t->left, ints = gp_round_up(pad + t->ext, LINE),
                  prefix = gp_round_up(t->channels, LINE) + ints, each = sizeof(gp_window_int);
@@ -230,6 +268,10 @@ static bool moments_of(const gp_window_tile *t) {
     m.square = (unsigned char *)m.sum + ints * each;
     m.sums = (unsigned char *)m.square + ints * each;
     m.squares = (unsigned char *)m.sums + prefix * each;
+    if (is_float && !(find_unit(&m) && sums_below(&m, 0x1p126, 0x1p126, 0x1p126))) {
+        free(memory);
+        return gp_window_float_moments(t);
+    }
     uint64_t y = slide_narrow(&m, t->y_begin);
     y = y < t->y_end ? slide_wide(&m, y) : y;
     y = y < t->y_end ? slide_widest(&m, y) : y;
