@@ -45,16 +45,13 @@ static void keep_inside(gp_window_box *box, axis_of_all *a) {
 static axis_of_all axis_of(const gp_window_call *call, gp_window_box *box, unsigned axis,
                            const uint8_t index[GP_PASS_RESULTS]) {
     const gp_array *in = call->in;
-    axis_of_all a = {.axis = {.n = in->extent[axis],
-                              .outputs = in->extent[axis],
-                              .in = in->stride[axis] * (int64_t)gp_type_bytes(box->type),
-                              .window = 1}};
+    axis_of_all a = {.axis = {.n = in->extent[axis], .outputs = in->extent[axis], .window = 1}};
     if (call->window->extent[axis] > 1) {
         a.axis.window = (int64_t)call->window->extent[axis];
         a.axis.before = gp_window_before(call->window, axis);
     }
-    if (in->extent[axis] == 1)
-        a.axis.in = 0; /* its stride may be anything */
+    if (in->extent[axis] > 1) /* else its stride may be anything */
+        a.axis.in = in->stride[axis] * (int64_t)gp_type_bytes(box->type);
     for (unsigned r = 0; r < box->results && in->extent[axis] > 1; r++)
         a.to[r] = call->results[index[r]].to.stride[axis] * (int64_t)gp_type_bytes(box->result[r].type);
     turn(box, &a);
