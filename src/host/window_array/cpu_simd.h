@@ -233,6 +233,14 @@ __extension__ typedef unsigned __int128 widest_sum;
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
+/* 2^k of a normal number; ldexp() would need libm. */
+static double power_of_two(int k) {
+    const uint64_t bits = (uint64_t)(k + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
 /* Floats of a bounded spread are whole numbers of one unit. False: these are not, or not all are numbers. */
 SIMD static bool find_unit(moments *m) {
     const gp_window_tile *t = m->tile;
@@ -248,8 +256,8 @@ SIMD static bool find_unit(moments *m) {
     }
     const int low = least >> 23 > 0 ? (int)(least >> 23) : 1, high = (int)(most >> 23);
     m->unit = low - 150;
-    m->scale = ldexp(1, -m->unit);
-    m->most = ldexp(1, high - low + 24);
+    m->scale = power_of_two(-m->unit);
+    m->most = power_of_two(high - low + 24);
     return high < 255 && high - low + 24 <= 62 && end - begin <= 4 * (int64_t)t->y.n;
 }
 
