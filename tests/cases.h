@@ -63,6 +63,17 @@ typedef struct move_case {
     uint64_t seed;
 } move_case;
 
+/* Square windows over pictures, whose borders are REFLECT_101. */
+typedef enum box_what { BOX_MOMENTS, BOX_SUMS, BOX_MEAN, BOX_MEAN_U8, BOX_MIN, BOX_MAX } box_what;
+
+typedef struct box_case {
+    size_t rows, cols, channels, window;
+    gp_type type;
+    box_what what;
+    data_kind data;
+    uint64_t seed;
+} box_case;
+
 /* GPUPRIM_TEST_SEED, or of the clock; printed at the first call, so that a failure can be repeated. */
 uint64_t cases_seed(void);
 
@@ -88,6 +99,7 @@ typedef void timed_visit(const void *one_case, const char *series, void *user);
 void cases_timed_reduce(const char *list, timed_visit *visit, void *user);
 void cases_timed_array(const char *list, timed_visit *visit, void *user);
 void cases_timed_move(const char *list, timed_visit *visit, void *user);
+void cases_timed_box(const char *list, timed_visit *visit, void *user);
 void cases_timed_window(const char *list, timed_visit *visit, void *user);
 void cases_timed_transpose(const char *list, timed_visit *visit, void *user);
 

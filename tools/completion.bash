@@ -39,7 +39,7 @@ _gpuprim() {
         info | kernels) words="--format --help --version" ;;
         explain) words="reduce window rearrange transpose block --device --devices --smem --regs --kernel --op --border --shape --window --type --axis --axes --format" ;;
         bench)
-            words="reduce reduce_array window transpose rearrange ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
+            words="reduce reduce_array window boxes transpose rearrange ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
         sum) words="--op --text --binary --backend --format --verbose" ;;
         reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;

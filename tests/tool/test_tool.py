@@ -297,6 +297,8 @@ def test_bench(path):
             moved = int(row["n"]) * 4 + 4
         elif row["operation"] == "rearrange":
             moved = int(row["n"]) * 8
+        elif row["operation"] == "boxes":
+            moved = int(row["n"]) * 9
         else:
             cells = int(row["rows"]) * int(row["cols"])
             moved = cells * 2 * int(row["elem_bytes"] or 0)
@@ -316,9 +318,11 @@ def test_bench(path):
         else:
             assert row["step"] == "", row
         first, before = first or us, us
-    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again; reduce_array 2, rearrange 2
-    assert len(seen) == 24, len(seen)
-    for group, lines in ("reduce", 2), ("reduce_array", 2), ("window", 4), ("transpose", 4), ("rearrange", 2):
+    # reduce 2, window 2 x 2, transpose 2 x 2, and the ladder the same again; reduce_array 2, rearrange 2,
+    # boxes 2 x 2
+    assert len(seen) == 28, len(seen)
+    of = ("reduce", 2), ("reduce_array", 2), ("window", 4), ("boxes", 4), ("transpose", 4), ("rearrange", 2)
+    for group, lines in of:
         assert sum(r["chosen"] == "true" and r["group"] == group for r in rows) == lines
 
 
