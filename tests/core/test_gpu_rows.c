@@ -144,6 +144,16 @@ static gp_status ask_move(const request *r) {
     return gp_rearrange(context, &from, &to);
 }
 
+/* A window as high as three rows. */
+static gp_status ask_box(const request *r) {
+    const gp_array image = gp_matrix(GP_S32, in, r->rows, r->cols, r->cols);
+    const gp_window_shape window = {
+        .struct_size = sizeof window, .extent = {3, r->window}, .border = GP_BORDER_REPLICATE};
+    const gp_result sums = gp_want(r->one_output ? GP_REDUCE_MAX : GP_REDUCE_SUM,
+                                   gp_matrix(r->one_output ? GP_S32 : GP_F32, out, r->rows, r->cols, r->cols));
+    return gp_window(context, &image, &window, &sums, 1);
+}
+
 static gp_operation operation_of(const request *r) {
     return r->window ? GP_OPERATION_WINDOW : r->elem_bytes ? GP_OPERATION_TRANSPOSE : GP_OPERATION_REDUCE;
 }
@@ -183,10 +193,12 @@ static void every_row_at_every_block_size(void **state) {
                 const gp_operation operation = is_view ? GP_OPERATION_REDUCE_ARRAY : operation_of(&requests[k]);
                 const bool is_move =
                     of->operation == GP_OPERATION_REARRANGE_ARRAY && operation == GP_OPERATION_TRANSPOSE;
-                if (operation != of->operation && !is_move)
+                const bool is_box = of->operation == GP_OPERATION_WINDOW_ARRAY && operation == GP_OPERATION_WINDOW;
+                if (operation != of->operation && !is_move && !is_box)
                     continue;
                 gp_status status = is_view   ? ask_view(&views[k - COUNT(requests)])
                                    : is_move ? ask_move(&requests[k])
+                                   : is_box  ? ask_box(&requests[k])
                                              : ask(&requests[k], of->operation);
                 assert_true(status == GP_OK || status == GP_ERR_NO_KERNEL);
                 if (status != GP_OK || observed_last.launches == before)

@@ -76,6 +76,8 @@ static const request requests[] = {
     {GP_OPERATION_REARRANGE_ARRAY, 400000, 3, 0, 1, GP_BORDER_NONE, false, GP_S32},
     {GP_OPERATION_REARRANGE_ARRAY, 30, 30, 0, 4096, GP_BORDER_NONE, false, GP_S32},
     {GP_OPERATION_REARRANGE_ARRAY, 1024, 1024, 0, 4, GP_BORDER_NONE, true, GP_S32},
+    {GP_OPERATION_WINDOW_ARRAY, 128, 128, 9, 0, GP_BORDER_REPLICATE, false, GP_S32}, /* the plain row is slow */
+    {GP_OPERATION_WINDOW_ARRAY, 1000, 1000, 15, 0, GP_BORDER_REFLECT, false, GP_S32},
 };
 
 static gp_context *pinned, *helper; /* the row's, and that of the kernels around it: two workspaces, one stream */
@@ -123,6 +125,17 @@ static gp_status rearrange(const request *r, const void *from, void *to) {
     return gp_rearrange(pinned, &rows, &turned_rows);
 }
 
+/* Square windows. */
+static gp_status box(const request *r, const void *from, float *to) {
+    const gp_array image = gp_matrix(GP_S32, from, r->rows, r->cols, r->cols);
+    const gp_window_shape window = {
+        .struct_size = sizeof window, .extent = {r->window, r->window}, .border = (int32_t)r->border};
+    const gp_result results[] = {
+        gp_want(GP_REDUCE_SUM, gp_matrix(GP_F32, to, r->rows, r->cols, r->cols)),
+        gp_want(GP_REDUCE_SUM_SQUARES, gp_matrix(GP_F32, to + r->rows * r->cols, r->rows, r->cols, r->cols))};
+    return gp_window(pinned, &image, &window, results, 2);
+}
+
 static gp_status run_row(const request *r, const void *from, void *to) {
     if (r->operation == GP_OPERATION_REDUCE)
         return then(gp_reduce_int(pinned, GP_REDUCE_SUM, from, r->cols, to));
@@ -130,6 +143,8 @@ static gp_status run_row(const request *r, const void *from, void *to) {
         return then(reduce_view(r, from, to));
     if (r->operation == GP_OPERATION_REARRANGE_ARRAY)
         return then(rearrange(r, from, to));
+    if (r->operation == GP_OPERATION_WINDOW_ARRAY)
+        return then(box(r, from, to));
     if (r->operation == GP_OPERATION_WINDOW)
         return then(gp_sum_and_square_window(pinned, from, r->rows, r->cols, r->cols, r->window, r->border, to,
                                              (float *)to + r->rows * r->cols, r->cols));
@@ -160,9 +175,9 @@ static gp_status total(const request *r, int which, int64_t *to) {
 }
 
 static size_t input_bytes(const request *r) {
-    return is_reduction(r)                       ? r->cols * sizeof(int32_t)
-           : r->operation == GP_OPERATION_WINDOW ? r->rows * r->cols * sizeof(int32_t)
-                                                 : r->rows * r->cols * r->elem_bytes;
+    return is_reduction(r) ? r->cols * sizeof(int32_t)
+           : r->window > 0 ? r->rows * r->cols * sizeof(int32_t)
+                           : r->rows * r->cols * r->elem_bytes;
 }
 
 /* Of the matrix that is written: less for tools, but all that a row in place reads. */
