@@ -13,7 +13,9 @@ struct strip_place {
     int64_t first;  /* column of the input that the strip begins with, of all channels; may be negative */
     int64_t output; /* column of the first output, and how many there are */
     int outputs;
-    unsigned skew; /* the first output's window begins so many columns behind `first` */
+    unsigned skew;    /* the first output's window begins so many columns behind `first` */
+    uint2 begin, end; /* of windows: entry of the prefix sums, less the thread's own; from which of the thread's
+                         outputs on it is one more */
     int64_t enters[ROWS_KEPT], leaves[ROWS_KEPT]; /* bytes to rows of the input, by number in turns; -1: none */
 };
 
@@ -21,12 +23,11 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     typedef typename SUMS::sum_type sum_type;
     typedef typename SUMS::square_type square_type;
     typedef strip_row<COLUMNS, BYTES> raw_row;
-    static constexpr unsigned GAP = COLUMNS == 8 ? 8 : 4, APART = 32 + 32 / GAP; /* entries of 32 columns */
     static constexpr int ahead = CHANNELS == 1 ? GP_STRIP_AHEAD : GP_STRIP_AHEAD / 2;
 
     const strip_arguments &a;
     strip_place &p;
-    unsigned char *const kept; /* prefix sums: column j has entry j + j / GAP, so that no banks meet */
+    unsigned char *const kept; /* prefix sums: column j has entry j + j / COLUMNS, so that no banks meet */
     int32_t *const apart;      /* where columns are that do not stand together: [COLUMNS][threads] */
     SUMS (&of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS];
     const bool has_sign;
@@ -136,18 +137,16 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         }
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
-            put(kept, threadIdx.x * (COLUMNS + COLUMNS / GAP) + k + k / GAP, before[k % CHANNELS]);
+            put(kept, threadIdx.x * (COLUMNS + 1) + k, before[k % CHANNELS]);
             before[k % CHANNELS].plus(held[k]);
         }
     }
-    /* Of outputs a thread has every 32nd of its warp's, so that neighbours store side by side. */
-    static __device__ unsigned own_output() {
-        return threadIdx.x / 32 * (32 * COLUMNS) + threadIdx.x % 32;
-    }
-    __device__ SUMS window_at(int k) const {
-        const unsigned begin = own_output() + p.skew, end = begin + a.cut.reach;
-        SUMS window = get(kept, end + end / GAP + k * APART, SUMS());
-        window.minus(get(kept, begin + begin / GAP + k * APART, SUMS()));
+    /* The window of the thread's output k. */
+    __device__ SUMS window_at(int k, uint2 begin, uint2 end) const {
+        const unsigned char *const own = kept + threadIdx.x * (COLUMNS + 1) * SUMS::bytes;
+        const unsigned char *from = own + begin.x * SUMS::bytes, *until = own + end.x * SUMS::bytes;
+        SUMS window = get((unsigned)k >= end.y ? until + SUMS::bytes : until, k, SUMS());
+        window.minus(get((unsigned)k >= begin.y ? from + SUMS::bytes : from, k, SUMS()));
         return window;
     }
     /* A result of the thread's outputs, as floats or in the elements' type. Returns whether all are right. */
@@ -166,7 +165,13 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         } else {
             double x[COLUMNS];
             bool exact;
-            if (way == WAY_MEAN)
+            if (way == WAY_SMALL_MEAN && sizeof(sum_type) == 4) {
+#pragma unroll
+                for (int k = 0; k < COLUMNS; k++)
+                    raw[k] = __float_as_uint(small_mean((int32_t)sum[k], (float)a.cut.area, how.reciprocal));
+                return true;
+            }
+            if (way == WAY_MEAN || way == WAY_SMALL_MEAN)
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
                     x[k] = as_double(sum[k]) * how.inverse;
@@ -186,18 +191,18 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         }
         return nearest >= HALF_WIDTH || how.sure;
     }
-    /* Whether the windows of the thread's outputs, or of more, have all their elements. */
+    /* Whether the windows of the thread's outputs have all their elements. */
     __device__ bool is_whole(unsigned row) const {
         const gp_window_axis *x = gp_window_x(&a.box), *y = gp_window_y(&a.box);
-        const int64_t first = p.output + threadIdx.x / 32 * (32 * COLUMNS), last = first + 32 * COLUMNS - 1;
+        const int64_t first = p.output + threadIdx.x * COLUMNS, last = first + COLUMNS - 1;
         return first / CHANNELS >= x->before && last / CHANNELS - x->before + x->window <= (int64_t)x->n &&
                gp_window_counted(y, GP_BORDER_SHRINK, (uint64_t)(p.y + row)) == (uint64_t)y->window;
     }
-    /* One output of result r, in any way. */
+    /* Output k of result r, in any way. */
     __device__ void write_slowly(unsigned r, unsigned row, int k, unsigned char *at) const {
         const gp_pass_result &result = a.box.result[r];
-        const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)(p.output + own_output() + 32 * k) / CHANNELS;
-        const SUMS window = window_at(k);
+        const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)(p.output + threadIdx.x * COLUMNS + k) / CHANNELS;
+        const SUMS window = window_at(k, p.begin, p.end);
         const uint64_t n = gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
                            gp_window_counted(gp_window_x(&a.box), a.box.border, x);
         store_bits(gp_type_bytes(result.type),
@@ -205,48 +210,33 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
                                                     (uint32_t)n),
                    at);
     }
-    /* `all`: all of the warp's outputs are there. */
-    __device__ void write_row(unsigned row, bool all) const {
+    __device__ void write_row(unsigned row) const {
         const bool whole = a.box.border != GP_BORDER_SHRINK || is_whole(row);
-        const int count = all ? COLUMNS : (p.outputs - (int)own_output() + 31) / 32;
+        const int count = p.outputs - (int)(threadIdx.x * COLUMNS);
+        const unsigned first = threadIdx.x * (COLUMNS / CHANNELS); /* pixel */
+        const uint2 begin = p.begin, end = p.end;
         sum_type sum[COLUMNS];
         square_type square[COLUMNS];
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
-            const SUMS window = k < count ? window_at(k) : SUMS{0, 0};
+            const SUMS window = window_at(k, begin, end);
             sum[k] = (sum_type)window.sum;
             square[k] = window.square;
         }
 #pragma unroll 1
         for (unsigned r = 0; r < a.box.results; r++) {
             const gp_pass_result &result = a.box.result[r];
-            const unsigned size = a.cut.sizes >> 4 * r & 15;
-            const bool together = a.cut.stores >> r & 1;
-            const int64_t step = result.stride[a.box.outer + 1],
+            const int64_t pixel = result.stride[a.box.outer + 1],
                           side = CHANNELS > 1 ? result.stride[a.box.outer - 1] : 0;
-            unsigned char *const line = p.to[r] + row * result.stride[a.box.outer];
+            unsigned char *const to = p.to[r] + row * result.stride[a.box.outer] + first * pixel;
             uint32_t raw[COLUMNS];
-            const bool quick = a.result[r].way != WAY_OTHER && whole && make_quickly(a.result[r], sum, square, raw);
-            if (quick && together && size == 4) {
-                uint32_t *const to = (uint32_t *)line + own_output();
-#pragma unroll
-                for (int k = 0; k < COLUMNS; k++)
-                    if (k < count)
-                        to[32 * k] = raw[k];
+            if (a.result[r].way != WAY_OTHER && whole && make_quickly(a.result[r], sum, square, raw)) {
+                store_row(to, pixel, side, CHANNELS, a.cut.stores >> r & 1, count, a.cut.sizes >> 4 * r & 15, raw);
                 continue;
             }
-#pragma unroll
-            for (int k = 0; k < COLUMNS; k++) {
-                const unsigned column = own_output() + 32 * k;
-                unsigned char *const to = line + column / CHANNELS * step + column % CHANNELS * side;
-                if (quick && k < count)
-                    store_bits(size, raw[k], to);
-            }
 #pragma unroll 1
-            for (int k = 0; !quick && k < count; k++) {
-                const unsigned column = own_output() + 32 * k;
-                write_slowly(r, row, k, line + column / CHANNELS * step + column % CHANNELS * side);
-            }
+            for (int k = 0; k < COLUMNS && k < count; k++)
+                write_slowly(r, row, k, to + k / CHANNELS * pixel + k % CHANNELS * side);
         }
     }
 
@@ -279,9 +269,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
                 find_rows(row_first(start), out + ROWS_KEPT / 4, p.leaves);
             put_prefixes(before);
             __syncthreads();
-            const int warp_first = (int)(threadIdx.x / 32 * (32 * COLUMNS));
-            if (warp_first < p.outputs)
-                write_row(row, warp_first + 32 * COLUMNS <= p.outputs);
+            if ((int)(threadIdx.x * COLUMNS) < p.outputs)
+                write_row(row);
             if (row + 1 == p.rows)
                 return p.rows;
         }
@@ -315,6 +304,9 @@ static __device__ void find_place(const strip_arguments &a, unsigned columns, un
     const int64_t window = p->output - x->before * channels;
     p->skew = (unsigned)((window % columns + columns) % columns);
     p->first = window - p->skew;
+    const unsigned end = p->skew + a.cut.reach;
+    p->begin = make_uint2(p->skew, columns - p->skew);
+    p->end = make_uint2(end + end / columns, columns - end % columns);
     for (unsigned r = 0; r < a.box.results; r++)
         p->to[r] += p->y * a.box.result[r].stride[a.box.outer] +
                     p->output / channels * a.box.result[r].stride[a.box.outer + 1];
@@ -322,7 +314,8 @@ static __device__ void find_place(const strip_arguments &a, unsigned columns, un
 
 /* WIDER: of data that SUMS do not hold. */
 template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS>
-__global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
+__global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
+                                  sizeof(WIDER) <= 8 && COLUMNS == 8 ? GP_STRIP_MORE_BLOCKS : GP_STRIP_BLOCKS)
     window_strip(const __grid_constant__ strip_arguments a) {
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ strip_place place;
@@ -345,19 +338,23 @@ static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
     return type == GP_F64 ? 8 : type == GP_F32 ? 4 : problem->elem_bytes;
 }
 
-/* Whether a row's outputs are side by side. */
+/* Whether a thread's outputs are side by side and aligned: they are stored at once. */
 static bool stores_together(const gp_problem *problem, unsigned r, unsigned channels) {
     const gp_pass_result *result = &problem->box->result[r];
-    const unsigned x = problem->box->outer + 1u;
+    const unsigned x = problem->box->outer + 1u, inner = channels > 1 ? 2 : 1;
     const int64_t bytes = (int64_t)bytes_of_result(problem, r);
-    return result->stride[x] == bytes * channels && (channels == 1 || result->stride[x - 2] == bytes);
+    uint64_t bits = (uint64_t)(uintptr_t)problem->box->to[r];
+    for (unsigned axis = 0; axis + inner <= x; axis++)
+        bits |= (uint64_t)result->stride[axis];
+    return result->stride[x] == bytes * channels && (channels == 1 || result->stride[x - 2] == bytes) &&
+           bits % (uint64_t)(4 * bytes) == 0;
 }
 
 /* narrow: numerators are exact. */
 static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r, bool narrow) {
     const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
     const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
-    strip_result result = {WAY_OTHER, false, 1 / by, 0, 0};
+    strip_result result = {WAY_OTHER, false, (float)(1 / n), 1 / by, 0, 0};
     const uint64_t whole = (uint64_t)by;
     const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
     result.sure = exact && narrow && op != GP_REDUCE_STDDEV && op != GP_REDUCE_STDDEV_SAMPLE;
@@ -366,7 +363,9 @@ static strip_result result_of_windows(const gp_problem *problem, const gp_strip_
     if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_SQUARES)
         result.way = op == GP_REDUCE_SUM ? WAY_SUM : WAY_SQUARES;
     else if (op == GP_REDUCE_MEAN)
-        result.way = type == GP_F32 ? WAY_MEAN : cut->area < 1u << 18 ? WAY_OWN_MEAN : WAY_OTHER;
+        result.way = type == GP_F32         ? (cut->small ? WAY_SMALL_MEAN : WAY_MEAN)
+                     : cut->area < 1u << 18 ? WAY_OWN_MEAN
+                                            : WAY_OTHER;
     else if (by > 0)
         result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
     if (type == GP_F64)

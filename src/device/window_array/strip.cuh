@@ -31,6 +31,19 @@ template <class T> __device__ inline T shuffle_up(T x, int lanes) {
     return __shfl_up_sync(GP_FULL_WARP, x, lanes);
 }
 
+template <class T> __device__ inline void add_from_below(T *x, int lanes) {
+    const T below = shuffle_up(*x, lanes);
+    *x += threadIdx.x % 32 >= lanes ? below : 0;
+}
+
+/* The machine tells lanes that have none below. */
+__device__ inline void add_from_below(uint32_t *x, int lanes) {
+    asm volatile("{ .reg .u32 below; .reg .pred there; shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff; "
+                 "@there add.u32 %0, %0, below; }"
+                 : "+r"(*x)
+                 : "r"(lanes));
+}
+
 __device__ inline uint128 shuffle_xor(uint128 x, int lanes) {
     return (uint128)__shfl_xor_sync(GP_FULL_WARP, (uint64_t)(x >> 64), lanes) << 64 |
            __shfl_xor_sync(GP_FULL_WARP, (uint64_t)x, lanes);
@@ -92,20 +105,14 @@ template <class SUM, class SIGNED, class SQUARE, bool squares> struct strip_sums
             all.square = warp_sum(square);
         return all;
     }
-    __device__ strip_sums from_below(int lanes) const {
-        strip_sums below = {shuffle_up(sum, lanes), 0};
-        if (squares)
-            below.square = shuffle_up(square, lanes);
-        return below;
-    }
     /* The sums of all lanes up to this one. */
     __device__ strip_sums scanned() const {
         strip_sums all = *this;
 #pragma unroll
         for (int lanes = 1; lanes < 32; lanes *= 2) {
-            const strip_sums below = all.from_below(lanes);
-            if (threadIdx.x % 32 >= lanes)
-                all.plus(below);
+            add_from_below(&all.sum, lanes);
+            if (squares)
+                add_from_below(&all.square, lanes);
         }
         return all;
     }
@@ -245,6 +252,29 @@ __device__ inline void store_bits(unsigned size, uint64_t bits, unsigned char *t
         *(uint16_t *)to = (uint16_t)bits;
     else
         *to = (uint8_t)bits;
+}
+
+/* A thread's outputs of a row, the first `count` of them, of 1, 2 or 4 bytes. */
+template <int COLUMNS>
+__device__ inline void store_row(unsigned char *to, int64_t pixel, int64_t side, unsigned channels, bool together,
+                                 int count, unsigned bytes, const uint32_t (&raw)[COLUMNS]) {
+    if (together && count >= COLUMNS) {
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k += 4)
+            if (bytes == 4)
+                ((uint4 *)to)[k / 4] = make_uint4(raw[k], raw[k + 1], raw[k + 2], raw[k + 3]);
+            else if (bytes == 2)
+                ((uint2 *)to)[k / 4] =
+                    make_uint2(__byte_perm(raw[k], raw[k + 1], 0x5410), __byte_perm(raw[k + 2], raw[k + 3], 0x5410));
+            else
+                ((uint32_t *)to)[k / 4] = __byte_perm(__byte_perm(raw[k], raw[k + 1], 0x40),
+                                                      __byte_perm(raw[k + 2], raw[k + 3], 0x40), 0x5410);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < COLUMNS; k++)
+        if (k < count)
+            store_bits(bytes, raw[k], to + k / channels * pixel + k % channels * side);
 }
 
 #endif

@@ -12,11 +12,12 @@
 typedef unsigned __int128 uint128;
 
 /* How a result is made of windows that are whole. */
-enum strip_way { WAY_SUM, WAY_SQUARES, WAY_MEAN, WAY_VARIANCE, WAY_STDDEV, WAY_OWN_MEAN, WAY_OTHER };
+enum strip_way { WAY_SUM, WAY_SQUARES, WAY_SMALL_MEAN, WAY_MEAN, WAY_VARIANCE, WAY_STDDEV, WAY_OWN_MEAN, WAY_OTHER };
 
 struct strip_result {
     strip_way way;
     bool sure;           /* quotients are exact doubles */
+    float reciprocal;    /* of the elements of a window */
     double inverse;      /* of what a sum, or n Q - S^2, is divided by */
     double below, above; /* around it; equal if it is exact */
 };
@@ -89,11 +90,21 @@ __device__ inline double as_double(int64_t x) {
     return __ll2double_rn(x);
 }
 
+/*
+ * sum / n as a float, of |sum| <= 2^24 and n < 2^22. The first quotient q is off by less than two units of its last
+ * place, the rest sum - n q is exact, and what it adds is off by 2^-23 units: a quotient of such numbers lies at
+ * least 1 / 2n units from the middle of two floats.
+ */
+__device__ inline float small_mean(int32_t sum, float n, float reciprocal) {
+    const float s = __int2float_rn(sum), q = __fmul_rn(s, reciprocal);
+    return __fmaf_rn(__fmaf_rn(-n, q, s), reciprocal, q);
+}
+
 /* n Q - S^2; whether it is exact. Sums of the narrow class and their products stay below 2^53. */
 __device__ inline double numerator(int32_t sum, uint32_t squares, uint32_t n, bool *exact) {
-    const double s = as_double(sum);
+    const double s = __int2double_rn(sum);
     *exact = true;
-    return __fma_rn(as_double(n), as_double(squares), -(s * s));
+    return __fma_rn(__uint2double_rn(n), __uint2double_rn(squares), -(s * s));
 }
 
 template <class SQUARE> __device__ inline double numerator(int64_t sum, SQUARE squares, uint32_t n, bool *exact) {

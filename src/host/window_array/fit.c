@@ -48,9 +48,12 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     const bool squares = box->wants & GP_WANT_SQUARES, rgb = box->channels == 3;
     const uint64_t most = ((uint64_t)1 << (bits - is_signed)) - !is_signed;
     if (bits == 32) {
-        cut->over = UINT32_MAX << bits_below(cut->area, 31, 32);
+        const unsigned known = bits_below(cut->area, 31, 32);
+        cut->over = UINT32_MAX << known;
+        cut->small = (uint64_t)cut->area << known <= 1u << 24 && cut->area < 1u << 22;
         return GP_STRIP_ANY;
     }
+    cut->small = cut->area * most <= 1u << 24;
     if (bits == 16)
         return rgb ? GP_STRIP_WIDE_2_RGB : GP_STRIP_WIDE_2;
     if (cut->area * most >> 31 != 0 || (squares && cut->area * most * most >> 32 != 0))
@@ -110,10 +113,11 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
                   problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
     tiling->form = form;
     tiling->threads = 32 * warps;
-    cut.prefix_bytes = (uint32_t)gp_round_up(tiling->threads * (each + each / (each == 8 ? 8 : 4)) * entry[form], 16);
+    cut.prefix_bytes = (uint32_t)gp_round_up(tiling->threads * (each + 1) * entry[form], 16);
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem, &held);
+    gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
+                         GP_STRIP_STATIC_SMEM + tiling->smem, &held);
     cut_rows(&cut, y, cut.strips * batches, gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
     if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)
         return false;

@@ -13,7 +13,9 @@
 /* window_strip: up to so many threads a block. */
 #define GP_STRIP_THREADS_MAX 256
 #define GP_STRIP_REGS 128
-#define GP_STRIP_BLOCKS 2 /* that an SM is to hold */
+#define GP_STRIP_LESS_REGS 80
+#define GP_STRIP_BLOCKS 2 /* of 256 threads that an SM is to hold; of bytes in sums of 32 bits */
+#define GP_STRIP_MORE_BLOCKS 3
 #define GP_STRIP_STATIC_SMEM 2560
 #define GP_STRIP_AHEAD 4 /* rows that are loaded at once before the first output */
 
@@ -37,6 +39,7 @@ typedef struct gp_strip_cut {
     uint32_t reach;   /* columns from a window's first to behind its last */
     uint32_t area;    /* elements of a window */
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
+    uint32_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
     uint32_t vectors; /* a thread's columns of the input can be loaded at once */
     uint32_t prefix_bytes; /* of shared memory */
     uint32_t sizes;        /* bits 4 r on: bytes of result r; the launcher's too */
