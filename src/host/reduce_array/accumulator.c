@@ -3,14 +3,14 @@
 #include "accumulator.h"
 #include <math.h>
 
-GP_BOTH void gp_accumulator_clear(gp_accumulator *a) {
+GP_BOTH_OPEN void gp_accumulator_clear(gp_accumulator *a) {
     memset(a, 0, offsetof(gp_accumulator, limb));
     a->bits_and = UINT64_MAX;
     a->min.key = UINT64_MAX;
     a->nan_place = UINT64_MAX;
 }
 
-GP_BOTH gp_number gp_number_load(unsigned type, const unsigned char *at) {
+GP_BOTH_OPEN gp_number gp_number_load(unsigned type, const unsigned char *at) {
     gp_number e = {0, 0};
     union {
         uint8_t u8;
@@ -67,14 +67,14 @@ GP_BOTH static uint64_t bits_of(double x) {
 
 #define SIGN ((uint64_t)1 << 63)
 
-GP_BOTH uint64_t gp_number_key(unsigned type, gp_number e) {
+GP_BOTH_OPEN uint64_t gp_number_key(unsigned type, gp_number e) {
     if (!gp_type_is_float(type))
         return gp_type_is_signed(type) ? e.whole ^ SIGN : e.whole;
     const uint64_t bits = bits_of(e.real);
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-GP_BOTH uint64_t gp_number_magnitude(unsigned type, gp_number e) {
+GP_BOTH_OPEN uint64_t gp_number_magnitude(unsigned type, gp_number e) {
     if (gp_type_is_float(type))
         return bits_of(fabs(e.real));
     return gp_type_is_signed(type) && (e.whole & SIGN) ? 0 - e.whole : e.whole;
@@ -85,7 +85,7 @@ GP_BOTH static void take_extreme(gp_extreme *to, uint64_t key, uint64_t place, b
         *to = (gp_extreme){key, place};
 }
 
-GP_BOTH void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
+GP_BOTH_OPEN void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max) {
     take_extreme(&a->min, min->key, min->place, !a->some || min->key < a->min.key);
     take_extreme(&a->max, max->key, max->place, !a->some || max->key > a->max.key);
     a->some = true;
@@ -217,8 +217,8 @@ GP_BOTH static void take_extreme_kinds(gp_accumulator *a, const gp_pass *pass, g
     gp_accumulator_take_extremes(a, &here, &here);
 }
 
-GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                                 const unsigned char *with, int64_t place) {
+GP_BOTH_OPEN void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                      const unsigned char *with, int64_t place) {
     const gp_number x = gp_number_load(pass->type, in);
     const gp_number y = with != NULL ? gp_number_load(pass->with_type, with) : (gp_number){0, 0};
     if (pass->where && y.whole == 0 && y.real == 0)
@@ -241,13 +241,13 @@ GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const u
     }
 }
 
-GP_BOTH void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass) {
+GP_BOTH_OPEN void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass) {
     for (unsigned sum = 0; sum < GP_SUMS; sum++)
         if (a->in_limbs[sum])
             gp_exact_carry(a->limb[sum], gp_accumulator_form(pass, sum).limbs);
 }
 
-GP_BOTH void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
+GP_BOTH_OPEN void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum) {
     int64_t *limb = gp_accumulator_limbs(a, pass, sum);
     if (a->exact[sum] != 0)
         gp_exact_add_f64(limb, gp_accumulator_form(pass, sum), a->exact[sum], &a->flags[sum]);
@@ -257,7 +257,7 @@ GP_BOTH void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsig
     a->whole[sum] = 0;
 }
 
-GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass) {
+GP_BOTH_OPEN void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass) {
     to->counted += from->counted;
     to->nonzero += from->nonzero;
     to->bits_and &= from->bits_and;

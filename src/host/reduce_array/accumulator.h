@@ -55,12 +55,12 @@ typedef struct gp_number {
 } gp_number;
 
 /* Unsigned numbers that compare as the elements do. */
-GP_BOTH uint64_t gp_number_key(unsigned type, gp_number e);
+GP_BOTH_OPEN uint64_t gp_number_key(unsigned type, gp_number e);
 
 /* |x|: a number, or the bits of a double. */
-GP_BOTH uint64_t gp_number_magnitude(unsigned type, gp_number e);
+GP_BOTH_OPEN uint64_t gp_number_magnitude(unsigned type, gp_number e);
 
-GP_BOTH gp_number gp_number_load(unsigned type, const unsigned char *at);
+GP_BOTH_OPEN gp_number gp_number_load(unsigned type, const unsigned char *at);
 
 /* Adds a number to one of the sums; of ints, or of floats. To nearest, subnormals as they are. */
 GP_BOTH static inline void gp_accumulator_add_exact(gp_accumulator *a, const gp_pass *pass, unsigned sum, double x) {
@@ -80,14 +80,14 @@ GP_BOTH static inline bool gp_accumulator_is_exact(const gp_accumulator *a, unsi
 }
 
 /* Of no elements. */
-GP_BOTH void gp_accumulator_clear(gp_accumulator *a);
+GP_BOTH_OPEN void gp_accumulator_clear(gp_accumulator *a);
 
 /* One element of a pass, and its partner, or NULL. */
-GP_BOTH void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                                 const unsigned char *with, int64_t place);
+GP_BOTH_OPEN void gp_accumulator_take(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                      const unsigned char *with, int64_t place);
 
 /* The least and the greatest of elements without NaNs. */
-GP_BOTH void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max);
+GP_BOTH_OPEN void gp_accumulator_take_extremes(gp_accumulator *a, const gp_extreme *min, const gp_extreme *max);
 
 GP_BOTH static inline void gp_accumulator_take_magnitude(gp_accumulator *a, uint64_t magnitude) {
     if (magnitude > a->max_abs)
@@ -95,23 +95,23 @@ GP_BOTH static inline void gp_accumulator_take_magnitude(gp_accumulator *a, uint
 }
 
 /* Spreads carries, due once in 2^27 elements. */
-GP_BOTH void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
+GP_BOTH_OPEN void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
 
 /* Moves a sum to its limbs. */
-GP_BOTH void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum);
+GP_BOTH_OPEN void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, unsigned sum);
 
-GP_BOTH void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
+GP_BOTH_OPEN void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
 
 /*
  * x / n, as bits: to a float by way of a double, unless that lies halfway between two floats or near the ends of
  * their range. False: not here.
  */
-GP_BOTH bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits);
+GP_BOTH_OPEN bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits);
 
 /* The low bytes. */
-GP_BOTH void gp_result_store(unsigned type, uint64_t bits, unsigned char *to);
+GP_BOTH_OPEN void gp_result_store(unsigned type, uint64_t bits, unsigned char *to);
 
 /* Writes result r. False: an integer that its type does not hold, written modulo 2^64. */
-GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
+GP_BOTH_OPEN bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
 
 #endif

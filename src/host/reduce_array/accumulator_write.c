@@ -79,7 +79,7 @@ GP_BOTH static uint64_t pattern_of(double x) {
     return bits;
 }
 
-GP_BOTH bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
+GP_BOTH_OPEN bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
     if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0)
         return false;
     const double quotient = n == 1 ? x : x / (double)n, magnitude = fabs(quotient);
@@ -176,7 +176,7 @@ GP_BOTH static bool value_of(gp_accumulator *a, const gp_pass *pass, unsigned op
     }
 }
 
-GP_BOTH void gp_result_store(unsigned type, uint64_t bits, unsigned char *to) {
+GP_BOTH_OPEN void gp_result_store(unsigned type, uint64_t bits, unsigned char *to) {
     const uint8_t narrow1 = (uint8_t)bits;
     const uint16_t narrow2 = (uint16_t)bits;
     const uint32_t narrow4 = (uint32_t)bits;
@@ -195,7 +195,7 @@ GP_BOTH void gp_result_store(unsigned type, uint64_t bits, unsigned char *to) {
     }
 }
 
-GP_BOTH bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to) {
+GP_BOTH_OPEN bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to) {
     uint64_t bits;
     const unsigned type = pass->result[r].type;
     const bool held = value_of(a, pass, pass->result[r].op, type, &bits);

@@ -13,11 +13,14 @@
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
 
-/* Before functions that the GPU has of the same source. */
+/* Before functions that the GPU has of the same source; OPEN: a header declares them, and several kernels have them.
+ */
 #ifdef __CUDACC__
 #define GP_BOTH __device__
+#define GP_BOTH_OPEN __device__ inline
 #else
 #define GP_BOTH
+#define GP_BOTH_OPEN
 #endif
 
 #define GP_PASS_RESULTS 8

@@ -5,30 +5,9 @@
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
-#include "../reduce_array/accumulator.h"
-#include "box.h"
+#include "one.h"
 
 /* ---- one output at a time ---- */
-
-typedef struct gp_window_one {
-    const gp_window_box *box;
-    gp_pass pass; /* the box's results, for the functions of accumulators */
-} gp_window_one;
-
-/* `count` elements of an axis from `first` on, each `times` times. */
-typedef struct gp_window_stretch {
-    int64_t first, count;
-    uint64_t times;
-} gp_window_stretch;
-
-/* What the window of an output holds of an axis. */
-typedef struct gp_window_held {
-    gp_window_stretch at[6];
-    unsigned stretches;
-    bool zeros; /* of GP_BORDER_ZERO */
-} gp_window_held;
-
-gp_window_held gp_window_held_of(const gp_window_axis *axis, unsigned border, uint64_t output);
 
 /* Output (y, x) of the batch at `in`. Each element of the window is looked at, whatever it costs. */
 void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, uint64_t y, uint64_t x,

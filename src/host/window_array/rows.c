@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that slide windows over views, best first. */
+#include "../../device/launch.h"
 #include "cpu.h"
+#include "tiling.h"
 
 #define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, gp_window_array_parts(problem))
 
@@ -9,7 +11,14 @@ FIT(avx2, GP_ISA_AVX2)
 FIT(neon, GP_ISA_NEON)
 FIT(cpu, 0)
 
+GP_DECLARE_ROW(window_strip);
+GP_DECLARE_ROW(window_any);
+
 const gp_kernel gp_window_array_rows[] = {
+    GP_GPU_ROW(window_strip, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM, gp_fit_window_strip,
+               "moments of ints: sums of columns carried down a strip, windows from prefix sums"),
+    GP_GPU_ROW(window_any, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM, gp_fit_window_any,
+               "any window, an output a thread, by the source of the processor's reference"),
     GP_CPU_ROW(window_array_avx512, fit_avx512, GP_X86(gp_launch_window_array_avx512),
                "AVX-512, any window: sums and extremes carried along both axes"),
     GP_CPU_ROW(window_array_avx2, fit_avx2, GP_X86(gp_launch_window_array_avx2),

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk of window_strip down its strip, and the forms that are compiled. */
+#include "strip.cuh"
+
+#define ROWS_KEPT 128 /* rows whose places are known; half of them are found at a time */
+
+/* What a block works on; in shared memory. */
+struct strip_place {
+    const unsigned char *plane;         /* element 0 of the batch */
+    unsigned char *to[GP_PASS_RESULTS]; /* the block's first output */
+    int64_t y;                          /* rows of outputs */
+    unsigned rows;
+    int64_t first;  /* column of the input that the strip begins with, of all channels; may be negative */
+    int64_t output; /* column of the first output, and how many there are */
+    int outputs;
+    unsigned skew;    /* the first output's window begins so many columns behind `first` */
+    uint2 begin, end; /* of windows: entry of the prefix sums, less the thread's own; from which of the thread's
+                         outputs on it is one more */
+    int64_t enters[ROWS_KEPT], leaves[ROWS_KEPT]; /* bytes to rows of the input, by number in turns; -1: none */
+};
+
+template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
+    typedef typename SUMS::sum_type sum_type;
+    typedef typename SUMS::square_type square_type;
+    typedef strip_row<COLUMNS, BYTES> raw_row;
+    static constexpr int ahead = CHANNELS == 1 ? GP_STRIP_AHEAD : GP_STRIP_AHEAD / 2;
+
+    const strip_arguments &a;
+    strip_place &p;
+    unsigned char *const kept; /* prefix sums: column j has entry j + j / COLUMNS, so that no banks meet */
+    int32_t *const apart;      /* where columns are that do not stand together: [COLUMNS][threads] */
+    SUMS (&of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS];
+    const bool has_sign;
+    int32_t together; /* the first of the thread's columns in a row; -1: not side by side */
+    SUMS held[COLUMNS];
+
+  public:
+    __device__ strip(const strip_arguments &arguments, strip_place &place, unsigned char *shared,
+                     SUMS (&shared_of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS])
+        : a(arguments), p(place), kept(shared), apart((int32_t *)(shared + arguments.cut.prefix_bytes)),
+          of_warp(shared_of_warp), has_sign(gp_type_is_signed(arguments.box.type)) {
+        const int64_t n = (int64_t)gp_window_x(&a.box)->n;
+        bool side_by_side = a.cut.vectors;
+#pragma unroll 1
+        for (int k = 0, before = 0; k < COLUMNS; k++) {
+            const int64_t column = p.first + (int64_t)(threadIdx.x * COLUMNS + k);
+            const int64_t pixel = column >= 0 ? column / CHANNELS : ~(~column / CHANNELS);
+            const bool used = threadIdx.x * COLUMNS + k < p.outputs + p.skew + a.cut.reach;
+            const int64_t source = used ? source_near(a.box.border, n, pixel) : -1;
+            const int32_t at = source < 0 ? -1 : (int32_t)((source - pixel) * CHANNELS + column);
+            side_by_side =
+                side_by_side && (k == 0 ? at >= 0 && at * BYTES % raw_row::together == 0 : at == before + 1);
+            together = k == 0 ? at : together;
+            before = at;
+            apart[k * blockDim.x + threadIdx.x] = at;
+        }
+        together = side_by_side ? together : -1;
+    }
+
+  private:
+    /* Half of the rows' places from number `from` on: of what enters, row first + number, and of what leaves. */
+    __device__ void find_rows(int64_t first, unsigned from, int64_t (&at)[ROWS_KEPT]) {
+        const gp_window_axis *y = gp_window_y(&a.box);
+        for (unsigned i = threadIdx.x; i < ROWS_KEPT / 2; i += blockDim.x) {
+            const int64_t source = source_near(a.box.border, (int64_t)y->n, first + from + i);
+            at[(from + i) % ROWS_KEPT] = source < 0 ? -1 : source * y->in;
+        }
+    }
+    __device__ raw_row load(int64_t at) const {
+        if (at < 0)
+            return raw_row{};
+        const unsigned char *row = p.plane + at;
+        const int64_t stride = CHANNELS == 1 ? gp_window_x(&a.box)->in : BYTES;
+        if (together >= 0)
+            return load_together<COLUMNS, BYTES>(row + (int64_t)together * BYTES);
+        return load_apart<COLUMNS, BYTES>(row, apart + threadIdx.x, blockDim.x, stride);
+    }
+    /* One row enters and one leaves. Returns the bits that their magnitudes have. */
+    __device__ uint32_t slide(const raw_row &enters, const raw_row &leaves) {
+        uint32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++) {
+            const uint32_t in = element_of<COLUMNS, BYTES>(enters, k, has_sign),
+                           out = element_of<COLUMNS, BYTES>(leaves, k, has_sign);
+            held[k].slide(in, out, has_sign);
+            if (BYTES == 4)
+                bits |= has_sign ? in ^ (uint32_t)((int32_t)in >> 31) : in;
+        }
+        return bits;
+    }
+    /* All that the first row's windows hold but its last row: rows by number up to `count`. */
+    __device__ uint32_t begin(int64_t first, unsigned count) {
+        uint32_t bits = 0;
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++)
+            held[k] = {0, 0};
+        for (unsigned i = 0;; i += ahead) {
+            if (i % (ROWS_KEPT / 2) == 0) {
+                __syncthreads();
+                find_rows(first, i, p.enters);
+                __syncthreads();
+            }
+            if (i >= count)
+                return bits;
+            raw_row row[ahead];
+#pragma unroll
+            for (int j = 0; j < ahead; j++)
+                row[j] = load(i + j < count ? p.enters[(i + j) % ROWS_KEPT] : -1);
+#pragma unroll
+            for (int j = 0; j < ahead; j++)
+                bits |= slide(row[j], raw_row{});
+        }
+    }
+    /* Prefix sums over the warp's columns: each lane's before its own. */
+    __device__ void scan(SUMS (&before)[CHANNELS]) {
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            SUMS own = held[c];
+#pragma unroll
+            for (int k = c + CHANNELS; k < COLUMNS; k += CHANNELS)
+                own.plus(held[k]);
+            before[c] = own.scanned();
+            if (threadIdx.x % 32 == 31)
+                of_warp[threadIdx.x / 32][c] = before[c];
+            before[c].minus(own);
+        }
+    }
+    /* Those over the strip, to shared memory. */
+    __device__ void put_prefixes(SUMS (&before)[CHANNELS]) {
+        const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            SUMS warps = {0, 0};
+            if (lane < warp)
+                warps = of_warp[lane][c];
+            before[c].plus(warps.total());
+        }
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++) {
+            put(kept, threadIdx.x * (COLUMNS + 1) + k, before[k % CHANNELS]);
+            before[k % CHANNELS].plus(held[k]);
+        }
+    }
+    /* The window of the thread's output k. */
+    __device__ SUMS window_at(int k, uint2 begin, uint2 end) const {
+        const unsigned char *const own = kept + threadIdx.x * (COLUMNS + 1) * SUMS::bytes;
+        const unsigned char *from = own + begin.x * SUMS::bytes, *until = own + end.x * SUMS::bytes;
+        SUMS window = get((unsigned)k >= end.y ? until + SUMS::bytes : until, k, SUMS());
+        window.minus(get((unsigned)k >= begin.y ? from + SUMS::bytes : from, k, SUMS()));
+        return window;
+    }
+    /* A result of the thread's outputs, as floats or in the elements' type. Returns whether all are right. */
+    __device__ bool make_quickly(const strip_result &how, const sum_type (&sum)[COLUMNS],
+                                 const square_type (&square)[COLUMNS], uint32_t (&raw)[COLUMNS]) const {
+        const strip_way way = how.way;
+        uint32_t nearest = ~0u;
+        if (way <= WAY_SQUARES) {
+#pragma unroll
+            for (int k = 0; k < COLUMNS; k++)
+                raw[k] = __float_as_uint(way == WAY_SUM ? as_float(sum[k]) : as_float(square[k]));
+        } else if (way == WAY_OWN_MEAN) {
+#pragma unroll
+            for (int k = 0; k < COLUMNS; k++)
+                raw[k] = mean_between(as_double(sum[k]), how.below, how.above);
+        } else {
+            double x[COLUMNS];
+            bool exact;
+            if (way == WAY_SMALL_MEAN && sizeof(sum_type) == 4) {
+#pragma unroll
+                for (int k = 0; k < COLUMNS; k++)
+                    raw[k] = __float_as_uint(small_mean((int32_t)sum[k], (float)a.cut.area, how.reciprocal));
+                return true;
+            }
+            if (way == WAY_MEAN || way == WAY_SMALL_MEAN)
+#pragma unroll
+                for (int k = 0; k < COLUMNS; k++)
+                    x[k] = as_double(sum[k]) * how.inverse;
+            else
+#pragma unroll
+                for (int k = 0; k < COLUMNS; k++)
+                    x[k] = numerator(sum[k], square[k], a.cut.area, &exact) * how.inverse;
+            if (way == WAY_STDDEV)
+#pragma unroll
+                for (int k = 0; k < COLUMNS; k++)
+                    x[k] = root_near(x[k]);
+#pragma unroll
+            for (int k = 0; k < COLUMNS; k++) {
+                nearest = min(nearest, from_half(x[k]));
+                raw[k] = __float_as_uint(__double2float_rn(x[k]));
+            }
+        }
+        return nearest >= HALF_WIDTH || how.sure;
+    }
+    /* Whether the windows of the thread's outputs have all their elements. */
+    __device__ bool is_whole(unsigned row) const {
+        const gp_window_axis *x = gp_window_x(&a.box), *y = gp_window_y(&a.box);
+        const int64_t first = p.output + threadIdx.x * COLUMNS, last = first + COLUMNS - 1;
+        return first / CHANNELS >= x->before && last / CHANNELS - x->before + x->window <= (int64_t)x->n &&
+               gp_window_counted(y, GP_BORDER_SHRINK, (uint64_t)(p.y + row)) == (uint64_t)y->window;
+    }
+    /* Output k of result r, in any way. */
+    __device__ void write_slowly(unsigned r, unsigned row, int k, unsigned char *at) const {
+        const gp_pass_result &result = a.box.result[r];
+        const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)(p.output + threadIdx.x * COLUMNS + k) / CHANNELS;
+        const SUMS window = window_at(k, p.begin, p.end);
+        const uint64_t n = gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
+                           gp_window_counted(gp_window_x(&a.box), a.box.border, x);
+        store_bits(gp_type_bytes(result.type),
+                   result_of<sum_type, square_type>(result.op, result.type, (sum_type)window.sum, window.square,
+                                                    (uint32_t)n),
+                   at);
+    }
+    __device__ void write_row(unsigned row) const {
+        const bool whole = a.box.border != GP_BORDER_SHRINK || is_whole(row);
+        const int count = p.outputs - (int)(threadIdx.x * COLUMNS);
+        const unsigned first = threadIdx.x * (COLUMNS / CHANNELS); /* pixel */
+        const uint2 begin = p.begin, end = p.end;
+        sum_type sum[COLUMNS];
+        square_type square[COLUMNS];
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++) {
+            const SUMS window = window_at(k, begin, end);
+            sum[k] = (sum_type)window.sum;
+            square[k] = window.square;
+        }
+#pragma unroll 1
+        for (unsigned r = 0; r < a.box.results; r++) {
+            const gp_pass_result &result = a.box.result[r];
+            const int64_t pixel = result.stride[a.box.outer + 1],
+                          side = CHANNELS > 1 ? result.stride[a.box.outer - 1] : 0;
+            unsigned char *const to = p.to[r] + row * result.stride[a.box.outer] + first * pixel;
+            uint32_t raw[COLUMNS];
+            if (a.result[r].way != WAY_OTHER && whole && make_quickly(a.result[r], sum, square, raw)) {
+                store_row(to, pixel, side, CHANNELS, a.cut.stores >> r & 1, count, a.cut.sizes >> 4 * r & 15, raw);
+                continue;
+            }
+#pragma unroll 1
+            for (int k = 0; k < COLUMNS && k < count; k++)
+                write_slowly(r, row, k, to + k / CHANNELS * pixel + k % CHANNELS * side);
+        }
+    }
+
+  public:
+    /* The block's rows of outputs from `row` on. Returns the first that is not done, as elements came that need wider
+     * sums: their magnitudes have bits of `over`. */
+    __device__ unsigned walk(unsigned row, uint32_t over) {
+        const int64_t first = row_first(row);
+        const unsigned window = (unsigned)gp_window_y(&a.box)->window, start = row;
+        find_rows(first, 0, p.leaves);
+        uint32_t bits = begin(first, window - 1);
+        find_rows(first, ((window - 1) / (ROWS_KEPT / 2) + 1) * (ROWS_KEPT / 2), p.enters);
+        raw_row enters = load(p.enters[(window - 1) % ROWS_KEPT]), leaves = {};
+        for (;; row++) {
+            const unsigned out = row - start, in = out + window;
+            SUMS before[CHANNELS];
+            bits |= slide(enters, leaves);
+            if (row + 1 < p.rows) {
+                enters = load(p.enters[in % ROWS_KEPT]);
+                leaves = load(p.leaves[out % ROWS_KEPT]);
+            }
+            scan(before);
+            if (BYTES < 4)
+                __syncthreads();
+            else if (__syncthreads_or((bits & over) != 0))
+                return row;
+            if (in % (ROWS_KEPT / 2) == ROWS_KEPT / 4)
+                find_rows(row_first(start), in + ROWS_KEPT / 4, p.enters);
+            if (out % (ROWS_KEPT / 2) == ROWS_KEPT / 4)
+                find_rows(row_first(start), out + ROWS_KEPT / 4, p.leaves);
+            put_prefixes(before);
+            __syncthreads();
+            if ((int)(threadIdx.x * COLUMNS) < p.outputs)
+                write_row(row);
+            if (row + 1 == p.rows)
+                return p.rows;
+        }
+    }
+
+  private:
+    /* The first row of the input that the windows of a row of outputs see. */
+    __device__ int64_t row_first(unsigned row) const {
+        return p.y + row - gp_window_y(&a.box)->before;
+    }
+};
+
+static __device__ void find_place(const strip_arguments &a, unsigned columns, unsigned channels, strip_place *p) {
+    const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
+    const uint64_t strip = blockIdx.x % a.cut.strips, segment = blockIdx.x / a.cut.strips % a.cut.segments;
+    uint64_t batch = blockIdx.x / a.cut.strips / a.cut.segments;
+    const int64_t all = (int64_t)x->outputs * channels;
+    p->plane = a.box.in;
+    for (unsigned r = 0; r < a.box.results; r++)
+        p->to[r] = (unsigned char *)a.box.to[r];
+    for (unsigned axis = a.box.outer - (channels > 1 ? 1 : 0); axis-- > 0; batch /= a.box.axis[axis].n) {
+        const int64_t i = (int64_t)(batch % a.box.axis[axis].n);
+        p->plane += i * a.box.axis[axis].in;
+        for (unsigned r = 0; r < a.box.results; r++)
+            p->to[r] += i * a.box.result[r].stride[axis];
+    }
+    p->y = (int64_t)(segment * a.cut.rows);
+    p->rows = (unsigned)((int64_t)y->outputs - p->y < a.cut.rows ? y->outputs - p->y : a.cut.rows);
+    p->output = (int64_t)(strip * a.cut.cols);
+    p->outputs = (int)(all - p->output < a.cut.cols ? all - p->output : a.cut.cols);
+    const int64_t window = p->output - x->before * channels;
+    p->skew = (unsigned)((window % columns + columns) % columns);
+    p->first = window - p->skew;
+    const unsigned end = p->skew + a.cut.reach;
+    p->begin = make_uint2(p->skew, columns - p->skew);
+    p->end = make_uint2(end + end / columns, columns - end % columns);
+    for (unsigned r = 0; r < a.box.results; r++)
+        p->to[r] += p->y * a.box.result[r].stride[a.box.outer] +
+                    p->output / channels * a.box.result[r].stride[a.box.outer + 1];
+}
+
+/* WIDER: of data that SUMS do not hold. */
+template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS>
+__global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
+                                  sizeof(WIDER) <= 8 && COLUMNS == 8 ? GP_STRIP_MORE_BLOCKS : GP_STRIP_BLOCKS)
+    window_strip(const __grid_constant__ strip_arguments a) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    __shared__ strip_place place;
+    __shared__ __align__(16) unsigned char of_warp[GP_STRIP_THREADS_MAX / 32 * CHANNELS * sizeof(WIDER)];
+    gp_grid_dependency_wait();
+    if (threadIdx.x == 0)
+        find_place(a, COLUMNS, CHANNELS, &place);
+    __syncthreads();
+    strip<SUMS, BYTES, COLUMNS, CHANNELS> s(a, place, shared, (SUMS(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
+    const unsigned row = s.walk(0, a.cut.over);
+    if (sizeof(WIDER) > sizeof(SUMS) && row < place.rows) {
+        strip<WIDER, BYTES, COLUMNS, CHANNELS> again(a, place, shared,
+                                                     (WIDER(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
+        again.walk(row, 0);
+    }
+}
+
+static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
+    const unsigned type = problem->box->result[r].type;
+    return type == GP_F64 ? 8 : type == GP_F32 ? 4 : problem->elem_bytes;
+}
+
+/* Whether a thread's outputs are side by side and aligned: they are stored at once. */
+static bool stores_together(const gp_problem *problem, unsigned r, unsigned channels) {
+    const gp_pass_result *result = &problem->box->result[r];
+    const unsigned x = problem->box->outer + 1u, inner = channels > 1 ? 2 : 1;
+    const int64_t bytes = (int64_t)bytes_of_result(problem, r);
+    uint64_t bits = (uint64_t)(uintptr_t)problem->box->to[r];
+    for (unsigned axis = 0; axis + inner <= x; axis++)
+        bits |= (uint64_t)result->stride[axis];
+    return result->stride[x] == bytes * channels && (channels == 1 || result->stride[x - 2] == bytes) &&
+           bits % (uint64_t)(4 * bytes) == 0;
+}
+
+/* narrow: numerators are exact. */
+static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r, bool narrow) {
+    const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
+    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
+    strip_result result = {WAY_OTHER, false, (float)(1 / n), 1 / by, 0, 0};
+    const uint64_t whole = (uint64_t)by;
+    const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
+    result.sure = exact && narrow && op != GP_REDUCE_STDDEV && op != GP_REDUCE_STDDEV_SAMPLE;
+    result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
+    result.above = exact ? result.inverse : result.inverse * (1 + 0x1p-52);
+    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_SQUARES)
+        result.way = op == GP_REDUCE_SUM ? WAY_SUM : WAY_SQUARES;
+    else if (op == GP_REDUCE_MEAN)
+        result.way = type == GP_F32         ? (cut->small ? WAY_SMALL_MEAN : WAY_MEAN)
+                     : cut->area < 1u << 18 ? WAY_OWN_MEAN
+                                            : WAY_OTHER;
+    else if (by > 0)
+        result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
+    if (type == GP_F64)
+        result.way = WAY_OTHER;
+    return result;
+}
+
+GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
+    /* by gp_strip_form */
+    static const void *const forms[GP_STRIP_FORMS] = {(const void *)window_strip<linear_sums, linear_sums, 1, 8, 1>,
+                                                      (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1>,
+                                                      (const void *)window_strip<wide_sums, wide_sums, 1, 4, 1>,
+                                                      (const void *)window_strip<wide_sums, wide_sums, 2, 4, 1>,
+                                                      (const void *)window_strip<narrow_sums, widest_sums, 4, 8, 1>,
+                                                      (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3>,
+                                                      (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3>,
+                                                      (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3>};
+    const unsigned form = plan->tiling.form, channels = form < GP_STRIP_LINEAR_RGB ? 1 : 3;
+    strip_arguments arguments = {};
+    arguments.box = *problem->box;
+    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
+    for (unsigned r = 0; r < arguments.box.results; r++) {
+        arguments.result[r] = result_of_windows(problem, &arguments.cut, r,
+                                                form != GP_STRIP_WIDE && form != GP_STRIP_WIDE_2 &&
+                                                    form != GP_STRIP_WIDE_2_RGB && form != GP_STRIP_ANY);
+        arguments.cut.stores |= (uint32_t)stores_together(problem, r, channels) << r;
+        arguments.cut.sizes |= (uint32_t)bytes_of_result(problem, r) << 4 * r;
+    }
+    void *list[] = {&arguments};
+    return gp_gpu_launch(context, plan, forms[form], list);
+}

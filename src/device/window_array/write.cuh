@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the sums of a window to its results, each rounded once. A result goes by way of a double that is off by a few
+ * of its last bits; where these decide how it is rounded, it is computed again from exact integers.
+ */
+#ifndef GP_WINDOW_ARRAY_WRITE_CUH
+#define GP_WINDOW_ARRAY_WRITE_CUH
+
+#include "../../host/exact.c"
+#include "../../host/window_array/box.h"
+
+typedef unsigned __int128 uint128;
+
+/* How a result is made of windows that are whole. */
+enum strip_way { WAY_SUM, WAY_SQUARES, WAY_SMALL_MEAN, WAY_MEAN, WAY_VARIANCE, WAY_STDDEV, WAY_OWN_MEAN, WAY_OTHER };
+
+struct strip_result {
+    strip_way way;
+    bool sure;           /* quotients are exact doubles */
+    float reciprocal;    /* of the elements of a window */
+    double inverse;      /* of what a sum, or n Q - S^2, is divided by */
+    double below, above; /* around it; equal if it is exact */
+};
+
+/* By integers alone: S and Q of n elements. */
+static __device__ __noinline__ uint64_t window_exactly(unsigned op, unsigned type, int64_t sum, uint128 squares,
+                                                       uint64_t n) {
+    int64_t s[4] = {}, q[6] = {}, scratch[6 + GP_EXACT_SCRATCH_MORE];
+    const gp_exact_form linear = {0, 4}, square = {0, 6};
+    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+    gp_exact_add_s64(s, sum);
+    gp_exact_add_128(q, (uint64_t)squares, (int64_t)(squares >> 64));
+    return op == GP_REDUCE_MEAN ? gp_exact_ratio(s, linear, 0, n, false, (gp_type)type)
+                                : gp_exact_variance(s, linear, q, square, 0, n, op >= GP_REDUCE_VARIANCE_SAMPLE, root,
+                                                    (gp_type)type, scratch);
+}
+
+/* x as 64 bits 2^shift, of which the last stands for all that is lost below. */
+__device__ inline uint64_t shortened(uint128 x, int *shift) {
+    const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+    *shift = high == 0 ? 0 : 64 - __clzll((long long)high);
+    return high == 0 ? low : (uint64_t)(x >> *shift) | (low << (64 - *shift) != 0);
+}
+
+/* To nearest, ties to even. */
+__device__ inline double as_double(uint128 x) {
+    int shift;
+    const double kept = __ull2double_rn(shortened(x, &shift));
+    return kept * __hiloint2double((1023 + shift) << 20, 0);
+}
+
+__device__ inline float as_float(uint128 x) {
+    int shift;
+    const float kept = __ull2float_rn(shortened(x, &shift));
+    return kept * __int_as_float((127 + shift) << 23);
+}
+
+__device__ inline float as_float(uint64_t x) {
+    return __ull2float_rn(x);
+}
+
+__device__ inline float as_float(uint32_t x) {
+    return __uint2float_rn(x);
+}
+
+__device__ inline float as_float(int32_t x) {
+    return __int2float_rn(x);
+}
+
+__device__ inline float as_float(int64_t x) {
+    return __ll2float_rn(x);
+}
+
+#define BITS_52 4503599627370496.0 /* 2^52 */
+
+/* By the pattern of 2^52 + x: conversions of the machine are slower. */
+__device__ inline double as_double(uint32_t x) {
+    return __hiloint2double(0x43300000, (int)x) - BITS_52;
+}
+
+__device__ inline double as_double(int32_t x) {
+    return __hiloint2double(0x43300000, x ^ (int)0x80000000) - (BITS_52 + 2147483648.0);
+}
+
+__device__ inline double as_double(uint64_t x) {
+    return __ull2double_rn(x);
+}
+
+__device__ inline double as_double(int64_t x) {
+    return __ll2double_rn(x);
+}
+
+/*
+ * sum / n as a float, of |sum| <= 2^24 and n < 2^22. The first quotient q is off by less than two units of its last
+ * place, the rest sum - n q is exact, and what it adds is off by 2^-23 units: a quotient of such numbers lies at
+ * least 1 / 2n units from the middle of two floats.
+ */
+__device__ inline float small_mean(int32_t sum, float n, float reciprocal) {
+    const float s = __int2float_rn(sum), q = __fmul_rn(s, reciprocal);
+    return __fmaf_rn(__fmaf_rn(-n, q, s), reciprocal, q);
+}
+
+/* n Q - S^2; whether it is exact. Sums of the narrow class and their products stay below 2^53. */
+__device__ inline double numerator(int32_t sum, uint32_t squares, uint32_t n, bool *exact) {
+    const double s = __int2double_rn(sum);
+    *exact = true;
+    return __fma_rn(__uint2double_rn(n), __uint2double_rn(squares), -(s * s));
+}
+
+template <class SQUARE> __device__ inline double numerator(int64_t sum, SQUARE squares, uint32_t n, bool *exact) {
+    const uint64_t magnitude = (uint64_t)llabs(sum);
+    const uint128 x = (uint128)squares * n - (uint128)magnitude * magnitude;
+    *exact = x >> 53 == 0;
+    return as_double(x);
+}
+
+/* How far above a half, less 16, the bits are that a float drops: below HALF_WIDTH they are within 16 units of it,
+   more than the roundings on the way make. */
+#define HALF_WIDTH 33
+
+__device__ inline uint32_t from_half(double x) {
+    return ((uint32_t)__double2loint(x) - (0x10000000u - 16)) & 0x1fffffffu;
+}
+
+/* A square root, off by a unit or two of its last bits: Newton's steps from a float's. x: 0, or from 2^-100 to 2^100.
+ */
+__device__ inline double root_near(double x) {
+    double inverse = rsqrtf((float)x);
+    inverse = __fma_rn(0.5 * inverse, __fma_rn(-x * inverse, inverse, 1.0), inverse);
+    const double root = x * inverse;
+    return x == 0 ? 0 : __fma_rn(0.5 * inverse, __fma_rn(-root, root, x), root);
+}
+
+/* Any result of n elements, as bits: slow, and right. */
+template <class SUM, class SQUARE>
+static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, SUM sum, SQUARE squares, uint32_t n) {
+    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, variance = op >= GP_REDUCE_VARIANCE;
+    bool exact = sizeof(SUM) == 4 || (sum < (SUM)1 << 53 && sum > -((SUM)1 << 53));
+    if (op == GP_REDUCE_SUM)
+        return type == GP_F32 ? __float_as_uint(as_float(sum)) : (uint64_t)__double_as_longlong(as_double(sum));
+    if (op == GP_REDUCE_SUM_SQUARES)
+        return type == GP_F32 ? __float_as_uint(as_float(squares))
+                              : (uint64_t)__double_as_longlong(as_double(squares));
+    if (!gp_type_is_float(type))
+        return (uint64_t)gp_window_mean(sum, n);
+    const double over = variance ? numerator(sum, squares, n, &exact) : as_double(sum);
+    const double by = variance ? (double)n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE)) : n;
+    if (!exact || by == 0)
+        return window_exactly(op, type, sum, squares, n);
+    double x = __ddiv_rn(over, by);
+    if (type == GP_F64 && !root)
+        return (uint64_t)__double_as_longlong(x);
+    if (root)
+        x = sqrt(x);
+    if (root && (type == GP_F64 || from_half(x) < HALF_WIDTH))
+        return window_exactly(op, type, sum, squares, n);
+    if (from_half(x) < HALF_WIDTH) { /* the double that is odd if something was lost */
+        x = __ddiv_rz(over, by);
+        if (__fma_rn(x, -by, over) != 0)
+            x = __longlong_as_double(__double_as_longlong(x) | 1);
+    }
+    return __float_as_uint(__double2float_rn(x));
+}
+
+#define ROUND_AT 6755399441055744.0 /* 1.5 2^52: what is added to it is rounded to an integer */
+
+/*
+ * A mean in the elements' own type: the nearest integer. The quotient is off by less than 2^32 2^-51, so that of the
+ * n below 2^18 it can only be wrong at a tie, where the two ends differ: the even one is right.
+ */
+__device__ inline uint32_t mean_between(double sum, double below, double above) {
+    const int low = __double2loint(__fma_rn(sum, below, ROUND_AT)),
+              high = __double2loint(__fma_rn(sum, above, ROUND_AT));
+    return (uint32_t)(low & 1 ? high : low);
+}
+
+#endif

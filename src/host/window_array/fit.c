@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which boxes the GPU rows that slide windows over views do, and how they cut them. Pure. */
+#include "../arithmetic.h"
+#include "../kernel.h"
+#include "../occupancy.h"
+#include "../reduce_array/accumulator.h"
+#include "box.h"
+#include "tiling.h"
+
+GP_DECLARE_ROW(window_strip);
+GP_DECLARE_ROW(window_any);
+
+bool gp_fit_window_any(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    tiling->threads = gp_threads_of_attempt(GP_WINDOW_ANY_THREADS, 1, attempt);
+    if (tiling->threads == 0)
+        return false;
+    tiling->smem = tiling->threads * sizeof(gp_accumulator);
+    tiling->blocks = gp_least(gp_divide_up(problem->n, tiling->threads), GP_WINDOW_ANY_GRID_MAX);
+    return true;
+}
+
+/* ---- window_strip ---- */
+
+#define STRIP_WARPS 8                     /* a block, unless windows are wide */
+#define STRIP_ROWS_LESS 4                 /* a block has no fewer rows than a window of this part */
+#define STRIP_AREA_MAX ((int64_t)1 << 26) /* its square is exact as a double */
+
+static bool does_strip(const gp_window_box *box) {
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    const bool shows_again = gp_window_period(box->border, (int64_t)y->n) != 0 || box->border == GP_BORDER_REPLICATE;
+    return box->kind == GP_PASS_MOMENTS && !gp_type_is_float(box->type) && gp_type_bytes(box->type) <= 4 &&
+           box->outputs > 1 && x->window < STRIP_AREA_MAX && y->window < STRIP_AREA_MAX &&
+           x->window * y->window < STRIP_AREA_MAX && x->n * box->channels < INT32_MAX / 2 &&
+           y->window <= (int64_t)(shows_again ? 4 : 2) * (int64_t)y->n + 64;
+}
+
+/* Most bits of magnitudes whose sums over an area stay below 2^linear, and of squares below 2^square. */
+static unsigned bits_below(uint64_t area, unsigned linear, unsigned square) {
+    const unsigned log2 = gp_log2(area - 1) + (area > 1); /* area <= 2^log2 */
+    const unsigned most = linear - 1 - log2, most_squared = (square - 1 - log2) / 2;
+    return most < most_squared ? most : most_squared;
+}
+
+/* Others than 3 channels are batches, with gaps between their columns. */
+static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
+    const unsigned bits = 8 * gp_type_bytes(box->type), is_signed = gp_type_is_signed(box->type);
+    const bool squares = box->wants & GP_WANT_SQUARES, rgb = box->channels == 3;
+    const uint64_t most = ((uint64_t)1 << (bits - is_signed)) - !is_signed;
+    if (bits == 32) {
+        const unsigned known = bits_below(cut->area, 31, 32);
+        cut->over = UINT32_MAX << known;
+        cut->small = (uint64_t)cut->area << known <= 1u << 24 && cut->area < 1u << 22;
+        return GP_STRIP_ANY;
+    }
+    cut->small = cut->area * most <= 1u << 24;
+    if (bits == 16)
+        return rgb ? GP_STRIP_WIDE_2_RGB : GP_STRIP_WIDE_2;
+    if (cut->area * most >> 31 != 0 || (squares && cut->area * most * most >> 32 != 0))
+        return GP_STRIP_WIDE;
+    return squares ? (rgb ? GP_STRIP_NARROW_RGB : GP_STRIP_NARROW) : (rgb ? GP_STRIP_LINEAR_RGB : GP_STRIP_LINEAR);
+}
+
+/* The number of warps with which the strips have the fewest columns in all; 0: the window is too wide. */
+static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, unsigned most) {
+    unsigned best = 0;
+    uint64_t least = UINT64_MAX;
+    for (unsigned warps = 1; warps <= most; warps += warps < STRIP_WARPS ? 1 : warps) {
+        const uint64_t all = 32 * warps * each, lost = cut->reach + each - 1;
+        if (all < lost + each || (all - lost) * 8 < all)
+            continue;
+        const uint64_t strips = gp_divide_up(columns, (all - lost) / each * each);
+        const uint64_t cost = strips * (16 * warps + 1 + (warps > STRIP_WARPS ? 4 * warps : 0));
+        if (cost >= least)
+            continue;
+        least = cost;
+        best = warps;
+        cut->strips = (uint32_t)strips;
+        cut->cols = (uint32_t)gp_round_up(gp_divide_up(columns, strips), each);
+    }
+    return best;
+}
+
+/* Rows a block: as many blocks as the device holds at once, unless most of what they did were to begin. */
+static void cut_rows(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, uint64_t resident) {
+    uint64_t segments = apart < resident ? resident / apart : gp_divide_up(4 * resident, apart);
+    const uint64_t least = gp_at_least_one((uint64_t)y->window / STRIP_ROWS_LESS);
+    segments = gp_at_least_one(gp_least(segments, y->outputs / least));
+    cut->rows = (uint32_t)gp_divide_up(y->outputs, segments);
+    cut->segments = (uint32_t)gp_divide_up(y->outputs, cut->rows);
+}
+
+bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 16, 16, 24, 4, 8, 16};
+    static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 4, 4, 8, 12, 12, 12};
+    const gp_window_box *box = problem->box;
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    gp_strip_cut cut = {.rows = 0};
+    if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
+        return false;
+    cut.area = (uint32_t)(x->window * y->window);
+    const gp_strip_form form = strip_form(box, &cut);
+    const unsigned channels = form >= GP_STRIP_LINEAR_RGB ? 3 : 1, each = columns_each[form];
+    const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
+    if (x->window > 8 * 32 * 8)
+        return false;
+    cut.reach = (uint32_t)x->window * channels;
+    const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt);
+    if (warps == 0)
+        return false;
+    const unsigned bytes = gp_type_bytes(box->type);
+    cut.vectors = x->in == (int64_t)(bytes * channels) &&
+                  problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
+    tiling->form = form;
+    tiling->threads = 32 * warps;
+    cut.prefix_bytes = (uint32_t)gp_round_up(tiling->threads * (each + 1) * entry[form], 16);
+    tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
+    gp_occupancy_info held;
+    gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
+                         GP_STRIP_STATIC_SMEM + tiling->smem, &held);
+    cut_rows(&cut, y, cut.strips * batches, gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
+    if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)
+        return false;
+    tiling->blocks *= cut.segments;
+    GP_TILING_PUT(tiling, cut);
+    return tiling->blocks <= INT32_MAX;
+}
