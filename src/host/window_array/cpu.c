@@ -5,6 +5,8 @@
 #include "../cpu/split.h"
 #include "../cpu/threads.h"
 
+__extension__ typedef unsigned __int128 u128;
+
 void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, uint64_t y, uint64_t x,
                            unsigned char *const to[GP_PASS_RESULTS]) {
     gp_accumulator a;
