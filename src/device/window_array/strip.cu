@@ -27,7 +27,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
 
     const strip_arguments &a;
     strip_place &p;
-    unsigned char *const kept; /* prefix sums: column j has entry j + j / COLUMNS, so that no banks meet */
+    unsigned char *const kept; /* prefix sums: column j has entry j + j / 4, against bank conflicts */
     int32_t *const apart;      /* where columns are that do not stand together: [COLUMNS][threads] */
     SUMS (&of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS];
     const bool has_sign;
@@ -137,16 +137,20 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         }
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
-            put(kept, threadIdx.x * (COLUMNS + 1) + k, before[k % CHANNELS]);
+            put(kept, threadIdx.x * (COLUMNS / 4 * 5) + k / 4 * 5 + k % 4, before[k % CHANNELS]);
             before[k % CHANNELS].plus(held[k]);
         }
     }
-    /* The window of the thread's output k. */
+    /* Outputs go in groups of 4 a lane, 128 a warp, so that each store of a warp fills whole sectors. */
+    static __device__ unsigned output_of(int k) {
+        return threadIdx.x / 32 * (32 * COLUMNS) + threadIdx.x % 32 * 4 + k / 4 * 128 + k % 4;
+    }
     __device__ SUMS window_at(int k, uint2 begin, uint2 end) const {
-        const unsigned char *const own = kept + threadIdx.x * (COLUMNS + 1) * SUMS::bytes;
-        const unsigned char *from = own + begin.x * SUMS::bytes, *until = own + end.x * SUMS::bytes;
-        SUMS window = get((unsigned)k >= end.y ? until + SUMS::bytes : until, k, SUMS());
-        window.minus(get((unsigned)k >= begin.y ? from + SUMS::bytes : from, k, SUMS()));
+        const unsigned own = threadIdx.x / 32 * (40 * COLUMNS) + threadIdx.x % 32 * 5, more = k / 4 * 160 + k % 4;
+        const unsigned char *const from = kept + (own + begin.x) * SUMS::bytes, *const until = kept + (own + end.x) *
+                                                                                                          SUMS::bytes;
+        SUMS window = get((unsigned)k % 4 >= end.y ? until + SUMS::bytes : until, more, SUMS());
+        window.minus(get((unsigned)k % 4 >= begin.y ? from + SUMS::bytes : from, more, SUMS()));
         return window;
     }
     /* A result of the thread's outputs, as floats or in the elements' type. Returns whether all are right. */
@@ -194,14 +198,14 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     /* Whether the windows of the thread's outputs have all their elements. */
     __device__ bool is_whole(unsigned row) const {
         const gp_window_axis *x = gp_window_x(&a.box), *y = gp_window_y(&a.box);
-        const int64_t first = p.output + threadIdx.x * COLUMNS, last = first + COLUMNS - 1;
+        const int64_t first = p.output + output_of(0), last = p.output + output_of(COLUMNS - 1);
         return first / CHANNELS >= x->before && last / CHANNELS - x->before + x->window <= (int64_t)x->n &&
                gp_window_counted(y, GP_BORDER_SHRINK, (uint64_t)(p.y + row)) == (uint64_t)y->window;
     }
     /* Output k of result r, in any way. */
     __device__ void write_slowly(unsigned r, unsigned row, int k, unsigned char *at) const {
         const gp_pass_result &result = a.box.result[r];
-        const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)(p.output + threadIdx.x * COLUMNS + k) / CHANNELS;
+        const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)(p.output + output_of(k)) / CHANNELS;
         const SUMS window = window_at(k, p.begin, p.end);
         const uint64_t n = gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
                            gp_window_counted(gp_window_x(&a.box), a.box.border, x);
@@ -212,14 +216,12 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     }
     __device__ void write_row(unsigned row) const {
         const bool whole = a.box.border != GP_BORDER_SHRINK || is_whole(row);
-        const int count = p.outputs - (int)(threadIdx.x * COLUMNS);
-        const unsigned first = threadIdx.x * (COLUMNS / CHANNELS); /* pixel */
         const uint2 begin = p.begin, end = p.end;
         sum_type sum[COLUMNS];
         square_type square[COLUMNS];
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
-            const SUMS window = window_at(k, begin, end);
+            const SUMS window = (int)output_of(k / 4 * 4) < p.outputs ? window_at(k, begin, end) : SUMS{0, 0};
             sum[k] = (sum_type)window.sum;
             square[k] = window.square;
         }
@@ -228,15 +230,19 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
             const gp_pass_result &result = a.box.result[r];
             const int64_t pixel = result.stride[a.box.outer + 1],
                           side = CHANNELS > 1 ? result.stride[a.box.outer - 1] : 0;
-            unsigned char *const to = p.to[r] + row * result.stride[a.box.outer] + first * pixel;
+            unsigned char *const line = p.to[r] + row * result.stride[a.box.outer];
             uint32_t raw[COLUMNS];
             if (a.result[r].way != WAY_OTHER && whole && make_quickly(a.result[r], sum, square, raw)) {
-                store_row(to, pixel, side, CHANNELS, a.cut.stores >> r & 1, count, a.cut.sizes >> 4 * r & 15, raw);
+#pragma unroll
+                for (int k = 0; k < COLUMNS; k += 4)
+                    store_four<CHANNELS>(line, output_of(k), pixel, side, a.cut.stores >> r & 1, p.outputs,
+                                         a.cut.sizes >> 4 * r & 15, raw + k);
                 continue;
             }
 #pragma unroll 1
-            for (int k = 0; k < COLUMNS && k < count; k++)
-                write_slowly(r, row, k, to + k / CHANNELS * pixel + k % CHANNELS * side);
+            for (int k = 0; k < COLUMNS; k++)
+                if ((int)output_of(k) < p.outputs)
+                    write_slowly(r, row, k, line + output_of(k) / CHANNELS * pixel + output_of(k) % CHANNELS * side);
         }
     }
 
@@ -269,7 +275,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
                 find_rows(row_first(start), out + ROWS_KEPT / 4, p.leaves);
             put_prefixes(before);
             __syncthreads();
-            if ((int)(threadIdx.x * COLUMNS) < p.outputs)
+            if ((int)output_of(0) < p.outputs)
                 write_row(row);
             if (row + 1 == p.rows)
                 return p.rows;
@@ -305,8 +311,8 @@ static __device__ void find_place(const strip_arguments &a, unsigned columns, un
     p->skew = (unsigned)((window % columns + columns) % columns);
     p->first = window - p->skew;
     const unsigned end = p->skew + a.cut.reach;
-    p->begin = make_uint2(p->skew, columns - p->skew);
-    p->end = make_uint2(end + end / columns, columns - end % columns);
+    p->begin = make_uint2(p->skew + p->skew / 4, 4 - p->skew % 4);
+    p->end = make_uint2(end + end / 4, 4 - end % 4);
     for (unsigned r = 0; r < a.box.results; r++)
         p->to[r] += p->y * a.box.result[r].stride[a.box.outer] +
                     p->output / channels * a.box.result[r].stride[a.box.outer + 1];

@@ -254,27 +254,25 @@ __device__ inline void store_bits(unsigned size, uint64_t bits, unsigned char *t
         *to = (uint8_t)bits;
 }
 
-/* A thread's outputs of a row, the first `count` of them, of 1, 2 or 4 bytes. */
-template <int COLUMNS>
-__device__ inline void store_row(unsigned char *to, int64_t pixel, int64_t side, unsigned channels, bool together,
-                                 int count, unsigned bytes, const uint32_t (&raw)[COLUMNS]) {
-    if (together && count >= COLUMNS) {
-#pragma unroll
-        for (int k = 0; k < COLUMNS; k += 4)
-            if (bytes == 4)
-                ((uint4 *)to)[k / 4] = make_uint4(raw[k], raw[k + 1], raw[k + 2], raw[k + 3]);
-            else if (bytes == 2)
-                ((uint2 *)to)[k / 4] =
-                    make_uint2(__byte_perm(raw[k], raw[k + 1], 0x5410), __byte_perm(raw[k + 2], raw[k + 3], 0x5410));
-            else
-                ((uint32_t *)to)[k / 4] = __byte_perm(__byte_perm(raw[k], raw[k + 1], 0x40),
-                                                      __byte_perm(raw[k + 2], raw[k + 3], 0x40), 0x5410);
+/* Four outputs of a row from number `first` on, of 1, 2 or 4 bytes, as far as there are so many. */
+template <int CHANNELS>
+__device__ inline void store_four(unsigned char *line, unsigned first, int64_t pixel, int64_t side, bool together,
+                                  int outputs, unsigned bytes, const uint32_t *raw) {
+    if (together && (int)first + 4 <= outputs) {
+        unsigned char *const to = line + first * bytes;
+        if (bytes == 4)
+            *(uint4 *)to = make_uint4(raw[0], raw[1], raw[2], raw[3]);
+        else if (bytes == 2)
+            *(uint2 *)to = make_uint2(__byte_perm(raw[0], raw[1], 0x5410), __byte_perm(raw[2], raw[3], 0x5410));
+        else
+            *(uint32_t *)to =
+                __byte_perm(__byte_perm(raw[0], raw[1], 0x40), __byte_perm(raw[2], raw[3], 0x40), 0x5410);
         return;
     }
 #pragma unroll
-    for (int k = 0; k < COLUMNS; k++)
-        if (k < count)
-            store_bits(bytes, raw[k], to + k / channels * pixel + k % channels * side);
+    for (unsigned k = 0; k < 4; k++)
+        if ((int)(first + k) < outputs)
+            store_bits(bytes, raw[k], line + (first + k) / CHANNELS * pixel + (first + k) % CHANNELS * side);
 }
 
 #endif

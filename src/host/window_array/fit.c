@@ -113,7 +113,7 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
                   problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
     tiling->form = form;
     tiling->threads = 32 * warps;
-    cut.prefix_bytes = (uint32_t)gp_round_up(tiling->threads * (each + 1) * entry[form], 16);
+    cut.prefix_bytes = (uint32_t)gp_round_up(tiling->threads * (each / 4 * 5) * entry[form], 16);
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
