@@ -20,7 +20,8 @@ set(host_sources
   window/rows.c window/split.c
   window_array/call.c window_array/check.c window_array/cpu.c window_array/cpu_avx2.c window_array/cpu_avx512.c
   window_array/cpu_floats.c window_array/cpu_neon.c window_array/cpu_plain.c window_array/cpu_tiles.c
-  window_array/fit.c window_array/one.c window_array/problem.c window_array/rows.c window_array/views.c)
+  window_array/fit.c window_array/fit_extremes.c window_array/one.c window_array/problem.c window_array/rows.c
+  window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 # Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
 foreach(instructions plain avx2 avx512 neon)
@@ -42,7 +43,7 @@ if(GPUPRIM_WITH_CUDA)
     stage/whole_move.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu
-    window_array/any.cu window_array/strip.cu)
+    window_array/any.cu window_array/extremes.cu window_array/strips.cu)
 else()
   set(device_sources none.c)
 endif()

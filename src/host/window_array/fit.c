@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which boxes the GPU rows that slide windows over views do, and how they cut them. Pure. */
+#include "fit.h"
 #include "../arithmetic.h"
-#include "../kernel.h"
 #include "../occupancy.h"
 #include "../reduce_array/accumulator.h"
 #include "box.h"
 #include "tiling.h"
-
-GP_DECLARE_ROW(window_strip);
-GP_DECLARE_ROW(window_any);
 
 bool gp_fit_window_any(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
@@ -35,11 +32,14 @@ static bool does_strip(const gp_window_box *box) {
            y->window <= (int64_t)(shows_again ? 4 : 2) * (int64_t)y->n + 64;
 }
 
-/* Most bits of magnitudes whose sums over an area stay below 2^linear, and of squares below 2^square. */
-static unsigned bits_below(uint64_t area, unsigned linear, unsigned square) {
+/*
+ * Most bits of magnitudes whose sums over an area stay below 2^31, and those of squares below 2^32; n times squares,
+ * and sums squared, stay below 2^53, as numerators of variances are computed in double.
+ */
+static unsigned bits_known(uint64_t area) {
     const unsigned log2 = gp_log2(area - 1) + (area > 1); /* area <= 2^log2 */
-    const unsigned most = linear - 1 - log2, most_squared = (square - 1 - log2) / 2;
-    return most < most_squared ? most : most_squared;
+    const unsigned linear = 30 - log2, square = (31 - log2) / 2, both = 26 - log2;
+    return (unsigned)gp_least(gp_least(linear, square), both);
 }
 
 /* Others than 3 channels are batches, with gaps between their columns. */
@@ -48,7 +48,7 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     const bool squares = box->wants & GP_WANT_SQUARES, rgb = box->channels == 3;
     const uint64_t most = ((uint64_t)1 << (bits - is_signed)) - !is_signed;
     if (bits == 32) {
-        const unsigned known = bits_below(cut->area, 31, 32);
+        const unsigned known = bits_known(cut->area);
         cut->over = UINT32_MAX << known;
         cut->small = (uint64_t)cut->area << known <= 1u << 24 && cut->area < 1u << 22;
         return GP_STRIP_ANY;
@@ -96,6 +96,8 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     gp_strip_cut cut = {.rows = 0};
+    if (box->kind == GP_PASS_EXTREMES)
+        return gp_window_fit_extremes(problem, device, attempt, tiling);
     if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
         return false;
     cut.area = (uint32_t)(x->window * y->window);

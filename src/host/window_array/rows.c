@@ -2,6 +2,7 @@
 /* The kernels that slide windows over views, best first. */
 #include "../../device/launch.h"
 #include "cpu.h"
+#include "fit.h"
 #include "tiling.h"
 
 #define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, gp_window_array_parts(problem))
@@ -10,9 +11,6 @@ FIT(avx512, GP_ISA_AVX512)
 FIT(avx2, GP_ISA_AVX2)
 FIT(neon, GP_ISA_NEON)
 FIT(cpu, 0)
-
-GP_DECLARE_ROW(window_strip);
-GP_DECLARE_ROW(window_any);
 
 const gp_kernel gp_window_array_rows[] = {
     GP_GPU_ROW(window_strip, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM, gp_fit_window_strip,

@@ -46,4 +46,13 @@ typedef struct gp_strip_cut {
     uint32_t stores;       /* bit r: those of result r stored; the launcher finds it out */
 } gp_strip_cut;
 
+/* window_strip of extremes: tiles of outputs, a block each. */
+#define GP_EXTREMES_THREADS 128
+#define GP_EXTREMES_COLS_MAX 128u
+
+typedef struct gp_extremes_cut {
+    uint32_t rows, cols; /* of a tile */
+    uint32_t across, down;
+} gp_extremes_cut;
+
 #endif

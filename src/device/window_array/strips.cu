@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk of window_strip down its strip, and the forms that are compiled. */
-#include "strip.cuh"
+#include "results.cuh"
 
 #define ROWS_KEPT 128 /* rows whose places are known; half of them are found at a time */
 
@@ -339,47 +339,9 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
     }
 }
 
-static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
-    const unsigned type = problem->box->result[r].type;
-    return type == GP_F64 ? 8 : type == GP_F32 ? 4 : problem->elem_bytes;
-}
-
-/* Whether a thread's outputs are side by side and aligned: they are stored at once. */
-static bool stores_together(const gp_problem *problem, unsigned r, unsigned channels) {
-    const gp_pass_result *result = &problem->box->result[r];
-    const unsigned x = problem->box->outer + 1u, inner = channels > 1 ? 2 : 1;
-    const int64_t bytes = (int64_t)bytes_of_result(problem, r);
-    uint64_t bits = (uint64_t)(uintptr_t)problem->box->to[r];
-    for (unsigned axis = 0; axis + inner <= x; axis++)
-        bits |= (uint64_t)result->stride[axis];
-    return result->stride[x] == bytes * channels && (channels == 1 || result->stride[x - 2] == bytes) &&
-           bits % (uint64_t)(4 * bytes) == 0;
-}
-
-/* narrow: numerators are exact. */
-static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r, bool narrow) {
-    const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
-    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
-    strip_result result = {WAY_OTHER, false, (float)(1 / n), 1 / by, 0, 0};
-    const uint64_t whole = (uint64_t)by;
-    const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
-    result.sure = exact && narrow && op != GP_REDUCE_STDDEV && op != GP_REDUCE_STDDEV_SAMPLE;
-    result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
-    result.above = exact ? result.inverse : result.inverse * (1 + 0x1p-52);
-    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_SQUARES)
-        result.way = op == GP_REDUCE_SUM ? WAY_SUM : WAY_SQUARES;
-    else if (op == GP_REDUCE_MEAN)
-        result.way = type == GP_F32         ? (cut->small ? WAY_SMALL_MEAN : WAY_MEAN)
-                     : cut->area < 1u << 18 ? WAY_OWN_MEAN
-                                            : WAY_OTHER;
-    else if (by > 0)
-        result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
-    if (type == GP_F64)
-        result.way = WAY_OTHER;
-    return result;
-}
-
 GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
+    if (problem->box->kind == GP_PASS_EXTREMES)
+        return gp_window_launch_extremes(context, plan, problem);
     /* by gp_strip_form */
     static const void *const forms[GP_STRIP_FORMS] = {(const void *)window_strip<linear_sums, linear_sums, 1, 8, 1>,
                                                       (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1>,
