@@ -20,6 +20,7 @@ static void derive(gp_problem *problem) {
     problem->n = box->outputs;
     problem->elem_bytes = bytes;
     problem->border = (gp_border)box->border;
+    problem->bytes_written = 0;
     for (unsigned r = 0; r < box->results; r++)
         problem->bytes_written += box->outputs * gp_type_bytes(box->result[r].type);
 }
