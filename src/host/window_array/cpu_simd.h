@@ -192,13 +192,6 @@ static stretch stretch_at(const gp_window_tile *t, uint64_t y, size_t x) {
                          gp_window_counted(gp_window_x(box), border, at)};
 }
 
-/* a b - c c, where the products are exact. */
-#if defined(FUSED)
-#define PRODUCTS(a, b, c) fma(a, b, -((c) * (c)))
-#else
-#define PRODUCTS(a, b, c) ((a) * (b) - (c) * (c))
-#endif
-
 /* A large contiguous result goes past the caches, by whole vectors. */
 SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, stretch at) {
     size_t begin = at.begin;
