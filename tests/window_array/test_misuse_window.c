@@ -120,6 +120,8 @@ static void bad_results(void **state) {
     REFUSED(c.results[0].to.type = GP_F16, "results[0].to: type f16 cannot be that of MEAN of u8 in gp_window()");
     EXPECT(c.results[0].to.type = GP_S64, GP_ERR_ARGUMENT,
            "results[0].to: type s64 cannot be that of MEAN of u8 in gp_window()");
+    BAD(c.in.type = GP_BYTES, "in: type GP_BYTES (0) is for gp_rearrange()");
+    BAD(c.results[1].to.type = GP_BYTES, "results[1].to: type GP_BYTES (0) is for gp_rearrange()");
     REFUSED(c.in.type = GP_BF16, "in: gp_window() does not take bf16");
     REFUSED(c.in.type = GP_F64; c.in.extent[0] = 1, "in: gp_window() does not take f64");
     EXPECT(c.results[1].to.data = out_data[0] + 5, GP_ERR_OVERLAP, "results[0].to and results[1].to overlap");
