@@ -7,7 +7,10 @@ _gpuprim() {
     [ "$word" = = ] && before=${COMP_WORDS[COMP_CWORD - 1]} word=
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        info | kernels | explain | bench | sum | reduce | window | transpose | rearrange) command=${COMP_WORDS[i]} && break ;;
+        info | kernels | explain | bench | sum | reduce | window | transpose | rearrange)
+            command=${COMP_WORDS[i]}
+            break
+            ;;
         esac
     done
     COMPREPLY=()
@@ -37,9 +40,13 @@ _gpuprim() {
         case $command in
         '') words="info kernels explain bench sum reduce window transpose rearrange --help --version" ;;
         info | kernels) words="--format --help --version" ;;
-        explain) words="reduce window rearrange transpose block --device --devices --smem --regs --kernel --op --border --shape --window --type --axis --axes --format" ;;
+        explain)
+            words="reduce window rearrange transpose block --device --devices --smem --regs --kernel"
+            words+=" --op --border --shape --window --type --axis --axes --format"
+            ;;
         bench)
-            words="reduce reduce_array window boxes transpose rearrange ladder all --quick --rounds --n --shape --window --elem --threads --plot --from --format"
+            words="reduce reduce_array window boxes transpose rearrange ladder all"
+            words+=" --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
         sum) words="--op --text --binary --backend --format --verbose" ;;
         reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;

@@ -72,6 +72,8 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         return 0;
     case KEY_SIZE:
         parse_shape(state, word, &r->box[0], &r->box[1]);
+        if (r->box[0] == 0 || r->box[1] == 0)
+            argp_error(state, "--size is 1x1 or more");
         return 0;
     case KEY_OP:
         parse_ops(state, word, &r->what);

@@ -3,9 +3,10 @@
  * libgpuprim: reduce arrays, sum and sum of squares in a sliding window, rearrange arrays, at the speed of memory,
  * on an NVIDIA GPU where there is one and on the processor where there is none, with the same bits.
  *
- * This header is the manual of the calls that compute; gpuprim/array.h, which it includes, that of views of arrays
- * and of what can be reduced; gpuprim/explain.h that of the calls which tell what was chosen and why, and choose
- * themselves. All belong to the one library, need no CUDA header and compile as C99 and as C++11.
+ * This header is the manual of the calls that compute. It includes gpuprim/array.h, the manual of views of arrays and
+ * of what can be reduced, and gpuprim/window.h, that of windows. gpuprim/explain.h is the manual of the calls which
+ * tell what was chosen and why, and choose themselves. All belong to the one library, need no CUDA header and compile
+ * as C99 and as C++11.
  *
  * Conventions that hold for every function:
  *  - Sizes, pitches and window widths are size_t and count elements unless the name says bytes. A pitch is the

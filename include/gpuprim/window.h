@@ -52,12 +52,17 @@ typedef struct gp_window_shape {
  *
  * Each result is the exact value of its operation, rounded once to its type (nearest, ties to even; to an integer
  * type too): the same bits on every backend, kernel, device and number of threads, and nothing drifts along a row.
- * What it costs does not depend on the window. NaN, infinities and zeros: as gp_reduce() has them, window by window;
- * the zeros of GP_BORDER_ZERO count as elements. A SAMPLE of one element is NaN. With GP_BORDER_NONE places whose
- * window leaves the array are not written. Extents of 0 in `in`: nothing is done.
+ * NaN, infinities and zeros: as gp_reduce() has them, window by window; the zeros of GP_BORDER_ZERO count as
+ * elements. A SAMPLE of one element is NaN. With GP_BORDER_NONE places whose window leaves the array are not written.
+ * Extents of 0 in `in`: nothing is done.
  *
- * `in` is read once for each of extremes (MIN, MAX) and moments (all others) among the results, and of a kind that
- * has more than 8 results once for every 8.
+ * A call makes one pass for each of extremes (MIN, MAX) and moments (all others) among the results, and of a kind
+ * that has more than 8 results one for every 8. If a pass fails, as where a pinned kernel does only the other kind,
+ * the results of the passes before it are written.
+ *
+ * On the processor a pass reads `in` once, and what it costs does not depend on the window. That holds on a GPU too
+ * for moments of ints; extremes cost more with large windows. Where a GPU's plan names window_any, each element of
+ * every window is read, which is slow: moments of floats, and windows too large for window_strip.
  *
  * GP_ERR_ARGUMENT: context, in, window, results or data is NULL; wrong struct_size; count; a type, rank, extent,
  * border, operation or reserved member out of its domain; an extent of the window on an axis that `in` has not; a

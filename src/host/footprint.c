@@ -89,6 +89,8 @@ gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_byte
 }
 
 gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
+    if (a->type == GP_BYTES)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: type GP_BYTES (0) is for gp_rearrange()", f->name);
     if (a->type < GP_U8 || a->type > GP_F64)
         return gp_fail(GP_ERR_ARGUMENT, "%s: type %d is no gp_type", f->name, (int)a->type);
     const unsigned bytes = gp_type_bytes((unsigned)a->type);

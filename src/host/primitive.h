@@ -35,6 +35,8 @@ typedef struct gp_operand {
 #define GP_OPERANDS (2 + GP_PASS_RESULTS) /* inputs, then outputs */
 #define GP_OPERANDS_SPLIT 3               /* at most of those that are cut into pieces: the input, then outputs */
 
+#define GP_OPS_CHARS (GP_PASS_RESULTS * 40) /* of a description: "VARIANCE_SAMPLE as f64, " and its like */
+
 __extension__ typedef __int128 gp_total; /* sums past 2^32 elements */
 
 typedef struct gp_primitive {

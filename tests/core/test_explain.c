@@ -76,8 +76,42 @@ static void tiles_cover_the_matrix(void **state) {
     gp_context_destroy(context);
 }
 
+/* As many results of the longest names as a pass may have: all are told. */
+static void all_results_are_told(void **state) {
+    (void)state;
+    static uint8_t in[64];
+    static double out[8][64];
+    const size_t extent[] = {8, 8};
+    const gp_array view = gp_dense(GP_U8, in, 2, extent);
+    const gp_window_shape window = {.struct_size = sizeof window, .extent = {3, 3}, .border = GP_BORDER_ZERO};
+    const gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU};
+    gp_context *context;
+    gp_result of_windows[8], of_all[8];
+    for (size_t i = 0; i < COUNT(of_all); i++) {
+        of_windows[i] = gp_want(GP_REDUCE_VARIANCE_SAMPLE, gp_dense(GP_F64, out[i], 2, extent));
+        of_all[i] = gp_want(GP_REDUCE_VARIANCE_SAMPLE, gp_vector(GP_F64, out[i], 1));
+        of_all[i].to.rank = 0;
+    }
+    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    for (unsigned windows = 0; windows < 2; windows++) {
+        const char *name = windows ? "VARIANCE_SAMPLE as f64" : "VARIANCE_SAMPLE";
+        char text[8192];
+        assert_int_equal(windows ? gp_window(context, &view, &window, of_windows, COUNT(of_windows))
+                                 : gp_reduce(context, &view, of_all, COUNT(of_all)),
+                         GP_OK);
+        assert_in_range(gp_context_explain(context, text, sizeof text), 1, sizeof text - 1);
+        size_t told = 0;
+        for (const char *at = text; (at = strstr(at, name)) != NULL; at++)
+            told++;
+        assert_int_equal(told, 8);
+        assert_non_null(strstr(text, "-byte aligned"));
+    }
+    gp_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_results_are_told),
         cmocka_unit_test(tilings_are_told_in_words),
         cmocka_unit_test(tiles_cover_the_matrix),
     };

@@ -87,7 +87,7 @@ static void bad_pointers(void **state) {
 
 static void bad_views(void **state) {
     (void)state;
-    BAD(c.in.type = 0, "in: type 0 is no gp_type");
+    BAD(c.in.type = GP_BYTES, "in: type GP_BYTES (0) is for gp_rearrange()");
     BAD(c.in.type = 13, "in: type 13 is no gp_type");
     BAD(c.results[1].to.type = -1, "results[1].to: type -1 is no gp_type");
     BAD(c.in.rank = 9, "in: rank 9, at most 8");

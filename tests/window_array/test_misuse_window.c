@@ -2,6 +2,7 @@
 /* Bad arguments of gp_window(): the status, the words, and that nothing is written. */
 #include "../check.h"
 #include "../devices.h"
+#include <sys/resource.h>
 
 static gp_context *contexts[2];
 static uint8_t in_data[64];
@@ -119,6 +120,8 @@ static void bad_results(void **state) {
     REFUSED(c.results[0].to.type = GP_F16, "results[0].to: type f16 cannot be that of MEAN of u8 in gp_window()");
     EXPECT(c.results[0].to.type = GP_S64, GP_ERR_ARGUMENT,
            "results[0].to: type s64 cannot be that of MEAN of u8 in gp_window()");
+    BAD(c.in.type = GP_BYTES, "in: type GP_BYTES (0) is for gp_rearrange()");
+    BAD(c.results[1].to.type = GP_BYTES, "results[1].to: type GP_BYTES (0) is for gp_rearrange()");
     REFUSED(c.in.type = GP_BF16, "in: gp_window() does not take bf16");
     REFUSED(c.in.type = GP_F64; c.in.extent[0] = 1, "in: gp_window() does not take f64");
     EXPECT(c.results[1].to.data = out_data[0] + 5, GP_ERR_OVERLAP, "results[0].to and results[1].to overlap");
@@ -149,8 +152,51 @@ static void edges(void **state) {
         assert_int_equal(least[i], in_data[i / 6 * 8 + i % 6]);
 }
 
+static long peak_kib(void) {
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+/* Moments of a row whose window is far longer: the bits of the reference row, in memory by the row. */
+static void far_beyond_a_row(gp_type type, size_t n, size_t extent) {
+    static unsigned char in[4000];
+    static float out[2][2][1000];
+    for (size_t i = 0; i < n; i++)
+        if (type == GP_F32)
+            memcpy(in + 4 * i, &(float){(float)(i * i % 97) / 8 - 3}, 4);
+        else
+            in[i] = (unsigned char)(i * i % 251);
+    const gp_array row = gp_vector(type, in, n);
+    for (int border = GP_BORDER_NONE; border <= GP_BORDER_SHRINK; border++) {
+        const gp_window_shape window = {.struct_size = sizeof window, .extent = {extent}, .border = border};
+        const long before = peak_kib();
+        for (unsigned pinned = 0; pinned < 2; pinned++) {
+            const gp_result results[] = {gp_want(GP_REDUCE_MEAN, gp_vector(GP_F32, out[pinned][0], n)),
+                                         gp_want(GP_REDUCE_VARIANCE, gp_vector(GP_F32, out[pinned][1], n))};
+            assert_int_equal(gp_context_pin_kernel(contexts[0], pinned ? "window_array_cpu" : NULL, 0), GP_OK);
+            assert_int_equal(gp_window(contexts[0], &row, &window, results, COUNT(results)), GP_OK);
+        }
+        if (memcmp(out[0], out[1], sizeof out[0]) != 0)
+            fail_msg("type %d, %zu of %zu, border %d: other bits than the reference row's", (int)type, extent, n,
+                     border);
+        if (!SANITIZED && peak_kib() - before > 64 << 10)
+            fail_msg("type %d, %zu of %zu, border %d: %ld KiB", (int)type, extent, n, border, peak_kib() - before);
+    }
+    assert_int_equal(gp_context_pin_kernel(contexts[0], NULL, 0), GP_OK);
+}
+
+static void long_windows_of_short_rows(void **state) {
+    (void)state;
+    far_beyond_a_row(GP_U8, 16, (size_t)1 << 24);
+    far_beyond_a_row(GP_F32, 16, (size_t)1 << 24);
+    far_beyond_a_row(GP_U8, 1000, 5000);
+    far_beyond_a_row(GP_F32, 1000, 5000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bad_pointers), cmocka_unit_test(bad_windows),
-                                       cmocka_unit_test(bad_results), cmocka_unit_test(edges)};
+                                       cmocka_unit_test(bad_results), cmocka_unit_test(edges),
+                                       cmocka_unit_test(long_windows_of_short_rows)};
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

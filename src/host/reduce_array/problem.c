@@ -35,9 +35,9 @@ static bool is_empty(const gp_problem *problem) {
 static int describe(const gp_problem *problem, char *text, size_t size) {
     static const char *const layouts[] = {"contiguous", "rows", "columns", "strided"};
     const gp_pass *pass = problem->pass;
-    char ops[160], passes[128] = "";
+    char ops[GP_OPS_CHARS] = "", passes[128] = "";
     size_t length = 0;
-    for (unsigned r = 0; r < pass->results; r++)
+    for (unsigned r = 0; r < pass->results && length < sizeof ops; r++)
         length += (size_t)snprintf(ops + length, sizeof ops - length, "%s%s", r > 0 ? ", " : "",
                                    gp_operation_facts_of(pass->result[r].op)->name);
     if (pass->of > 1)

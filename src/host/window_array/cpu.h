@@ -25,7 +25,7 @@ void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_wi
  */
 typedef struct gp_window_tile {
     const gp_window_one *one;
-    gp_window_axis y, x;        /* of extremes: with no more of the window than makes a difference */
+    gp_window_axis y, x;        /* with no more of the window than makes a difference: see clip() */
     const unsigned char *plane; /* element 0 of both axes */
     uint64_t batch, y_begin, y_end, x_begin, count;
     size_t channels, n, ext;

@@ -93,7 +93,7 @@ static void write_row(const gp_window_tile *tile, const sums *column, gp_accumul
             add_column(&s, &column[k], length);
         for (size_t i = channel;; i += c) {
             const uint64_t x = tile->x_begin + i / c;
-            write_output(tile, a, &s, n * gp_window_counted(&tile->x, box->border, x), i, r);
+            write_output(tile, a, &s, n * gp_window_counted(gp_window_x(box), box->border, x), i, r);
             if (i + c >= tile->n)
                 break;
             add_column(&s, &column[i + reach], length);

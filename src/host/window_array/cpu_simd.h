@@ -162,8 +162,13 @@ static double magnitude(const moments *m) {
     return m->most > 0 ? m->most : (double)m->bits + 1;
 }
 
+/* Elements that count in a window, at most. */
 static double area(const gp_window_tile *t) {
-    return (double)t->y.window * (double)t->x.window;
+    const gp_window_box *box = t->one->box;
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    if (box->border == GP_BORDER_SHRINK)
+        return (double)gp_least((uint64_t)y->window, y->n) * (double)gp_least((uint64_t)x->window, x->n);
+    return (double)y->window * (double)x->window;
 }
 
 /* Bits that the sums of a window may have: products of its area a and magnitudes g, as powers of two. */
@@ -175,22 +180,17 @@ static bool sums_below(const moments *m, double linear, double square, double nu
 
 /* Of the outputs from x on, those whose windows have as many elements. */
 static stretch stretch_at(const gp_window_tile *t, uint64_t y, size_t x) {
-    const unsigned border = t->one->box->border;
+    const gp_window_box *box = t->one->box;
+    const unsigned border = box->border;
     const uint64_t at = t->x_begin + x, first = (uint64_t)t->x.before,
                    last = t->x.n + first < (uint64_t)t->x.window ? 0 : t->x.n + first - (uint64_t)t->x.window + 1;
     size_t end = border != GP_BORDER_SHRINK || (at >= first && last > t->x_begin + t->count) ? t->count
                  : at >= first && at < last                                                  ? last - t->x_begin
                                                                                              : x + 1;
     return (stretch){x * t->channels, end * t->channels,
-                     gp_window_counted(&t->y, border, y) * gp_window_counted(&t->x, border, at)};
+                     gp_window_counted(gp_window_y(box), border, y) *
+                         gp_window_counted(gp_window_x(box), border, at)};
 }
-
-/* a b - c c, where the products are exact. */
-#if defined(FUSED)
-#define PRODUCTS(a, b, c) fma(a, b, -((c) * (c)))
-#else
-#define PRODUCTS(a, b, c) ((a) * (b) - (c) * (c))
-#endif
 
 /* A large contiguous result goes past the caches, by whole vectors. */
 SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, stretch at) {

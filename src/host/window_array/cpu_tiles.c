@@ -16,7 +16,8 @@ typedef struct work {
     uint64_t piece;                   /* outputs of X in one */
 } work;
 
-/* Looking further than two axes' lengths beyond an edge shows nothing new, whatever the border. */
+/* Looking further than two axes' lengths beyond an edge shows nothing new, whatever the border. To sums it makes no
+ * difference where there are but zeros or nothing. */
 static void clip(gp_window_axis *axis) {
     const int64_t most = 2 * (int64_t)axis->n;
     int64_t after = axis->window - 1 - axis->before;
@@ -45,7 +46,7 @@ static void see_row(gp_window_tile *tile, int64_t *offset) {
     }
 }
 
-/* The last resort: memory is short, or windows are too large for the kernel. */
+/* The last resort: memory is short, or windows are too large for the kernel or for such a small array. */
 static void compute_singly(const gp_window_tile *tile) {
     const gp_window_box *box = tile->one->box;
     for (uint64_t y = tile->y_begin; y < tile->y_end; y++)
@@ -61,6 +62,19 @@ static void compute_singly(const gp_window_tile *tile) {
         }
 }
 
+/* Elements of an axis that one output looks at: those that come again are counted, not read again. */
+static uint64_t looked_at(const gp_window_axis *axis) {
+    return gp_least((uint64_t)axis->window, 4 * axis->n);
+}
+
+/* The extended row has a place for all that a window sees again and again. Single outputs look at less of a tiny row.
+ */
+static bool is_less_singly(const gp_window_tile *tile) {
+    uint64_t elements;
+    return !__builtin_mul_overflow(looked_at(&tile->y), looked_at(&tile->x), &elements) &&
+           !__builtin_mul_overflow(elements, tile->n, &elements) && elements < tile->ext;
+}
+
 static void run_tile(const work *w, gp_window_tile *tile) {
     const gp_window_box *box = w->one.box;
     uint64_t ext;
@@ -69,7 +83,8 @@ static void run_tile(const work *w, gp_window_tile *tile) {
                       !__builtin_mul_overflow(ext, tile->channels, &ext) && ext < (uint64_t)1 << 40;
     if (fits) {
         tile->ext = ext;
-        offset = malloc(ext * sizeof *offset + tile->n * 8);
+        if (!is_less_singly(tile))
+            offset = malloc(ext * sizeof *offset + tile->n * 8);
     }
     bool done = false;
     if (offset != NULL) {
@@ -94,10 +109,10 @@ static void take_tiles(void *argument, unsigned part, unsigned parts) {
         uint64_t batch = tile.batch = i / w->pieces / w->strips;
         for (unsigned a = box->outer - (box->channels > 1 ? 1u : 0u); a-- > 0; batch /= box->axis[a].n)
             tile.plane += (int64_t)(batch % box->axis[a].n) * box->axis[a].in;
-        if (box->kind == GP_PASS_EXTREMES) {
+        if (box->kind == GP_PASS_EXTREMES)
             clip(&tile.y);
+        if (box->kind == GP_PASS_EXTREMES || box->border == GP_BORDER_ZERO || box->border == GP_BORDER_SHRINK)
             clip(&tile.x);
-        }
         tile.y_begin = gp_part_begin(y->outputs, (unsigned)strip, (unsigned)w->strips);
         tile.y_end = gp_part_begin(y->outputs, (unsigned)strip + 1, (unsigned)w->strips);
         tile.x_begin = piece * w->piece;

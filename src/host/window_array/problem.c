@@ -20,6 +20,7 @@ static void derive(gp_problem *problem) {
     problem->n = box->outputs;
     problem->elem_bytes = bytes;
     problem->border = (gp_border)box->border;
+    problem->bytes_written = 0;
     for (unsigned r = 0; r < box->results; r++)
         problem->bytes_written += box->outputs * gp_type_bytes(box->result[r].type);
 }
@@ -32,9 +33,9 @@ static int describe(const gp_problem *problem, char *text, size_t size) {
     static const char *const borders[] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap", "shrink"};
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    char ops[160], boxes[96] = "";
+    char ops[GP_OPS_CHARS] = "", boxes[96] = "";
     size_t length = 0;
-    for (unsigned r = 0; r < box->results; r++)
+    for (unsigned r = 0; r < box->results && length < sizeof ops; r++)
         length += (size_t)snprintf(ops + length, sizeof ops - length, "%s%s as %s", r > 0 ? ", " : "",
                                    gp_operation_facts_of(box->result[r].op)->name, gp_type_name(box->result[r].type));
     if (box->of > 1)
