@@ -43,8 +43,8 @@ typedef struct gp_problem {
     float *square;                   /* window; may be NULL */
     int64_t *result;                 /* reduce */
     const struct gp_pass *pass;      /* reduce_array: the whole of it, whose shape counts too */
-    const struct gp_move *move;      /* rearrange_array: likewise */
-    const struct gp_window_box *box; /* window_array: likewise */
+    const struct gp_move *move;      /* rearrange_array: the whole of it, whose shape counts too */
+    const struct gp_window_box *box; /* window_array: the whole of it, whose shape counts too */
 } gp_problem;
 
 /* Each checks every argument, fills the problem (space left at the processor), or fails and names the argument. */
@@ -53,6 +53,10 @@ gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t ro
                             size_t window, gp_border border, float *sum, float *square, size_t out_pitch);
 gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
                                size_t in_pitch, void *out, size_t out_pitch);
+
+/* A transpose whose arguments are known to be good: arrays of different pitches may interleave. */
+void gp_problem_make_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                               size_t in_pitch, void *out, size_t out_pitch, bool in_place);
 
 /* All zeros but for the primitive. */
 void gp_problem_clear(gp_problem *problem, const struct gp_primitive *primitive);

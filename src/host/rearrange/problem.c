@@ -44,22 +44,33 @@ const gp_primitive gp_primitive_rearrange = {
     .part = gp_transpose_part,
 };
 
-static gp_status check_transpose_extents(gp_problem *problem) {
-    gp_extent in, out;
-    GP_TRY(
-        gp_extent_make(&in, "in", problem->in, problem->rows, problem->cols, problem->in_pitch, problem->elem_bytes));
-    GP_TRY(gp_extent_make(&out, "out", problem->out, problem->cols, problem->rows, problem->out_pitch,
-                          problem->elem_bytes));
-    if (problem->in == problem->out && problem->rows == problem->cols && problem->in_pitch == problem->out_pitch) {
-        problem->in_place = true;
-        return GP_OK;
-    }
-    return gp_check_apart(&in, &out);
+static gp_status check_transpose_extents(size_t elem_bytes, const void *in, size_t rows, size_t cols, size_t in_pitch,
+                                         void *out, size_t out_pitch, bool *in_place) {
+    gp_extent of_in, of_out;
+    GP_TRY(gp_extent_make(&of_in, "in", in, rows, cols, in_pitch, elem_bytes));
+    GP_TRY(gp_extent_make(&of_out, "out", out, cols, rows, out_pitch, elem_bytes));
+    *in_place = in == out && rows == cols && in_pitch == out_pitch;
+    return *in_place ? GP_OK : gp_check_apart(&of_in, &of_out);
+}
+
+void gp_problem_make_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
+                               size_t in_pitch, void *out, size_t out_pitch, bool in_place) {
+    gp_problem_clear(problem, &gp_primitive_rearrange);
+    problem->rows = rows;
+    problem->cols = cols;
+    problem->in_pitch = rows == 1 ? cols : in_pitch;
+    problem->out_pitch = cols == 1 ? rows : out_pitch;
+    problem->elem_bytes = elem_bytes;
+    problem->in = in;
+    problem->out = out;
+    problem->in_place = in_place;
+    derive(problem);
 }
 
 gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const void *in, size_t rows, size_t cols,
                                size_t in_pitch, void *out, size_t out_pitch) {
     const bool empty = rows == 0 || cols == 0;
+    bool in_place = false;
     if (elem_bytes == 0)
         return gp_fail(GP_ERR_ARGUMENT, "elem_bytes is 0");
     if (!empty)
@@ -70,20 +81,8 @@ gp_status gp_problem_transpose(gp_problem *problem, size_t elem_bytes, const voi
         GP_TRY(gp_check_not_null("out", out));
     if (out_pitch < rows)
         return gp_fail(GP_ERR_ARGUMENT, "out_pitch: %zu is less than rows, %zu", out_pitch, rows);
-    gp_problem_clear(problem, &gp_primitive_rearrange);
-    problem->rows = rows;
-    problem->cols = cols;
-    problem->in_pitch = in_pitch;
-    problem->out_pitch = out_pitch;
-    problem->elem_bytes = elem_bytes;
-    problem->in = in;
-    problem->out = out;
     if (!empty)
-        GP_TRY(check_transpose_extents(problem));
-    if (rows == 1)
-        problem->in_pitch = cols;
-    if (cols == 1)
-        problem->out_pitch = rows;
-    derive(problem);
+        GP_TRY(check_transpose_extents(elem_bytes, in, rows, cols, in_pitch, out, out_pitch, &in_place));
+    gp_problem_make_transpose(problem, elem_bytes, in, rows, cols, in_pitch, out, out_pitch, in_place);
     return GP_OK;
 }

@@ -3,6 +3,8 @@
 #include "../cpu/split.h"
 #include "../cpu/threads.h"
 #include "cpu.h"
+#include "problem.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define PLANE_BYTES ((uint64_t)256 << 10)
@@ -49,16 +51,15 @@ typedef struct {
     const gp_problem *problem;
     gp_device device; /* of which a part uses one thread */
     gp_move plane, others;
+    atomic_int status; /* the first failure of a part, with its words */
+    gp_saved_error error;
 } job;
 
 /* A matrix by the kernel for one whose output goes past the caches if that of all does. */
 static gp_status transpose(gp_context *context, const job *j, const gp_move_place *place) {
-    const gp_move_axis *col = &j->plane.axis[0], *row = &j->plane.axis[1];
-    const size_t run = j->plane.run;
     gp_problem one;
     gp_plan plan;
-    GP_TRY(gp_problem_transpose(&one, run, place->in, row->n, col->n, (size_t)row->in / run, place->out,
-                                (size_t)col->out / run));
+    gp_move_transpose(&one, &j->plane, place->in, place->out);
     one.bytes_written = j->problem->bytes_written;
     if (!gp_plan_make(&one, &context->device, gp_primitive_rows(&gp_primitive_rearrange), (gp_pin){0}, &plan, NULL))
         return gp_fail(GP_ERR_NO_KERNEL, "no kernel can transpose a matrix");
@@ -73,12 +74,16 @@ static gp_status transpose_some(gp_context *context, const job *j, uint64_t begi
     return GP_OK;
 }
 
-/* A part's matrices, with a context of its own. Rows of any element and shape are there, so that this cannot fail. */
+/* A part's matrices, with a context of its own. */
 static void planes_part(void *argument, unsigned part, unsigned parts) {
-    const job *j = argument;
+    job *j = argument;
     const uint64_t count = j->others.count;
     gp_context alone = {.device = j->device};
-    (void)transpose_some(&alone, j, gp_part_begin(count, part, parts), gp_part_begin(count, part + 1, parts));
+    const gp_status status =
+        transpose_some(&alone, j, gp_part_begin(count, part, parts), gp_part_begin(count, part + 1, parts));
+    int none = GP_OK;
+    if (status != GP_OK && atomic_compare_exchange_strong(&j->status, &none, (int)status))
+        j->error = gp_error_save();
     free(alone.lines);
 }
 
@@ -94,5 +99,8 @@ gp_status gp_launch_rearrange_array_planes(gp_context *context, const gp_plan *p
     if (parts == 1 || j.others.count < 4 * (uint64_t)parts)
         return transpose_some(context, &j, 0, j.others.count);
     gp_threads_run(context, parts, planes_part, &j);
-    return GP_OK;
+    const gp_status status = (gp_status)atomic_load(&j.status);
+    if (status != GP_OK)
+        gp_error_restore(&j.error);
+    return status;
 }

@@ -126,10 +126,12 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
     }
 }
 
+/* What put() copies because it is shorter than a line leaves nothing in `kept`: what follows is a first run again. */
 static void put_held(const job *j, buffers *b, bool last) {
+    const bool ends = last || (b->first && b->held < GP_CACHE_LINE);
     if (b->held > 0)
-        put(j, b->at, b->out + ROOM, b->held, b->kept, b->first, last);
-    b->first = last;
+        put(j, b->at, b->out + ROOM, b->held, b->kept, b->first, ends);
+    b->first = ends;
     b->at += b->held;
     b->held = 0;
 }

@@ -70,16 +70,22 @@ static gp_status check_in_place(const gp_move *move) {
                                        "places, axes be reversed, or matrices be transposed");
 }
 
+void gp_move_transpose(gp_problem *problem, const gp_move *matrix, const unsigned char *in, unsigned char *out) {
+    const gp_move_axis *col = &matrix->axis[0], *row = &matrix->axis[1];
+    gp_problem_make_transpose(problem, matrix->run, in, row->n, col->n, (size_t)row->in / matrix->run, out,
+                              (size_t)col->out / matrix->run, matrix->in_place);
+}
+
 gp_status gp_problem_rearrange(gp_problem *problem, gp_move *move, const gp_array *in, const gp_array *out,
                                bool as_matrix) {
     bool in_place;
     GP_TRY(gp_move_check(in, out, &in_place));
     gp_move_make(move, in, out, in_place);
     GP_TRY(check_in_place(move));
-    if (as_matrix && move->count > 0 && gp_move_is_transpose(move))
-        return gp_problem_transpose(problem, move->run, move->in, move->axis[1].n, move->axis[0].n,
-                                    (size_t)move->axis[1].in / move->run, move->out,
-                                    (size_t)move->axis[0].out / move->run);
+    if (as_matrix && move->count > 0 && gp_move_is_transpose(move)) {
+        gp_move_transpose(problem, move, move->in, move->out);
+        return GP_OK;
+    }
     gp_problem_clear(problem, &gp_primitive_rearrange_array);
     problem->move = move;
     derive(problem);
