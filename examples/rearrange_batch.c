@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A batch of made-up RGB pictures, pixel by pixel as cameras and files have them (N x H x W x 3 bytes), becomes
- * planes as neural networks want them (N x 3 x H x W), and pictures again. Both are checked byte by byte. cc
- * rearrange_batch.c $(pkg-config --cflags --libs gpuprim)
+ * planes as neural networks want them (N x 3 x H x W), and pictures again. Both are checked byte by byte.
+ *
+ *     cc rearrange_batch.c $(pkg-config --cflags --libs gpuprim)
  */
 #define PROGRAM "rearrange_batch"
 #include "example.h"

@@ -241,7 +241,9 @@ static void pin(gp_context *context, const request *r) {
                                    : !r->is_array       ? r->of->operation
                                    : r->window_rank > 0 ? GP_OPERATION_WINDOW_ARRAY
                                                         : GP_OPERATION_REDUCE_ARRAY;
-    if (!kernel_find(name, &kernel) || kernel.operation != (int32_t)operation)
+    const bool found = kernel_find(name, &kernel);
+    const bool of_matrix = found && r->is_move && kernel.operation == (int32_t)GP_OPERATION_TRANSPOSE;
+    if (!found || (kernel.operation != (int32_t)operation && !of_matrix))
         fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
 

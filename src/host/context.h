@@ -24,8 +24,8 @@ struct gp_context {
     bool has_plan;                  /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
     gp_pass pass;      /* what problem.pass points to, if it does */
-    gp_move move;      /* likewise problem.move */
-    gp_window_box box; /* likewise problem.box */
+    gp_move move;      /* what problem.move points to, if it does */
+    gp_window_box box; /* what problem.box points to, if it does */
     gp_plan plan;      /* the last call's; row NULL: none fitted */
     gp_threads *threads;
     void *lines; /* what processor transposes work in, kept from call to call */

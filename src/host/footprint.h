@@ -19,7 +19,8 @@ typedef struct gp_footprint {
  */
 gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes);
 
-/* Likewise of elements that have a type, and are to be aligned to it. */
+/* Fills in all but the name. Fails as gp_footprint_make() does, on an unknown type of elements, and on an address
+ * that is not a multiple of their size. */
 gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f);
 
 /* GP_ERR_OVERLAP: they share bytes. Exact, but that blocks are taken to lie at every multiple of the step. */

@@ -250,8 +250,8 @@ static void little_other_memory(void **state) {
     (void)state;
     static const struct {
         size_t bytes, rows, cols;
-    } matrices[] = {{1, 30011, 1021}, {1, 1021, 30011}, {4, 3, 5000011},
-                    {5, 3000017, 3},  {400000, 7, 5},   {3, 5003, 4099}};
+    } matrices[] = {{1, 30011, 1021}, {1, 1021, 30011}, {4, 3, 5000011}, {5, 3000017, 3}, {400000, 7, 5},
+                    {3, 5003, 4099},  {1, 3500, 3001},  {1, 4001, 3989}, {1, 3989, 4001}};
     gp_context *context;
     const gp_options options = {
         .struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 1};

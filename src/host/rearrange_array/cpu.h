@@ -18,7 +18,8 @@ gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_
 /* The output's last axis has no gaps between elements, which are short. */
 bool gp_rearrange_runs_supports(const gp_problem *problem);
 
-/* Matrices of a megabyte and more, and squares in place, each by the transposes' own kernels. */
+/* Matrices of 256 KiB and more, or of 64 KiB with a side of a few elements, and squares in place, each by the
+ * transposes' own kernels. */
 bool gp_rearrange_planes_supports(const gp_problem *problem);
 
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);

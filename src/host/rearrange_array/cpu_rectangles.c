@@ -4,18 +4,20 @@
  *
  * A tall matrix is cut into pieces of some rows each. Each piece is transposed by way of the other memory, which
  * turns the matrix into one of the pieces' columns: these are long enough to be moved one by one to their places,
- * along the cycles of that permutation, with a bit for each that says whether it is there. Rows that are left when
- * all pieces have as many wait in the other memory, and the columns are moved apart for them. A wide matrix goes the
- * same way back. (After F. Gustavson, L. Karlsson, B. Kagstrom, "Parallel and cache-efficient in-place matrix storage
- * format conversion", 2012.)
+ * along the cycles of that permutation, with a bit that says whether it is there for each of the first, as many as
+ * the other memory has room for. A cycle of others alone begins where walking it meets no column before. Rows that
+ * are left when all pieces have as many wait in the other memory, and the columns are moved apart for them. A wide
+ * matrix goes the same way back. (After F. Gustavson, L. Karlsson, B. Kagstrom, "Parallel and cache-efficient
+ * in-place matrix storage format conversion", 2012.)
  */
 #include "../cpu/split.h"
 #include "../cpu/threads.h"
 #include "cpu.h"
 #include <stdlib.h>
 
-/* Other memory: this part of the matrix, of which the bits take a third at most; or so much of a small one. */
-#define SHARE 160
+/* Other memory of a thread: this part of the matrix, or so much of a small one. Elements have 5 eighths of it at
+ * most, unless they are the whole matrix. */
+#define SHARE 100
 #define LEAST ((uint64_t)64 << 10)
 
 typedef struct {
@@ -25,6 +27,7 @@ typedef struct {
     uint64_t piece, left;       /* rows of a piece; rows behind the last */
     size_t run, apart;          /* bytes of an element, and to the next one */
     bool tall;                  /* `high` are the rows of the input */
+    uint64_t marks;             /* units that have a bit */
     size_t buffer_bytes, bytes; /* of each thread, for elements and with bits */
     unsigned char *memory;
 } job;
@@ -46,6 +49,22 @@ static void transpose(const job *j, unsigned char *at, uint64_t rows, uint64_t c
     copy(j, at, j->apart, buffer, j->run, rows * cols);
 }
 
+/* Whether no cycle that was begun before has unit `start`: each begins at its first. */
+static bool begins_cycle(const job *j, const uint64_t *moved, uint64_t start, uint64_t rows, uint64_t cols) {
+    if (start < j->marks)
+        return !(moved[start / 64] >> start % 64 & 1);
+    uint64_t at = start;
+    do
+        at = at % rows * cols + at / rows;
+    while (at > start);
+    return at == start;
+}
+
+static void mark(const job *j, uint64_t *moved, uint64_t unit) {
+    if (unit < j->marks)
+        moved[unit / 64] |= (uint64_t)1 << unit % 64;
+}
+
 /*
  * rows x cols units of a piece's rows each become cols x rows. Long units are moved in slices, each along all cycles.
  */
@@ -54,18 +73,18 @@ static void move_units(const job *j, unsigned char *at, uint64_t rows, uint64_t 
     uint64_t *moved = (uint64_t *)(void *)(buffer + j->buffer_bytes);
     for (size_t first = 0, n; first < bytes; first += n) {
         n = gp_least(bytes - first, j->buffer_bytes);
-        memset(moved, 0, gp_divide_up(rows * cols, 64) * sizeof *moved);
+        memset(moved, 0, gp_divide_up(j->marks, 64) * sizeof *moved);
         for (uint64_t start = 1; start + 1 < rows * cols; start++) {
-            if (moved[start / 64] >> start % 64 & 1)
+            if (!begins_cycle(j, moved, start, rows, cols))
                 continue;
             uint64_t to = start, from;
             memcpy(buffer, at + start * unit + first, n);
             for (; (from = to % rows * cols + to / rows) != start; to = from) {
                 memcpy(at + to * unit + first, at + from * unit + first, n);
-                moved[to / 64] |= (uint64_t)1 << to % 64;
+                mark(j, moved, to);
             }
             memcpy(at + to * unit + first, buffer, n);
-            moved[to / 64] |= (uint64_t)1 << to % 64;
+            mark(j, moved, to);
         }
     }
 }
@@ -114,9 +133,11 @@ static void rectangles_part(void *argument, unsigned part, unsigned parts) {
 }
 
 /* A piece has the most rows that the buffer holds, or somewhat fewer if none is left then. Elements with gaps between
- * them are moved one by one. */
+ * them are moved one by one, with a bit each. */
 static void choose_piece(job *j) {
-    const uint64_t row = j->across * j->run, budget = gp_greatest(j->high * row / SHARE, LEAST);
+    const uint64_t row = j->across * j->run, whole = j->high * row;
+    const uint64_t share = gp_greatest(whole / SHARE, LEAST) / 64 * 64;
+    const uint64_t budget = whole + 64 <= share ? whole : share / 8 * 5;
     const uint64_t most = j->apart == j->run ? gp_least(gp_at_least_one(budget / row), j->high) : 1;
     j->piece = most;
     while (j->high % j->piece != 0 && j->piece > most / 2 + 1)
@@ -124,9 +145,10 @@ static void choose_piece(job *j) {
     if (j->high % j->piece != 0)
         j->piece = most;
     j->left = j->high % j->piece;
-    const uint64_t units = (j->high - j->left) / j->piece * j->across, bits = gp_divide_up(units, 64) * 8;
+    const uint64_t units = (j->high - j->left) / j->piece * j->across;
     j->buffer_bytes = gp_round_up(j->piece > 1 ? j->piece * row : gp_least(j->run, budget), 64);
-    j->bytes = j->buffer_bytes + gp_round_up(bits, 64);
+    j->marks = j->apart == j->run ? gp_least(units, (share - j->buffer_bytes) * 8) : units;
+    j->bytes = j->buffer_bytes + gp_round_up(gp_divide_up(j->marks, 8), 64);
 }
 
 gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_move *move, unsigned cols) {

@@ -20,7 +20,7 @@ extern "C" {
 #define GP_MOVE_THREADS 256u              /* a block */
 #define GP_MOVE_DIRECT_PIECES 4u          /* of a thread in a tile */
 #define GP_MOVE_GATHERED(bytes, in, out) \
-    ((bytes) == 16 ? 4u : (bytes) >= 4 ? 8u : 8u * ((in) < (out) ? (in) : (out))) /* likewise, with shared memory */
+    ((bytes) == 16 ? 4u : (bytes) >= 4 ? 8u : 8u * ((in) < (out) ? (in) : (out))) /* a thread, in shared memory */
 #define GP_MOVE_RAW_LOADS 4u                                                      /* words of 16 bytes */
 #define GP_MOVE_RAW_STORES 8u                                                     /* words of 4 bytes */
 #define GP_MOVE_RAW_WORD 16u
@@ -39,8 +39,7 @@ typedef enum gp_move_way {
     GP_MOVE_GATHER,  /* words are put together from pieces */
     GP_MOVE_SQUARES, /* a thread turns a square of out x out pieces, words on both sides */
     GP_MOVE_TRIPLES, /* three channels beside each other on one side: words of one side from three of the other */
-    GP_MOVE_RAW,     /* rows of any alignment: they lie in shared memory as far off a word's start as in the input */
-    GP_MOVE_WAYS
+    GP_MOVE_RAW      /* rows of any alignment: they lie in shared memory as far off a word's start as in the input */
 } gp_move_way;
 
 /* Bytes of a piece, pieces loaded and stored at once. */
@@ -75,7 +74,7 @@ typedef struct gp_move_cut {
     uint32_t tiles, steps;
     uint32_t tile_bytes; /* in shared memory */
     int32_t shared_row;  /* bytes: squares, triples: from a word to the next; raw: from a piece to the next, */
-    int64_t out_row;     /* squares: likewise in the output */
+    int64_t out_row;     /* squares: bytes from a word of the output to the next */
     uint32_t words;      /* triples: that show the same channel, or the same third of three words */
     uint16_t first[3], third[3];      /* which bytes of the first two words, and of these and the third */
     const unsigned char *begin, *end; /* raw: of all that may be read */
