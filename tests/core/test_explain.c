@@ -61,6 +61,8 @@ static void tiles_cover_the_matrix(void **state) {
         assert_int_equal(gp_kernel_at(i, &info), GP_OK);
         if (!(info.flags & GP_KERNEL_GPU) || !plan(context, info.name, 0))
             continue;
+        if ((int32_t)context->problem.primitive->operation != info.operation)
+            continue; /* rows of views are not asked by plan() */
         const gp_tiling *tiling = &context->plan.tiling;
         const uint64_t rows = tiling->t[GP_TILE_ROWS], cols = tiling->t[GP_TILE_COLS];
         char words[160];
