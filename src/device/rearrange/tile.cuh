@@ -8,17 +8,6 @@
 #include "../l2.cuh"
 #include "turn.cuh"
 
-/*
- * Blocks an SM that registers are to leave room for, as __launch_bounds__ takes them: ptxas refuses more than an SM
- * has threads for. Architecture 7.5 has 1024, the others 1536 or 2048.
- */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define SM_THREADS 1024
-#else
-#define SM_THREADS 1536
-#endif
-#define BLOCKS_OF(threads, wanted) ((wanted) * (threads) <= SM_THREADS ? (wanted) : SM_THREADS / (threads))
-
 struct transpose_arguments {
     const unsigned char *in;
     unsigned char *out;

@@ -261,7 +261,8 @@ template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut
 
 /* Pieces of `bytes`, loaded in words of `in` and stored in words of `out` of them. */
 template <gp_move_way way, int bytes, int in, int out, int blocks>
-__global__ void __launch_bounds__(GP_MOVE_THREADS, blocks) rearrange_tile(const __grid_constant__ gp_move_cut cut) {
+__global__ void __launch_bounds__(GP_MOVE_THREADS, BLOCKS_OF(GP_MOVE_THREADS, (unsigned)blocks))
+    rearrange_tile(const __grid_constant__ gp_move_cut cut) {
     if constexpr (way == GP_MOVE_RAW) {
         move_tiles<raw_loader<bytes>, raw_storer<bytes>>(cut);
         return;
