@@ -9,7 +9,8 @@ set(host_sources
   rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
   rearrange_array/boxes.c rearrange_array/call.c rearrange_array/check.c rearrange_array/cpu.c
   rearrange_array/cpu_planes.c rearrange_array/cpu_rectangles.c rearrange_array/cpu_runs.c rearrange_array/fit.c
-  rearrange_array/problem.c rearrange_array/raw.c rearrange_array/rows.c rearrange_array/views.c rearrange_array/walks.c
+  rearrange_array/matrix.c rearrange_array/problem.c rearrange_array/raw.c rearrange_array/rows.c
+  rearrange_array/views.c rearrange_array/walks.c
   reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
   reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_avx2.c reduce_array/cpu_avx512.c reduce_array/cpu_neon.c

@@ -3,7 +3,7 @@
 #include "../cpu/split.h"
 #include "../cpu/threads.h"
 #include "cpu.h"
-#include "problem.h"
+#include "matrix.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 

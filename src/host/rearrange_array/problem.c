@@ -4,6 +4,7 @@
 #include "../primitive.h"
 #include "array.h"
 #include "cut.h"
+#include "matrix.h"
 #include <stdio.h>
 
 static void derive(gp_problem *problem) {
@@ -68,12 +69,6 @@ static gp_status check_in_place(const gp_move *move) {
         return GP_OK;
     return gp_fail(GP_ERR_UNSUPPORTED, "in and out are the same elements: in place only pairs of axes may change "
                                        "places, axes be reversed, or matrices be transposed");
-}
-
-void gp_move_transpose(gp_problem *problem, const gp_move *matrix, const unsigned char *in, unsigned char *out) {
-    const gp_move_axis *col = &matrix->axis[0], *row = &matrix->axis[1];
-    gp_problem_make_transpose(problem, matrix->run, in, row->n, col->n, (size_t)row->in / matrix->run, out,
-                              (size_t)col->out / matrix->run, matrix->in_place);
 }
 
 gp_status gp_problem_rearrange(gp_problem *problem, gp_move *move, const gp_array *in, const gp_array *out,

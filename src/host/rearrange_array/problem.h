@@ -13,7 +13,4 @@
 gp_status gp_problem_rearrange(gp_problem *problem, gp_move *move, const gp_array *in, const gp_array *out,
                                bool as_matrix);
 
-/* The transpose that a move of one matrix is, of memory that it may begin elsewhere in. */
-void gp_move_transpose(gp_problem *problem, const gp_move *matrix, const unsigned char *in, unsigned char *out);
-
 #endif
