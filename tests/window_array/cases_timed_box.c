@@ -31,7 +31,9 @@ static void device(const timed *t) {
     squares(t, BOX_MEAN_U8, GP_U8, 4096, 101);
     squares(t, BOX_MIN, GP_U8, 4096, 101);
     squares(t, BOX_MAX, GP_U8, 4096, 15);
-    squares(t, BOX_MEAN, GP_F32, 512, 15); /* slow: each window is added up element by element */
+    squares(t, BOX_MEAN, GP_F32, 16384, 31);
+    squares(t, BOX_MEAN, GP_F32, 4096, 31);
+    squares(t, BOX_MOMENTS, GP_F32, 4096, 31);
     box(t, BOX_MOMENTS, GP_U8, 4000, 6000, 3, 31);
     box(t, BOX_MOMENTS, GP_U16, 4096, 4096, 1, 31);
 }

@@ -267,9 +267,9 @@ __device__ inline bounds deviations(const moments_total &t, const bounds &invers
     return {fmax(__dadd_rd(t.square.down, -to), 0.0), __dadd_ru(t.square.up, -from)};
 }
 
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_total &t,
-                                uint64_t *raw) {
-    const uint64_t count = pass.length - t.nans;
+/* Of `length` elements. */
+__device__ inline bool moment_of(uint64_t length, unsigned op, unsigned type, const moments_total &t, uint64_t *raw) {
+    const uint64_t count = length - t.nans;
     const bool samples = op == GP_REDUCE_VARIANCE_SAMPLE || op == GP_REDUCE_STDDEV_SAMPLE;
     const double n = (double)count;
     *raw = t.nonzero;
@@ -301,6 +301,11 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
         b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
     return settle(b, type, raw);
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_total &t,
+                                uint64_t *raw) {
+    return moment_of(pass.length, op, type, t, raw);
 }
 
 #endif

@@ -1,59 +1,224 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* window_any: any window, element by element, by the processor's own source. */
-#include "../../host/exact.c"
-#include "../../host/kernel.h"
-#include "../../host/window_array/tiling.h"
-#include "../gpu.h"
-#include "../warp.cuh"
+/*
+ * window_any: any window, element by element. Moments are added in doubles, rounding down and up; what that does not
+ * prove, and extremes, by the processor's own source. Launched behind window_strip, it does again what that has left.
+ */
+#include "../reduce_array/lane_floats.cuh"
+#include "strip.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
 #include "../../host/reduce_array/accumulator_write.c"
+#include "../../host/window_array/fit.h"
 #include "../../host/window_array/one.c"
+#include "failed.cuh"
+
+#define TEAM_MAX 65536 /* outputs of which each is a warp's */
 
 struct window_any_arguments {
     gp_window_box box;
+    window_failed *failed;   /* or NULL: all outputs are done */
     volatile uint32_t *done; /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
 };
 
+/* An output: where its results go, and what it sees. */
+struct window_place {
+    uint64_t number, y, x;
+    const unsigned char *in;
+};
+
+static __device__ window_place place_of(const gp_window_box &box, uint64_t output) {
+    window_place place = {output, 0, 0, box.in};
+    const gp_window_axis *y = gp_window_y(&box), *x = gp_window_x(&box);
+    place.x = output % x->outputs;
+    output /= x->outputs;
+    place.y = output % y->outputs;
+    output /= y->outputs;
+    for (unsigned axis = box.outer; axis-- > 0; output /= box.axis[axis].n)
+        place.in += (int64_t)(output % box.axis[axis].n) * box.axis[axis].in;
+    return place;
+}
+
+/* `count` elements of a row, `step` bytes apart. */
+template <class T>
+static __device__ void take_as(moments_state *s, const unsigned char *from, int64_t count, int64_t step, double pivot,
+                               bool squares) {
+#pragma unroll 4
+    for (int64_t j = 0; j < count; j++) {
+        const double less = __dadd_rd((double)*(const T *)(from + j * step), -pivot);
+        if (squares) {
+            s->lost |= less < __dadd_ru((double)*(const T *)(from + j * step), -pivot);
+            s->square.down = __fma_rd(less, less, s->square.down);
+            s->square.up = __fma_ru(less, less, s->square.up);
+        }
+        s->sum.add(less);
+    }
+}
+
+static __device__ void take(moments_state *s, unsigned type, const unsigned char *from, int64_t count, int64_t step,
+                            double pivot, bool squares) {
+    switch (type) {
+    case GP_U8:
+        return take_as<uint8_t>(s, from, count, step, pivot, squares);
+    case GP_S8:
+        return take_as<int8_t>(s, from, count, step, pivot, squares);
+    case GP_U16:
+        return take_as<uint16_t>(s, from, count, step, pivot, squares);
+    case GP_S16:
+        return take_as<int16_t>(s, from, count, step, pivot, squares);
+    case GP_U32:
+        return take_as<uint32_t>(s, from, count, step, pivot, squares);
+    case GP_S32:
+        return take_as<int32_t>(s, from, count, step, pivot, squares);
+    case GP_F16:
+        return take_as<__half>(s, from, count, step, pivot, squares);
+    default:
+        return take_as<float>(s, from, count, step, pivot, squares);
+    }
+}
+
+/* Of the elements that a window holds, every team-th of a row from number `member` on. */
+static __device__ moments_state moments_of(const gp_window_box &box, const window_place &place, double pivot,
+                                           unsigned member, unsigned team) {
+    const gp_window_axis &y = *gp_window_y(&box), &x = *gp_window_x(&box);
+    const int64_t first = (int64_t)place.x - x.before,
+                  mine = x.window > member ? (x.window - member - 1) / team + 1 : 0;
+    const bool inside = first >= 0 && first + x.window <= (int64_t)x.n, squares = box.wants & GP_WANT_SQUARES;
+    moments_state s = moments_state::none();
+    for (int64_t i = 0; i < y.window; i++) {
+        const int64_t row = source_near(box.border, (int64_t)y.n, (int64_t)place.y - y.before + i);
+        const unsigned char *const from = place.in + row * y.in;
+        if (inside && row >= 0) {
+            take(&s, box.type, from + (first + member) * x.in, mine, team * x.in, pivot, squares);
+            continue;
+        }
+        for (int64_t j = member; j < x.window; j += team) {
+            const int64_t column = source_near(box.border, (int64_t)x.n, first + j);
+            const uint32_t zero = 0;
+            if (row >= 0 && column >= 0)
+                take(&s, box.type, from + column * x.in, 1, 0, pivot, squares);
+            else if (box.border == GP_BORDER_ZERO)
+                take(&s, box.type, (const unsigned char *)&zero, 1, 0, pivot, squares);
+        }
+    }
+    return s;
+}
+
+static __device__ moments_state of_team(moments_state s, unsigned team) {
+    for (unsigned lanes = team / 2; lanes > 0; lanes /= 2) {
+        moments_state other = moments_state::none();
+        other.sum.down = __shfl_xor_sync(GP_FULL_WARP, s.sum.down, lanes);
+        other.sum.up = __shfl_xor_sync(GP_FULL_WARP, s.sum.up, lanes);
+        other.square.down = __shfl_xor_sync(GP_FULL_WARP, s.square.down, lanes);
+        other.square.up = __shfl_xor_sync(GP_FULL_WARP, s.square.up, lanes);
+        other.lost = __shfl_xor_sync(GP_FULL_WARP, s.lost, lanes);
+        s.join(other);
+    }
+    return s;
+}
+
+/* Writes the results that the bounds prove. Returns whether these are all. */
+static __device__ bool write_proved(const gp_window_box &box, const gp_pass &pass, const window_place &place,
+                                    const moments_state &s, double pivot) {
+    const uint64_t count = gp_window_counted(gp_window_y(&box), box.border, place.y) *
+                           gp_window_counted(gp_window_x(&box), box.border, place.x);
+    const moments_total t = {s.sum, s.square, pivot, reciprocal((double)count), 0, 0, s.lost};
+    bool all = true;
+    for (unsigned r = 0; r < box.results; r++) {
+        const unsigned op = box.result[r].op, type = box.result[r].type;
+        uint64_t raw;
+        const bool proved = gp_type_is_float(type) && moment_of(count, op, type, t, &raw);
+        if (proved)
+            gp_result_store(type, raw, gp_pass_address(&pass, r, place.number));
+        all = all && proved;
+    }
+    return all;
+}
+
+static __device__ void write_exactly(gp_accumulator *sums, const gp_window_one &one, const window_place &place) {
+    unsigned char *to[GP_PASS_RESULTS];
+    for (unsigned r = 0; r < one.box->results; r++)
+        to[r] = gp_pass_address(&one.pass, r, place.number);
+    gp_window_gather_one(sums, &one, place.in, place.y, place.x);
+    gp_window_write_one(sums, &one, to);
+}
+
+/* The pivot of an output is an element that it sees; none for sums of squares. */
+static __device__ double pivot_of(const gp_window_box &box, const window_place &place) {
+    const gp_window_axis &y = *gp_window_y(&box), &x = *gp_window_x(&box);
+    for (unsigned r = 0; r < box.results; r++)
+        if (box.result[r].op < GP_REDUCE_VARIANCE && box.result[r].op != GP_REDUCE_MEAN)
+            return 0;
+    const int64_t row = min((int64_t)place.y, (int64_t)y.n - 1), column = min((int64_t)place.x, (int64_t)x.n - 1);
+    moments_state first = moments_state::none();
+    take(&first, box.type, place.in + row * y.in + column * x.in, 1, 0, 0, false);
+    return (box.wants & GP_WANT_SQUARES) && first.sum.down - first.sum.down == 0 ? first.sum.down : 0;
+}
+
 __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid_constant__ window_any_arguments a) {
-    extern __shared__ gp_accumulator sums[];
+    extern __shared__ gp_accumulator sums[]; /* one a warp */
     __shared__ gp_window_one one;
     gp_grid_dependency_wait();
+    const uint32_t failed = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0;
+    const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX;
+    const uint64_t outputs = listed ? failed : a.box.outputs;
     if (threadIdx.x == 0) {
         one.box = &a.box;
         gp_window_as_pass(&a.box, &one.pass);
     }
     __syncthreads();
-    const unsigned y = a.box.outer, x = y + 1;
-    for (uint64_t output = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; output < a.box.outputs;
-         output += (uint64_t)gridDim.x * blockDim.x) {
-        const unsigned char *in = a.box.in;
-        unsigned char *to[GP_PASS_RESULTS];
-        uint64_t at[GP_AXES], rest = output;
-        for (unsigned axis = x + 1; axis-- > 0; rest /= a.box.axis[axis].outputs)
-            at[axis] = rest % a.box.axis[axis].outputs;
-        for (unsigned axis = 0; axis < y; axis++)
-            in += (int64_t)at[axis] * a.box.axis[axis].in;
-        for (unsigned r = 0; r < a.box.results; r++)
-            to[r] = gp_pass_address(&one.pass, r, output);
-        gp_window_gather_one(&sums[threadIdx.x], &one, in, at[y], at[x]);
-        gp_window_write_one(&sums[threadIdx.x], &one, to);
+    const unsigned lane = threadIdx.x % 32, team = outputs <= TEAM_MAX ? 32 : 1;
+    const uint64_t threads = (uint64_t)gridDim.x * blockDim.x,
+                   thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint64_t first = (thread - lane) / team; first < outputs; first += threads / team) {
+        const uint64_t number = first + (team == 1 ? lane : 0);
+        const bool mine = number < outputs;
+        const window_place place = place_of(a.box, !mine ? 0 : listed ? a.failed->output[number] : number);
+        bool proved = !mine;
+        for (double pivot = pivot_of(a.box, place); !proved && a.box.kind == GP_PASS_MOMENTS; pivot = 0) {
+            const moments_state s = of_team(moments_of(a.box, place, pivot, team == 1 ? 0 : lane, team), team);
+            proved = write_proved(a.box, one.pass, place, s, pivot);
+            if (pivot == 0)
+                break;
+        }
+        for (uint32_t left = __ballot_sync(GP_FULL_WARP, !proved) & (team == 1 ? GP_FULL_WARP : 1); left != 0;
+             left &= left - 1) {
+            if (lane == (unsigned)__ffs((int)left) - 1)
+                write_exactly(&sums[threadIdx.x / 32], one, place);
+            __syncwarp();
+        }
     }
     if (a.done != NULL && threadIdx.x == 0) { /* of one output */
         __threadfence_system();
         *a.done = a.sequence;
     }
+    if (a.failed != NULL) {
+        __syncthreads(); /* all have read what failed */
+        if (threadIdx.x == 0 && atomicInc(&a.failed->finished, gridDim.x - 1) == gridDim.x - 1)
+            a.failed->count = 0;
+    }
 }
 
-GP_DECLARE_LAUNCHER(gp_launch_window_any) {
+static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, window_failed *failed) {
     const gp_gpu *gpu = context->gpu;
     window_any_arguments arguments = {};
     arguments.box = *problem->box;
+    arguments.failed = failed;
     arguments.sequence = gpu->sequence;
     for (unsigned r = 0; r < arguments.box.results; r++)
         if (arguments.box.to[r] == (void *)&gpu->slot_device->reduced[r])
             arguments.done = &gpu->slot_device->done;
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, (const void *)window_any, list);
+}
+
+gp_status gp_window_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    gp_plan again = *plan;
+    memset(&again.tiling, 0, sizeof again.tiling);
+    GP_TRY(gp_fit_window_failed(problem, &context->planned_on, &again.tiling));
+    return launch(context, &again, problem, window_failed_of(context));
+}
+
+GP_DECLARE_LAUNCHER(gp_launch_window_any) {
+    return launch(context, plan, problem, NULL);
 }

@@ -5,6 +5,13 @@
 
 #include "extremes.cuh"
 #include "strip.cuh"
+#include "write.cuh"
+
+struct strip_arguments {
+    gp_window_box box;
+    gp_strip_cut cut;
+    strip_result result[GP_PASS_RESULTS];
+};
 
 static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
     const unsigned type = problem->box->result[r].type;

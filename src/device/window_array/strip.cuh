@@ -9,16 +9,53 @@
 #ifndef GP_WINDOW_STRIP_CUH
 #define GP_WINDOW_STRIP_CUH
 
+#include "../../host/window_array/box.h"
 #include "../../host/window_array/tiling.h"
 #include "../gpu.h"
 #include "../warp.cuh"
-#include "write.cuh"
 
-struct strip_arguments {
-    gp_window_box box;
-    gp_strip_cut cut;
-    strip_result result[GP_PASS_RESULTS];
+typedef unsigned __int128 uint128;
+
+/* Where a block works; in shared memory. */
+struct strip_place {
+    const unsigned char *plane;         /* element 0 of the batch */
+    unsigned char *to[GP_PASS_RESULTS]; /* the block's first output */
+    uint64_t batch;
+    int64_t y; /* rows of outputs */
+    unsigned rows;
+    int64_t first;  /* column of the input that the strip begins with, of all channels; may be negative */
+    int64_t output; /* column of the first output, and how many there are */
+    int outputs;
+    unsigned skew; /* the first output's window begins so many columns behind `first` */
 };
+
+__device__ inline void find_place(const gp_window_box &box, const gp_strip_cut &cut, unsigned each, unsigned channels,
+                                  strip_place *p) {
+    const gp_window_axis *y = gp_window_y(&box), *x = gp_window_x(&box);
+    const uint64_t strip = blockIdx.x % cut.strips, segment = blockIdx.x / cut.strips % cut.segments;
+    uint64_t batch = blockIdx.x / cut.strips / cut.segments;
+    const int64_t all = (int64_t)x->outputs * channels;
+    p->plane = box.in;
+    p->batch = batch;
+    for (unsigned r = 0; r < box.results; r++)
+        p->to[r] = (unsigned char *)box.to[r];
+    for (unsigned axis = box.outer - (channels > 1 ? 1 : 0); axis-- > 0; batch /= box.axis[axis].n) {
+        const int64_t i = (int64_t)(batch % box.axis[axis].n);
+        p->plane += i * box.axis[axis].in;
+        for (unsigned r = 0; r < box.results; r++)
+            p->to[r] += i * box.result[r].stride[axis];
+    }
+    p->y = (int64_t)(segment * cut.rows);
+    p->rows = (unsigned)((int64_t)y->outputs - p->y < cut.rows ? y->outputs - p->y : cut.rows);
+    p->output = (int64_t)(strip * cut.cols);
+    p->outputs = (int)(all - p->output < cut.cols ? all - p->output : cut.cols);
+    const int64_t window = p->output - x->before * channels;
+    p->skew = (unsigned)((window % each + each) % each);
+    p->first = window - p->skew;
+    for (unsigned r = 0; r < box.results; r++)
+        p->to[r] +=
+            p->y * box.result[r].stride[box.outer] + p->output / channels * box.result[r].stride[box.outer + 1];
+}
 
 /* ---- sums of the three widths ---- */
 
@@ -208,11 +245,11 @@ __device__ inline strip_row<COLUMNS, BYTES> load_together(const unsigned char *f
     return raw;
 }
 
-/* Column k is number at[k * step] of the row's; -1: none. */
+/* Column k is number at[k * step] of the row's; -1: none, then it is that of `fill`. */
 template <int COLUMNS, int BYTES>
 __device__ inline strip_row<COLUMNS, BYTES> load_apart(const unsigned char *row, const int32_t *at, unsigned step,
-                                                       int64_t stride) {
-    strip_row<COLUMNS, BYTES> raw = {};
+                                                       int64_t stride, const strip_row<COLUMNS, BYTES> &fill = {}) {
+    strip_row<COLUMNS, BYTES> raw = fill;
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++) {
         const int32_t column = at[k * step];
@@ -220,7 +257,9 @@ __device__ inline strip_row<COLUMNS, BYTES> load_apart(const unsigned char *row,
         if (column < 0)
             continue;
         const uint32_t x = BYTES == 1 ? *from : BYTES == 2 ? *(const uint16_t *)from : *(const uint32_t *)from;
-        raw.word[k * BYTES / 4] |= x << k * BYTES % 4 * 8;
+        constexpr uint32_t all = ~0u >> (32 - 8 * BYTES);
+        const int word = k * BYTES / 4, shift = k * BYTES % 4 * 8;
+        raw.word[word] ^= (x ^ (fill.word[word] >> shift & all)) << shift;
     }
     return raw;
 }

@@ -5,15 +5,7 @@
 #define ROWS_KEPT 128 /* rows whose places are known; half of them are found at a time */
 
 /* What a block works on; in shared memory. */
-struct strip_place {
-    const unsigned char *plane;         /* element 0 of the batch */
-    unsigned char *to[GP_PASS_RESULTS]; /* the block's first output */
-    int64_t y;                          /* rows of outputs */
-    unsigned rows;
-    int64_t first;  /* column of the input that the strip begins with, of all channels; may be negative */
-    int64_t output; /* column of the first output, and how many there are */
-    int outputs;
-    unsigned skew;    /* the first output's window begins so many columns behind `first` */
+struct strip_state : strip_place {
     uint2 begin, end; /* of windows: entry of the prefix sums, less the thread's own; from which of the thread's
                          outputs on it is one more */
     int64_t enters[ROWS_KEPT], leaves[ROWS_KEPT]; /* bytes to rows of the input, by number in turns; -1: none */
@@ -26,7 +18,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     static constexpr int ahead = CHANNELS == 1 ? GP_STRIP_AHEAD : GP_STRIP_AHEAD / 2;
 
     const strip_arguments &a;
-    strip_place &p;
+    strip_state &p;
     unsigned char *const kept; /* prefix sums: column j has entry j + j / 4, against bank conflicts */
     int32_t *const apart;      /* where columns are that do not stand together: [COLUMNS][threads] */
     SUMS (&of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS];
@@ -35,7 +27,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     SUMS held[COLUMNS];
 
   public:
-    __device__ strip(const strip_arguments &arguments, strip_place &place, unsigned char *shared,
+    __device__ strip(const strip_arguments &arguments, strip_state &place, unsigned char *shared,
                      SUMS (&shared_of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS])
         : a(arguments), p(place), kept(shared), apart((int32_t *)(shared + arguments.cut.prefix_bytes)),
           of_warp(shared_of_warp), has_sign(gp_type_is_signed(arguments.box.type)) {
@@ -289,33 +281,11 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     }
 };
 
-static __device__ void find_place(const strip_arguments &a, unsigned columns, unsigned channels, strip_place *p) {
-    const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
-    const uint64_t strip = blockIdx.x % a.cut.strips, segment = blockIdx.x / a.cut.strips % a.cut.segments;
-    uint64_t batch = blockIdx.x / a.cut.strips / a.cut.segments;
-    const int64_t all = (int64_t)x->outputs * channels;
-    p->plane = a.box.in;
-    for (unsigned r = 0; r < a.box.results; r++)
-        p->to[r] = (unsigned char *)a.box.to[r];
-    for (unsigned axis = a.box.outer - (channels > 1 ? 1 : 0); axis-- > 0; batch /= a.box.axis[axis].n) {
-        const int64_t i = (int64_t)(batch % a.box.axis[axis].n);
-        p->plane += i * a.box.axis[axis].in;
-        for (unsigned r = 0; r < a.box.results; r++)
-            p->to[r] += i * a.box.result[r].stride[axis];
-    }
-    p->y = (int64_t)(segment * a.cut.rows);
-    p->rows = (unsigned)((int64_t)y->outputs - p->y < a.cut.rows ? y->outputs - p->y : a.cut.rows);
-    p->output = (int64_t)(strip * a.cut.cols);
-    p->outputs = (int)(all - p->output < a.cut.cols ? all - p->output : a.cut.cols);
-    const int64_t window = p->output - x->before * channels;
-    p->skew = (unsigned)((window % columns + columns) % columns);
-    p->first = window - p->skew;
+static __device__ void find_state(const strip_arguments &a, unsigned columns, unsigned channels, strip_state *p) {
+    find_place(a.box, a.cut, columns, channels, p);
     const unsigned end = p->skew + a.cut.reach;
     p->begin = make_uint2(p->skew + p->skew / 4, 4 - p->skew % 4);
     p->end = make_uint2(end + end / 4, 4 - end % 4);
-    for (unsigned r = 0; r < a.box.results; r++)
-        p->to[r] += p->y * a.box.result[r].stride[a.box.outer] +
-                    p->output / channels * a.box.result[r].stride[a.box.outer + 1];
 }
 
 /* WIDER: of data that SUMS do not hold. */
@@ -324,11 +294,11 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
                                   sizeof(WIDER) <= 8 && COLUMNS == 8 ? GP_STRIP_MORE_BLOCKS : GP_STRIP_BLOCKS)
     window_strip(const __grid_constant__ strip_arguments a) {
     extern __shared__ __align__(16) unsigned char shared[];
-    __shared__ strip_place place;
+    __shared__ strip_state place;
     __shared__ __align__(16) unsigned char of_warp[GP_STRIP_THREADS_MAX / 32 * CHANNELS * sizeof(WIDER)];
     gp_grid_dependency_wait();
     if (threadIdx.x == 0)
-        find_place(a, COLUMNS, CHANNELS, &place);
+        find_state(a, COLUMNS, CHANNELS, &place);
     __syncthreads();
     strip<SUMS, BYTES, COLUMNS, CHANNELS> s(a, place, shared, (SUMS(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
     const unsigned row = s.walk(0, a.cut.over);
@@ -343,14 +313,16 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
     if (problem->box->kind == GP_PASS_EXTREMES)
         return gp_window_launch_extremes(context, plan, problem);
     /* by gp_strip_form */
-    static const void *const forms[GP_STRIP_FORMS] = {(const void *)window_strip<linear_sums, linear_sums, 1, 8, 1>,
-                                                      (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1>,
-                                                      (const void *)window_strip<wide_sums, wide_sums, 1, 4, 1>,
-                                                      (const void *)window_strip<wide_sums, wide_sums, 2, 4, 1>,
-                                                      (const void *)window_strip<narrow_sums, widest_sums, 4, 8, 1>,
-                                                      (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3>,
-                                                      (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3>,
-                                                      (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3>};
+    static const void *const forms[GP_STRIP_F16] = {(const void *)window_strip<linear_sums, linear_sums, 1, 8, 1>,
+                                                    (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1>,
+                                                    (const void *)window_strip<wide_sums, wide_sums, 1, 4, 1>,
+                                                    (const void *)window_strip<wide_sums, wide_sums, 2, 4, 1>,
+                                                    (const void *)window_strip<narrow_sums, widest_sums, 4, 8, 1>,
+                                                    (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3>,
+                                                    (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3>,
+                                                    (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3>};
+    if (plan->tiling.form >= GP_STRIP_F16)
+        return gp_window_launch_floats(context, plan, problem);
     const unsigned form = plan->tiling.form, channels = form < GP_STRIP_LINEAR_RGB ? 1 : 3;
     strip_arguments arguments = {};
     arguments.box = *problem->box;

@@ -4,17 +4,32 @@
 #include "../arithmetic.h"
 #include "../occupancy.h"
 #include "../reduce_array/accumulator.h"
+#include "../status.h"
 #include "box.h"
 #include "tiling.h"
 
 bool gp_fit_window_any(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    (void)device;
-    tiling->threads = gp_threads_of_attempt(GP_WINDOW_ANY_THREADS, 1, attempt);
+    gp_occupancy_info held;
+    tiling->threads = gp_threads_of_attempt(GP_WINDOW_ANY_THREADS, 32, attempt);
     if (tiling->threads == 0)
         return false;
-    tiling->smem = tiling->threads * sizeof(gp_accumulator);
-    tiling->blocks = gp_least(gp_divide_up(problem->n, tiling->threads), GP_WINDOW_ANY_GRID_MAX);
+    tiling->smem = tiling->threads / 32 * sizeof(gp_accumulator);
+    gp_occupancy_compute(device, tiling->threads, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM + tiling->smem,
+                         &held);
+    tiling->blocks = gp_least(gp_divide_up(problem->n, tiling->threads / 32),
+                              gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
     return true;
+}
+
+gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling) {
+    for (unsigned attempt = 0; gp_fit_window_any(problem, device, attempt, tiling); attempt++) {
+        gp_occupancy_info held;
+        gp_occupancy_compute(device, tiling->threads, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM + tiling->smem,
+                             &held);
+        if (held.blocks_per_sm > 0)
+            return GP_OK;
+    }
+    return gp_fail(GP_ERR_NO_KERNEL, "the limits leave no room for what is launched behind window_strip");
 }
 
 /* ---- window_strip ---- */
@@ -26,10 +41,9 @@ bool gp_fit_window_any(const gp_problem *problem, const gp_device *device, unsig
 static bool does_strip(const gp_window_box *box) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     const bool shows_again = gp_window_period(box->border, (int64_t)y->n) != 0 || box->border == GP_BORDER_REPLICATE;
-    return box->kind == GP_PASS_MOMENTS && !gp_type_is_float(box->type) && gp_type_bytes(box->type) <= 4 &&
-           box->outputs > 1 && x->window < STRIP_AREA_MAX && y->window < STRIP_AREA_MAX &&
-           x->window * y->window < STRIP_AREA_MAX && x->n * box->channels < INT32_MAX / 2 &&
-           y->window <= (int64_t)(shows_again ? 4 : 2) * (int64_t)y->n + 64;
+    return box->kind == GP_PASS_MOMENTS && box->outputs > 1 && x->window < STRIP_AREA_MAX &&
+           y->window < STRIP_AREA_MAX && x->window * y->window < STRIP_AREA_MAX &&
+           x->n * box->channels < INT32_MAX / 2 && y->window <= (int64_t)(shows_again ? 4 : 2) * (int64_t)y->n + 64;
 }
 
 /*
@@ -47,6 +61,8 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     const unsigned bits = 8 * gp_type_bytes(box->type), is_signed = gp_type_is_signed(box->type);
     const bool squares = box->wants & GP_WANT_SQUARES, rgb = box->channels == 3;
     const uint64_t most = ((uint64_t)1 << (bits - is_signed)) - !is_signed;
+    if (gp_type_is_float(box->type))
+        return bits == 16 ? GP_STRIP_F16 : squares ? GP_STRIP_F32 : GP_STRIP_F32_LINEAR;
     if (bits == 32) {
         const unsigned known = bits_known(cut->area);
         cut->over = UINT32_MAX << known;
@@ -61,8 +77,11 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     return squares ? (rgb ? GP_STRIP_NARROW_RGB : GP_STRIP_NARROW) : (rgb ? GP_STRIP_LINEAR_RGB : GP_STRIP_LINEAR);
 }
 
-/* The number of warps with which the strips have the fewest columns in all; 0: the window is too wide. */
-static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, unsigned most) {
+/*
+ * The number of warps with which the strips have the fewest columns in all; 0: the window is too wide. A warp alone
+ * needs no barriers where floats are.
+ */
+static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, unsigned most, bool floats) {
     unsigned best = 0;
     uint64_t least = UINT64_MAX;
     for (unsigned warps = 1; warps <= most; warps += warps < STRIP_WARPS ? 1 : warps) {
@@ -70,7 +89,8 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
         if (all < lost + each || (all - lost) * 8 < all)
             continue;
         const uint64_t strips = gp_divide_up(columns, (all - lost) / each * each);
-        const uint64_t cost = strips * (16 * warps + 1 + (warps > STRIP_WARPS ? 4 * warps : 0));
+        const uint64_t barriers = floats ? (warps > 1 ? 4 * warps : 0) : 1 + (warps > STRIP_WARPS ? 4 * warps : 0);
+        const uint64_t cost = strips * (16 * warps + barriers);
         if (cost >= least)
             continue;
         least = cost;
@@ -91,8 +111,8 @@ static void cut_rows(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart,
 }
 
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 16, 16, 24, 4, 8, 16};
-    static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 4, 4, 8, 12, 12, 12};
+    static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 16, 16, 24, 4, 8, 16, 16, 8, 16};
+    static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 4, 4, 8, 12, 12, 12, 8, 8, 8};
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     gp_strip_cut cut = {.rows = 0};
@@ -102,20 +122,26 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
         return false;
     cut.area = (uint32_t)(x->window * y->window);
     const gp_strip_form form = strip_form(box, &cut);
-    const unsigned channels = form >= GP_STRIP_LINEAR_RGB ? 3 : 1, each = columns_each[form];
+    const bool floats = form >= GP_STRIP_F16;
+    const unsigned channels = form >= GP_STRIP_LINEAR_RGB && !floats ? 3 : 1, each = columns_each[form];
     const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
     if (x->window > 8 * 32 * 8)
         return false;
     cut.reach = (uint32_t)x->window * channels;
-    const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt);
+    const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt, floats);
     if (warps == 0)
         return false;
     const unsigned bytes = gp_type_bytes(box->type);
     cut.vectors = x->in == (int64_t)(bytes * channels) &&
                   problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
+    cut.vectors =
+        cut.vectors && (!floats || (box->border != GP_BORDER_SHRINK && y->n <= INT32_MAX / 2 && y->in <= INT32_MAX));
     tiling->form = form;
     tiling->threads = 32 * warps;
-    cut.prefix_bytes = (uint32_t)gp_round_up(tiling->threads * (each / 4 * 5) * entry[form], 16);
+    const uint64_t computed =
+        tiling->threads * each + cut.reach + each; /* outputs of floats, up to the last column */
+    const uint64_t entries = floats ? computed + computed / 8 + 1 : tiling->threads * (each / 4 * 5);
+    cut.prefix_bytes = (uint32_t)gp_round_up(entries * entry[form], 16);
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,

@@ -8,6 +8,9 @@
 GP_DECLARE_ROW(window_strip);
 GP_DECLARE_ROW(window_any);
 
+/* window_any, of what window_strip leaves. */
+GP_C_LINKAGE gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);
+
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
 

@@ -14,9 +14,9 @@ FIT(cpu, 0)
 
 const gp_kernel gp_window_array_rows[] = {
     GP_GPU_ROW(window_strip, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM, gp_fit_window_strip,
-               "moments of ints: sums of columns carried down a strip, windows from prefix sums"),
+               "sums of columns carried down a strip, windows from prefix sums; extremes by tiles"),
     GP_GPU_ROW(window_any, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM, gp_fit_window_any,
-               "any window, an output a thread, by the source of the processor's reference"),
+               "any window, element by element: sums by proof, all else by the source of the processor's reference"),
     GP_CPU_ROW(window_array_avx512, fit_avx512, GP_X86(gp_launch_window_array_avx512),
                "AVX-512, any window: sums and extremes carried along both axes"),
     GP_CPU_ROW(window_array_avx2, fit_avx2, GP_X86(gp_launch_window_array_avx2),

@@ -5,10 +5,9 @@
 
 #include <stdint.h>
 
-#define GP_WINDOW_ANY_THREADS 32
+#define GP_WINDOW_ANY_THREADS 128
 #define GP_WINDOW_ANY_REGS 128
 #define GP_WINDOW_ANY_STATIC_SMEM 960
-#define GP_WINDOW_ANY_GRID_MAX 65536
 
 /* window_strip: up to so many threads a block. */
 #define GP_STRIP_THREADS_MAX 256
@@ -17,7 +16,8 @@
 #define GP_STRIP_BLOCKS 2 /* of 256 threads that an SM is to hold; of bytes in sums of 32 bits */
 #define GP_STRIP_MORE_BLOCKS 3
 #define GP_STRIP_STATIC_SMEM 2560
-#define GP_STRIP_AHEAD 4 /* rows that are loaded at once before the first output */
+#define GP_STRIP_AHEAD 4     /* rows that are loaded at once before the first output */
+#define GP_STRIP_LOOKED_AT 8 /* rows of the first window by which floats are scaled */
 
 /* Forms of window_strip: the width of elements, and of sums. */
 typedef enum gp_strip_form {
@@ -26,9 +26,12 @@ typedef enum gp_strip_form {
     GP_STRIP_WIDE,       /* bytes: 64 bits */
     GP_STRIP_WIDE_2,     /* of 2 bytes: 64 bits */
     GP_STRIP_ANY,        /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
-    GP_STRIP_LINEAR_RGB, /* the same of 3 channels */
+    GP_STRIP_LINEAR_RGB, /* of 3 channels */
     GP_STRIP_NARROW_RGB,
     GP_STRIP_WIDE_2_RGB,
+    GP_STRIP_F16, /* from here on floats: whole numbers of a unit in 64 bits */
+    GP_STRIP_F32_LINEAR,
+    GP_STRIP_F32,
     GP_STRIP_FORMS
 } gp_strip_form;
 
@@ -40,7 +43,7 @@ typedef struct gp_strip_cut {
     uint32_t area;    /* elements of a window */
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
     uint32_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
-    uint32_t vectors; /* a thread's columns of the input can be loaded at once */
+    uint32_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
     uint32_t prefix_bytes; /* of shared memory */
     uint32_t sizes;        /* bits 4 r on: bytes of result r; the launcher's too */
     uint32_t stores;       /* bit r: those of result r stored; the launcher finds it out */

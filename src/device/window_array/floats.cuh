@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a block of window_strip of floats knows, and how it writes an output by itself. */
+#ifndef GP_WINDOW_FLOATS_CUH
+#define GP_WINDOW_FLOATS_CUH
+
+#include "failed.cuh"
+#include "quotient.cuh"
+
+#define COLUMNS 8 /* of a thread */
+#define AT_ONCE 4 /* of its outputs */
+
+/* How results are made of windows that have all their elements; WAY_OTHER: one by one. */
+enum float_way { FLOAT_TOTAL, FLOAT_SQUARES, FLOAT_VARIANCE, FLOAT_STDDEV, FLOAT_OTHER };
+
+struct float_result {
+    float_way way;
+    bool together; /* outputs of a row lie side by side */
+    double by, inverse;
+};
+
+struct floats_arguments {
+    gp_window_box box;
+    gp_strip_cut cut;
+    float_result result[GP_PASS_RESULTS];
+    window_failed *failed;
+    bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
+};
+
+/* Lanes of whose columns an element in the windows is no whole number of units, or no number. */
+struct strip_lanes {
+    uint32_t inexact, special;
+};
+
+/* What warps of a block tell each other: the sums over their columns, and what they found. */
+template <class SUMS> struct strip_part {
+    SUMS total;
+    strip_lanes lanes;
+    bool too_large;
+};
+
+/* Of elements in some rows: their range without NaNs and infinities, and whether there are those. */
+struct strip_range {
+    double low, high;
+    uint32_t raw; /* the least, as an element */
+    bool special;
+    __device__ void join(const strip_range &other) {
+        raw = other.low < low ? other.raw : raw;
+        low = fmin(low, other.low);
+        high = fmax(high, other.high);
+        special |= other.special;
+    }
+};
+
+template <class SUMS> struct floats_shared {
+    strip_place place;
+    strip_scale scale;
+    strip_range range[GP_STRIP_THREADS_MAX / 32];
+    strip_part<SUMS> part[GP_STRIP_THREADS_MAX / 32];
+};
+
+static __device__ uint64_t number_of(const floats_arguments &a, const strip_place &p, unsigned row, unsigned column) {
+    const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
+    return (p.batch * y->outputs + (uint64_t)(p.y + row)) * x->outputs + (uint64_t)p.output + column;
+}
+
+static __device__ unsigned char *address_of(const floats_arguments &a, const strip_place &p, unsigned r, unsigned row,
+                                            unsigned column) {
+    const int64_t *stride = a.box.result[r].stride + a.box.outer;
+    return p.to[r] + row * stride[0] + column * stride[1];
+}
+
+/* Any result of an output. */
+template <class SUMS>
+static __device__ __noinline__ void write_slowly(const floats_arguments &a, const strip_place &p,
+                                                 const strip_scale &scale, SUMS window, unsigned r, unsigned row,
+                                                 unsigned column, bool inexact) {
+    const unsigned op = a.box.result[r].op;
+    const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)p.output + column;
+    const window_numbers<SUMS> numbers = {scale, (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
+                                                            gp_window_counted(gp_window_x(&a.box), a.box.border, x))};
+    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+    const double by = divisor_of(op, numbers.count);
+    const two_doubles number = op >= GP_REDUCE_VARIANCE      ? numbers.spread(window, inexact)
+                               : op == GP_REDUCE_SUM_SQUARES ? numbers.squares(window, inexact)
+                                                             : numbers.total(window, inexact);
+    unsigned char *const to = address_of(a, p, r, row, column);
+    bool decided = by != 0;
+    if (a.box.result[r].type == GP_F32) {
+        const uint32_t bits = nearest_float(number, by, 1 / by, root, &decided);
+        if (decided)
+            *(uint32_t *)to = bits;
+    } else {
+        const double value = nearest_double(number, by, root, &decided);
+        if (decided)
+            *(double *)to = value;
+    }
+    if (!decided)
+        fail(a.failed, number_of(a, p, row, column));
+}
+
+/* Where the thread's columns are in a row of the input. Returns whether they stand together. */
+static __device__ bool find_columns(const floats_arguments &a, const strip_place &p, int32_t *apart) {
+    const int64_t n = (int64_t)gp_window_x(&a.box)->n;
+    bool together = a.cut.vectors;
+#pragma unroll 1
+    for (int k = 0, before = 0; k < COLUMNS; k++) {
+        const int64_t column = p.first + (int64_t)(threadIdx.x * COLUMNS + k);
+        const bool used = threadIdx.x * COLUMNS + k < p.outputs + p.skew + a.cut.reach;
+        const bool there = used || (column >= 0 && column < n);
+        const int32_t at = there ? (int32_t)source_near(a.box.border, n, column) : -1;
+        together = together && (k == 0 ? at >= 0 && at % COLUMNS == 0 : at == before + 1);
+        before = at;
+        apart[k * blockDim.x + threadIdx.x] = at;
+    }
+    return together;
+}
+
+#endif
