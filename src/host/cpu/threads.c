@@ -4,6 +4,7 @@
  * else has taken it. The lock is for sleeping and waking.
  */
 #include "threads.h"
+#include "../cancel.h"
 #include "../fork.h"
 #include "../wait.h"
 #include "split.h"
@@ -249,6 +250,7 @@ void gp_threads_run(gp_context *context, unsigned parts, gp_part_function functi
             function(work, part, parts);
         return;
     }
+    GP_UNCANCELLED;
     while (pool->count + 1 < parts && pool->count < GP_PARTS_MAX && start_thread(pool))
         continue;
     const uint64_t number = (atomic_load_explicit(&pool->job, memory_order_relaxed) >> PARTS_BITS) + 1;
