@@ -22,6 +22,7 @@
  *    The functions without a context may be called by any thread at any time.
  *  - A thread that is cancelled (pthread_cancel) within a call ends after it: no call is a cancellation point. With
  *    asynchronous cancellation a thread may make none.
+ *  - dlclose() leaves the library loaded: a context's threads run in it.
  *  - Nothing prints, exits, aborts, or installs a handler. The thread's current CUDA device is left as found,
  *    and a CUDA error that the program left unread is never taken for the library's own.
  */
