@@ -35,7 +35,7 @@
 /* Threads that a thread wakes when it is woken: to wake all takes the caller 10 to 30 us. */
 #define RELAYED 2
 
-/* Virtual, touched as needed. Enough for the rows' buffers (under 80 KiB) and a large program's thread-local data. */
+/* Virtual, touched as needed. For the 128 KiB that gpuprim.h promises, and a large program's thread-local data. */
 #define STACK_BYTES ((size_t)1 << 20)
 
 /* A job in one word: its number and its parts. */
