@@ -3,7 +3,7 @@
  * Cancellation of the calling thread waits until the call is over. Who waits for threads or for a GPU would otherwise
  * be unwound out of that wait: with locks held, while others work on what its stack holds. Every public call that may
  * wait or read a file opens with GP_UNCANCELLED. A call that a processor computes in its own thread does neither, and
- * is spared the 20 ns or more that it costs.
+ * is spared what it costs: 66 ns on one virtual machine.
  */
 #ifndef GP_CANCEL_H
 #define GP_CANCEL_H

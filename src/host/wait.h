@@ -32,7 +32,7 @@ typedef struct gp_wait {
 } gp_wait;
 
 #define GP_YIELDING_NS 100000
-#define GP_NAP_NS 20000 /* some 70 us, as Linux takes it */
+#define GP_NAP_NS 20000 /* Linux adds up to 50 us unless told otherwise */
 
 /*
  * Between two looks of a long wait: yields for a while, then sleeps. On a crowded core one yield takes as long as the
