@@ -50,5 +50,5 @@ function(gp_flags target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C>:${gp_warnings};${gp_hardening};${gp_sanitize}>
     $<$<COMPILE_LANGUAGE:CUDA>:${gp_cuda_flags}>)
-  target_link_options(${target} PRIVATE ${gp_sanitize})
+  target_link_options(${target} PRIVATE ${gp_sanitize} LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 endfunction()

@@ -36,3 +36,8 @@ if(GPUPRIM_WITH_CUDA) # no release of the toolkit has a cudart_static.pc to requ
 endif()
 configure_file(gpuprim.pc.in ${PROJECT_BINARY_DIR}/gpuprim.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/gpuprim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+    -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake VERBATIM)
+endif()

@@ -66,14 +66,27 @@ add_library(gpuprim SHARED $<TARGET_OBJECTS:gpuprim_objects>)
 add_library(gpuprim::gpuprim ALIAS gpuprim)
 set(map ${PROJECT_SOURCE_DIR}/src/host/gpuprim.map)
 set_target_properties(gpuprim PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${GPUPRIM_SOVERSION} LINK_DEPENDS ${map})
+# Threads sleep in the library until their context is destroyed, and CUDA remembers its kernels: dlclose() may not take
+# it away beneath them.
 target_link_options(gpuprim PRIVATE
   LINKER:--version-script=${map} LINKER:--no-undefined-version LINKER:--as-needed LINKER:--exclude-libs,ALL
-  LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+  LINKER:-z,nodelete)
 if(NOT GPUPRIM_SANITIZE) # a sanitizer's own symbols come from the program
   target_link_options(gpuprim PRIVATE LINKER:--no-undefined)
 endif()
 
-add_library(gpuprim_static STATIC $<TARGET_OBJECTS:gpuprim_objects>)
+# The archive holds one object, in which names that are not the public calls' are local: a program may have functions
+# of those names. Groups become plain sections, as a program with CUDA code of its own has groups of the same names.
+set(whole ${CMAKE_CURRENT_BINARY_DIR}/gpuprim_whole.o)
+separate_arguments(relink UNIX_COMMAND "${CMAKE_C_COMPILER} ${CMAKE_C_FLAGS} -r -nostdlib -fuse-ld=bfd")
+if(CMAKE_C_COMPILER_TARGET)
+  list(APPEND relink ${CMAKE_C_COMPILE_OPTIONS_TARGET}${CMAKE_C_COMPILER_TARGET})
+endif()
+add_custom_command(OUTPUT ${whole} DEPENDS $<TARGET_OBJECTS:gpuprim_objects> COMMAND_EXPAND_LISTS VERBATIM
+  COMMAND ${relink} -Wl,--force-group-allocation $<TARGET_OBJECTS:gpuprim_objects> -o ${whole}
+  COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${whole})
+set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+add_library(gpuprim_static STATIC ${whole})
 add_library(gpuprim::static ALIAS gpuprim_static)
 set_target_properties(gpuprim_static PROPERTIES OUTPUT_NAME gpuprim EXPORT_NAME static)
 

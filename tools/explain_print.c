@@ -156,7 +156,7 @@ static void print_verdicts(const json_t *rows) {
     }
 }
 
-/* The planner's answer to one problem, as rows; false: no kernel can. */
+/* The planner's answer to one problem, as rows; false: no kernel can what is to be done. */
 static bool judge(const gp_context *context, gp_problem *problem, json_t *rows, const char **kernel) {
     const gp_rows list = gp_primitive_rows(problem->primitive);
     gp_verdict verdicts[GP_ROWS_MAX];
@@ -168,7 +168,7 @@ static bool judge(const gp_context *context, gp_problem *problem, json_t *rows, 
         json_array_append_new(rows,
                               verdict_row(&verdicts[i], &context->planned_on, verdicts[i].row == plan.row && found));
     *kernel = found ? plan.row->name : NULL;
-    return found;
+    return found || problem->primitive->is_empty(problem);
 }
 
 /* What JSON tells of one problem, put into `all`. */

@@ -170,7 +170,8 @@ typedef struct gp_occupancy_info {
     uint32_t regs_per_block;       /* granted to a block, rounded to the device's unit */
     size_t smem_per_block;         /* granted to a block, with the reserved part, rounded */
     size_t smem_used_per_sm;       /* blocks_per_sm * smem_per_block */
-    uint32_t full_regs_per_thread; /* most registers a thread may have with threads_per_sm threads resident */
+    uint32_t full_regs_per_thread; /* most registers a thread may have while all threads that an SM of the device can
+                                      hold stay resident; of the device alone, whatever `threads` is */
     uint32_t reserved;
     size_t full_smem_per_block; /* most shared memory a block may ask for (static and dynamic) while as many
                                    blocks stay resident as threads and slots allow */

@@ -20,6 +20,12 @@
  *    (else GP_ERR_ARGUMENT) and zeroed on output.
  *  - One context may be used by one thread at a time; different contexts by any number of threads at once.
  *    The functions without a context may be called by any thread at any time.
+ *  - A thread that is cancelled (pthread_cancel) within a call ends after it: no call is a cancellation point. With
+ *    asynchronous cancellation a thread may make none.
+ *  - dlclose() leaves the library loaded: a context's threads run in it.
+ *  - What is inexact raises no signal, whatever feenableexcept() was told; the thread's rounding, its handling of
+ *    subnormal numbers and its signals are after a call as they were before. Flags of exceptions may be set.
+ *  - A call takes up to 128 KiB of the calling thread's stack; on a GPU, what CUDA takes besides.
  *  - Nothing prints, exits, aborts, or installs a handler. The thread's current CUDA device is left as found,
  *    and a CUDA error that the program left unread is never taken for the library's own.
  */

@@ -2,6 +2,7 @@
 /* The public calls that move and allocate, and the occupancy of made-up kernels. Those that compute are in the
  * primitives' folders. */
 #include "../device/launch.h"
+#include "cancel.h"
 #include "context.h"
 #include "copy_out.h"
 #include "occupancy.h"
@@ -11,16 +12,19 @@
 #define HOST_ALIGNMENT 256 /* as cudaMalloc promises */
 
 gp_status gp_context_set_stream(gp_context *context, struct CUstream_st *stream) {
+    GP_UNCANCELLED;
     GP_TRY(gp_context_check(context));
     return context->gpu != NULL ? gp_gpu_set_stream(context->gpu, stream) : GP_OK;
 }
 
 gp_status gp_context_synchronize(gp_context *context) {
+    GP_UNCANCELLED;
     GP_TRY(gp_context_check(context));
     return context->gpu != NULL ? gp_gpu_synchronize(context->gpu) : GP_OK;
 }
 
 gp_status gp_alloc(gp_context *context, gp_memory memory, size_t bytes, void **out) {
+    GP_UNCANCELLED;
     GP_TRY(gp_context_check(context));
     if (memory != GP_MEMORY_DEVICE && memory != GP_MEMORY_HOST)
         return gp_fail(GP_ERR_ARGUMENT, "memory: %d is no gp_memory", (int)memory);
@@ -41,6 +45,7 @@ gp_status gp_alloc(gp_context *context, gp_memory memory, size_t bytes, void **o
 }
 
 gp_status gp_free(gp_context *context, void *memory) {
+    GP_UNCANCELLED;
     GP_TRY(gp_context_check(context));
     if (memory == NULL)
         return GP_OK;
@@ -51,6 +56,7 @@ gp_status gp_free(gp_context *context, void *memory) {
 }
 
 gp_status gp_copy(gp_context *context, void *to, const void *from, size_t bytes) {
+    GP_UNCANCELLED;
     GP_TRY(gp_context_check(context));
     if (bytes == 0)
         return GP_OK;

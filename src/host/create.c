@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making and destroying contexts. */
 #include "../device/launch.h"
+#include "cancel.h"
 #include "context.h"
 #include "copy_out.h"
 #include "cpu/threads.h"
@@ -11,6 +12,7 @@
 #define CPU_THREADS_MAX 1024
 
 int gp_device_count(void) {
+    GP_UNCANCELLED;
     int count = 0;
     return gp_gpu_probe(&count) == GP_OK ? count : 0;
 }
@@ -88,6 +90,7 @@ static gp_status open_device(gp_context *context, const gp_options *options) {
 }
 
 gp_status gp_context_create(gp_context **out, const gp_options *given) {
+    GP_UNCANCELLED;
     GP_TRY(gp_check_not_null("out", out));
     gp_options options;
     GP_TRY(read_options(given, &options));
@@ -111,6 +114,7 @@ gp_status gp_context_create(gp_context **out, const gp_options *given) {
 }
 
 void gp_context_destroy(gp_context *context) {
+    GP_UNCANCELLED;
     if (context == NULL)
         return;
     gp_gpu_close(context->gpu, context->gpu != NULL && *context->born_here == 0);

@@ -26,7 +26,7 @@ void gp_device_fill_defaults(gp_device *device) {
         return;
     default_u32(&device->multiprocessors, 1);
     default_u32(&device->warp_size, 32);
-    default_u32(&device->threads_per_block, (uint32_t)gp_least(device->threads_per_sm, 1024));
+    default_u32(&device->threads_per_block, gp_to_u32(gp_least(device->threads_per_sm, 1024)));
     default_u32(&device->regs_per_block, device->regs_per_sm);
     default_u32(&device->reg_unit, 1);
     default_u32(&device->sm_partitions, 1);

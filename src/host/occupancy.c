@@ -9,22 +9,8 @@
 #include "status.h"
 #include <string.h>
 
-/* No sum or product of made-up facts wraps: what passes 64 bits is the most that they hold. */
-static uint64_t plus(uint64_t a, uint64_t b) {
-    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
-static uint64_t times(uint64_t a, uint64_t b) {
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static uint64_t round_up(uint64_t value, uint64_t unit) {
-    return times(gp_divide_up(value, unit), unit);
-}
-
-static uint32_t at_most_u32(uint64_t value) {
-    return (uint32_t)gp_least(value, UINT32_MAX);
+    return gp_times(gp_divide_up(value, unit), unit);
 }
 
 static uint64_t warps_of(const gp_device *device, unsigned threads) {
@@ -36,7 +22,8 @@ static uint64_t regs_of_warp(const gp_device *device, unsigned regs_per_thread) 
 }
 
 uint64_t gp_occupancy_regs_checked(const gp_device *device, unsigned threads, unsigned regs_per_thread) {
-    return times(regs_of_warp(device, regs_per_thread), round_up(warps_of(device, threads), device->sm_partitions));
+    return gp_times(regs_of_warp(device, regs_per_thread),
+                    round_up(warps_of(device, threads), device->sm_partitions));
 }
 
 static uint64_t blocks_by_regs(const gp_device *device, unsigned threads, unsigned regs_per_thread) {
@@ -52,7 +39,7 @@ static uint64_t blocks_by_regs(const gp_device *device, unsigned threads, unsign
 }
 
 static uint64_t smem_granted(const gp_device *device, size_t smem_bytes) {
-    return round_up(plus(smem_bytes, device->smem_reserved), device->smem_unit);
+    return round_up(gp_plus(smem_bytes, device->smem_reserved), device->smem_unit);
 }
 
 static uint64_t blocks_by_smem(const gp_device *device, size_t smem_bytes) {
@@ -69,7 +56,7 @@ static uint32_t full_regs(const gp_device *device) {
         return 0;
     uint64_t granted = device->regs_per_sm / device->sm_partitions / warps / device->reg_unit * device->reg_unit;
     uint64_t regs = granted / device->warp_size;
-    return (uint32_t)gp_least(regs, device->regs_per_thread > 0 ? device->regs_per_thread : UINT32_MAX);
+    return gp_to_u32(gp_least(regs, device->regs_per_thread > 0 ? device->regs_per_thread : UINT32_MAX));
 }
 
 static size_t full_smem(const gp_device *device, uint64_t blocks) {
@@ -102,16 +89,16 @@ void gp_occupancy_compute(const gp_device *device, unsigned threads, unsigned re
     const uint64_t blocks = limits[least].blocks;
     memset(info, 0, sizeof *info);
     info->struct_size = sizeof *info;
-    info->blocks_per_sm = at_most_u32(blocks);
-    info->limited_by = (int32_t)limits[least].limit;
-    info->blocks_by_threads = at_most_u32(limits[0].blocks);
-    info->blocks_by_regs = at_most_u32(limits[1].blocks);
-    info->blocks_by_smem = at_most_u32(limits[2].blocks);
+    info->blocks_per_sm = gp_to_u32(blocks);
+    info->limited_by = gp_to_s32(limits[least].limit);
+    info->blocks_by_threads = gp_to_u32(limits[0].blocks);
+    info->blocks_by_regs = gp_to_u32(limits[1].blocks);
+    info->blocks_by_smem = gp_to_u32(limits[2].blocks);
     info->blocks_by_slots = device->blocks_per_sm;
-    info->threads_per_sm = at_most_u32(times(blocks, threads));
-    info->regs_per_block = at_most_u32(times(regs_of_warp(device, regs_per_thread), warps));
+    info->threads_per_sm = gp_to_u32(gp_times(blocks, threads));
+    info->regs_per_block = gp_to_u32(gp_times(regs_of_warp(device, regs_per_thread), warps));
     info->smem_per_block = (size_t)smem_granted(device, smem_bytes);
-    info->smem_used_per_sm = (size_t)times(blocks, info->smem_per_block);
+    info->smem_used_per_sm = (size_t)gp_times(blocks, info->smem_per_block);
     info->full_regs_per_thread = full_regs(device);
     info->full_smem_per_block = full_smem(device, gp_least(by_threads, device->blocks_per_sm));
 }

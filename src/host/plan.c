@@ -2,6 +2,7 @@
 /* The planner: rows in order, tilings of each in order, the first that the device has room for. Pure. */
 #include "plan.h"
 #include "occupancy.h"
+#include "primitive.h"
 #include <stdio.h>
 
 static gp_verdict_code row_applies(const gp_kernel *row, const gp_problem *problem, gp_pin pin) {
@@ -54,21 +55,23 @@ static void try_tilings(const gp_problem *problem, const gp_device *device, unsi
     }
 }
 
-static gp_verdict judge(const gp_kernel *row, const gp_problem *problem, const gp_device *device, gp_pin pin) {
-    gp_verdict verdict = {.row = row, .code = row_applies(row, problem, pin)};
-    if (verdict.code != GP_VERDICT_FITS)
-        return verdict;
-    try_tilings(problem, device, pin.threads, &verdict);
-    if (verdict.code == GP_VERDICT_FITS && verdict.tiling.blocks > GP_GRID_MAX)
-        verdict.code = GP_VERDICT_GRID;
-    return verdict;
+static void judge(gp_verdict *verdict, const gp_problem *problem, const gp_device *device, gp_pin pin) {
+    verdict->code = row_applies(verdict->row, problem, pin);
+    if (verdict->code != GP_VERDICT_FITS)
+        return;
+    try_tilings(problem, device, pin.threads, verdict);
+    if (verdict->code == GP_VERDICT_FITS && verdict->tiling.blocks > GP_GRID_MAX)
+        verdict->code = GP_VERDICT_GRID;
 }
 
 bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows rows, gp_pin pin, gp_plan *plan,
                   gp_verdict *verdicts) {
+    const bool empty = problem->primitive->is_empty(problem);
     *plan = (gp_plan){0};
     for (size_t i = 0; i < rows.count + rows.study_count; i++) {
-        gp_verdict verdict = judge(gp_rows_at(rows, i), problem, device, pin);
+        gp_verdict verdict = {.row = gp_rows_at(rows, i), .code = GP_VERDICT_EMPTY};
+        if (!empty)
+            judge(&verdict, problem, device, pin);
         if (verdicts != NULL)
             verdicts[i] = verdict;
         if (verdict.code != GP_VERDICT_FITS || plan->row != NULL)
@@ -100,6 +103,8 @@ static int describe_fit(const gp_verdict *verdict, bool chosen, char *text, size
 static int describe_reason(const gp_verdict *verdict, const gp_device *device, char *text, size_t size) {
     const size_t smem = verdict->row->smem_static + verdict->tiling.smem;
     switch (verdict->code) {
+    case GP_VERDICT_EMPTY:
+        return snprintf(text, size, "not considered: there is nothing to compute");
     case GP_VERDICT_NOT_PINNED:
         return snprintf(text, size, "not considered: another kernel is pinned");
     case GP_VERDICT_STUDY:

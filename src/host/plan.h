@@ -9,6 +9,7 @@
 
 typedef enum gp_verdict_code {
     GP_VERDICT_FITS,
+    GP_VERDICT_EMPTY, /* there is nothing to compute: no row is asked */
     GP_VERDICT_NOT_PINNED,
     GP_VERDICT_STUDY,          /* chosen only when pinned */
     GP_VERDICT_OTHER_SPACE,    /* runs where this call's data is not */
@@ -43,7 +44,7 @@ typedef struct gp_pin {
 
 /*
  * The first row in order that fits wins. verdicts, if not NULL, has room for all rows and receives one each; else
- * the search stops at the winner. False: none fits.
+ * the search stops at the winner. False: none fits, or the problem is empty. What fit() is given is never empty.
  */
 bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows rows, gp_pin pin, gp_plan *plan,
                   gp_verdict *verdicts);

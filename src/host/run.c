@@ -2,6 +2,7 @@
 /* Where a call runs, by which plan, and how its data gets there. */
 #include "run.h"
 #include "../device/launch.h"
+#include "cancel.h"
 
 /* Which kinds of memory a call's arrays and its scalar result lie in. */
 typedef struct places {
@@ -43,6 +44,7 @@ static gp_status launch(gp_context *context, const gp_problem *problem) {
 }
 
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
+    GP_UNCANCELLED;
     gp_operand operand[GP_OPERANDS] = {{0}};
     places found;
     problem->primitive->name_operands(problem, operand);

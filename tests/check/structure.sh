@@ -4,6 +4,7 @@
 #  - Of src/device, src/host includes launch.h alone.
 #  - No circle of units that include each other, nor of units that use each other's symbols.
 #  - No file of more than 400 lines.
+#  - Planning narrows no number by a cast: see src/host/arithmetic.h.
 # First proves on made-up trees that it finds each of these.
 # Usage: structure.sh <source tree> <the units' object files, with ; between them>
 set -euo pipefail
@@ -67,6 +68,9 @@ check() (
     find "${folders[@]}" \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.py' -o -name '*.1' \
         -o -name CMakeLists.txt \) -exec wc -l {} + | awk -v most="$LINES_MAX" '$2 != "total" && $1 > most { print; n++ } END { exit n > 0 }' ||
         { echo "these have more than $LINES_MAX lines"; failed=1; }
+    casts=$(find src/host \( -name 'fit*.[ch]' -o -name rows.c -o -name boxes.c -o -name occupancy.c \) -exec \
+        grep -HnE '\((u?int(8|16|32)_t|int|unsigned)\)[a-z(]' {} + || true)
+    [ -z "$casts" ] || { echo "$casts"; echo "these narrow by a cast"; failed=1; }
     return "$failed"
 )
 
@@ -105,6 +109,8 @@ self_test() (
     refuses "include each other in a circle"
     fresh && echo 401 >>src/device/long.cu
     refuses "more than $LINES_MAX lines"
+    fresh && echo 'unsigned a = (unsigned)wide;' >src/host/cpu/fit_rows.c
+    refuses "narrow by a cast"
     fresh && mkdir -p build/src
     echo 'void gp_b(void); void gp_a(void); void gp_a(void) { gp_b(); }' >src/a.c
     echo 'void gp_a(void); void gp_b(void); void gp_b(void) { gp_a(); }' >src/b.c

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the libraries show to the outside.
-# Usage: symbols.sh exported <folder of headers> <map> <libgpuprim.so> | needed <libgpuprim.so> | archive <libgpuprim.a>
+# What the libraries show to the outside. symbols.txt, beside this file, is what programs may have been linked against:
+# a line is added by hand with each new function, and none is ever taken away or changed while the SONAME stays.
+# Usage: symbols.sh exported <folder of headers> <map> <libgpuprim.so> | archive <libgpuprim.a> | needed <libgpuprim.so> |
+#        hardened <library or program>...
 set -euo pipefail
 
 same() {
@@ -13,11 +15,13 @@ same() {
 }
 
 exported() {
-    local header map library
+    local header map versions library
     header=$(cat "$1"/*.h | tr '\n' ' ' | grep -oE 'GP_API [^(;]*\(' | grep -oE 'gp_[a-z0-9_]+\($' | tr -d '(' | sort)
     map=$(grep -oE '^ *gp_[a-z0-9_]+;' "$2" | tr -d ' ;' | sort)
-    library=$(nm -D --defined-only "$3" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
+    versions=$(nm -D --defined-only "$3" | awk '$2 != "A" { print $3 }' | sort)
+    library=$(sed 's/@.*//' <<<"$versions")
     [ -n "$header" ]
+    same "symbols.txt and library" "$(cat "$known")" "$versions"
     same "headers and map" "$header" "$map"
     same "headers and library" "$header" "$library"
     echo "$(wc -l <<<"$library") symbols"
@@ -38,14 +42,22 @@ needed() {
     fi
 }
 
-# Names that a program linked with the archive could clash with: all ours start with gp_, kernels by C++ rules.
+# Names that a program linked with the archive could clash with: the public functions alone.
 archive() {
-    local foreign
-    foreign=$(nm --defined-only --extern-only "$1" | awk 'NF == 3 && $3 !~ /^(gp_|_Z)/ { print $3 }' | sort -u)
-    if [ -n "$foreign" ]; then
-        echo "the archive defines: $foreign"
-        exit 1
-    fi
+    same "symbols.txt and archive" "$(sed 's/@.*//' "$known")" \
+        "$(nm --defined-only --extern-only "$1" | awk 'NF == 3 { print $3 }' | sort)"
 }
+
+# Addresses are bound at the start and read-only from then on, and no stack holds code.
+hardened() {
+    local file
+    for file in "$@"; do
+        readelf -d "$file" | grep -q BIND_NOW || { echo "$file binds lazily"; exit 1; }
+        readelf -lW "$file" | grep -q GNU_RELRO || { echo "$file has no relro"; exit 1; }
+        ! readelf -lW "$file" | grep -q 'GNU_STACK.* RWE ' || { echo "$file has an executable stack"; exit 1; }
+    done
+}
+
+known=$(dirname "${BASH_SOURCE[0]}")/symbols.txt
 
 "$@"

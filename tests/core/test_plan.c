@@ -317,6 +317,22 @@ static void useless_block_sizes_are_not_chosen(void **state) {
     gp_context_destroy(context);
 }
 
+/* An element of 2^32 + 12 bytes is not taken for one of 12, nor any other for what is left of it in 32 bits. */
+static void large_elements_are_not_taken_for_small_ones(void **state) {
+    (void)state;
+    gp_context *context = devices_open(&devices[DEVICE_HOPPER]);
+    for (size_t small = 0; small <= 16; small++)
+        for (size_t cols = 15; cols <= 16; cols++) {
+            void *out = cols == 16 ? IN : OUT;
+            const gp_status status = gp_transpose(context, ((size_t)1 << 32) + small, IN, 16, cols, cols, out, 16);
+            if (status != GP_ERR_NO_KERNEL)
+                assert_int_equal(status, GP_OK);
+            const char *kernel = plan_of(context).kernel;
+            assert_true(kernel == NULL || strcmp(kernel, "transpose_naive") == 0);
+        }
+    gp_context_destroy(context);
+}
+
 static void single_rows_have_no_pitch(void **state) {
     (void)state;
     static const size_t pitches[] = {5003, (size_t)1 << 62, SIZE_MAX};
@@ -353,6 +369,7 @@ static void shapes_differ_in_every_member(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_elements_are_not_taken_for_small_ones),
         cmocka_unit_test(single_rows_have_no_pitch),
         cmocka_unit_test(plans_keep_to_every_device),
         cmocka_unit_test(vast_matrices_are_planned),

@@ -12,8 +12,13 @@ trap 'rm -rf "$work"' EXIT
 cp -r "$here/consumer" "$work/consumer"
 cd "$work/consumer"
 
+# What is installed is noted in a file of the build folder, which is one for all ways.
+lock() {
+    flock "$build/install.lock" "$@"
+}
+
 install_and_move() {
-    cmake --install "$build" --prefix "$work/first" >/dev/null
+    lock cmake --install "$build" --prefix "$work/first" >/dev/null
     mkdir "$work/second"
     mv "$work/first" "$work/second/moved"
     prefix=$work/second/moved
@@ -81,7 +86,7 @@ ctypes() {
 # As a package is made: to a staging folder, with nothing beside it.
 destdir() {
     local stage=$work/stage wanted file
-    DESTDIR=$stage cmake --install "$build" --prefix /opt/gp >/dev/null
+    DESTDIR=$stage lock cmake --install "$build" --prefix /opt/gp >/dev/null
     wanted="include/gpuprim/gpuprim.h include/gpuprim/array.h include/gpuprim/explain.h include/gpuprim/window.h $libdir/libgpuprim.so \
         $libdir/libgpuprim.so.0 $libdir/libgpuprim.a \
         $libdir/pkgconfig/gpuprim.pc $libdir/cmake/gpuprim/gpuprim-config.cmake $libdir/cmake/gpuprim/gpuprim-config-version.cmake"
@@ -98,6 +103,26 @@ destdir() {
     PKG_CONFIG_PATH=$lib/pkgconfig "$CC" $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags gpuprim) consumer.c \
         $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --libs gpuprim) -o consumer
     expect_links shared ./consumer
+}
+
+install_and_uninstall() {
+    cmake --install "$build" --prefix "$work/first"
+    [ -e "$work/first/$libdir/libgpuprim.so.0" ] || { echo "nothing was installed"; exit 1; }
+    cmake --build "$build" --target uninstall
+    [ -z "$(find "$work/first" ! -type d)" ] || { find "$work/first" ! -type d; echo "these are left"; exit 1; }
+}
+
+uninstall() {
+    export build work libdir
+    export -f install_and_uninstall
+    lock bash -euc install_and_uninstall >log 2>&1 || { cat log; exit 1; }
+}
+
+# Who asks for one kind of library is told that it makes no difference.
+build_shared_libs() {
+    cmake -S "$here/../.." -B out -DGPUPRIM_CUDA=OFF -DGPUPRIM_TESTS=OFF -DGPUPRIM_TOOLS=OFF -DGPUPRIM_EXAMPLES=OFF \
+        -DCMAKE_C_COMPILER="$CC" -DBUILD_SHARED_LIBS=OFF >log 2>&1 || { cat log; exit 1; }
+    grep -q 'BUILD_SHARED_LIBS makes no difference' log || { cat log; exit 1; }
 }
 
 "$way"

@@ -5,19 +5,26 @@
 #include "../check.h"
 #include <fenv.h>
 
-/* Mode 0 is the default; 1 to 3 round otherwise, 4 flushes subnormal numbers too. */
+#define MODES 6
+
+/*
+ * Mode 0 is the default; 1 to 3 round otherwise, 4 flushes subnormal numbers too, 5 ends the program by a signal for
+ * whatever is inexact, invalid, too large or too small, or subnormal.
+ */
 static void set_mode(unsigned mode) {
-    static const int directions[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO, FE_DOWNWARD};
+    static const int directions[MODES] = {FE_TONEAREST,  FE_DOWNWARD, FE_UPWARD,
+                                          FE_TOWARDZERO, FE_DOWNWARD, FE_TONEAREST};
     fesetround(directions[mode]);
 #if defined(__x86_64__)
-    const unsigned flush = 0x8040, now = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(mode == 4 ? now | flush : now & ~flush);
+    const unsigned flush = 0x8040, masks = 0x1f80, flags = 0x3f;
+    const unsigned now = (__builtin_ia32_stmxcsr() | masks) & ~(flush | flags);
+    __builtin_ia32_ldmxcsr(mode == 4 ? now | flush : mode == 5 ? now & ~masks : now);
 #endif
 }
 
 static unsigned mode_now(void) {
 #if defined(__x86_64__)
-    return __builtin_ia32_stmxcsr() & 0xe040;
+    return __builtin_ia32_stmxcsr() & 0xffc0;
 #else
     return (unsigned)fegetround();
 #endif
@@ -86,7 +93,7 @@ static gp_status call_at(random_call *call, gp_context *context, place where) {
 static void run_one(harness *h, const subject *s, row *r, random_call *call, size_t turn) {
     char words[160];
     random_call_reset(call);
-    set_mode((unsigned)(turn % 5));
+    set_mode((unsigned)(turn % MODES));
     const unsigned before = mode_now();
     const gp_status status = call_at(call, s->context, s->gpu ? (place)(turn / BLOCK_SIZES % PLACES) : PAGEABLE);
     const bool kept_mode = mode_now() == before;

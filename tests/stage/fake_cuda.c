@@ -2,6 +2,7 @@
 /* The made-up GPUs' runtime: each call may be the one that fails. Calls that free do so even then, as CUDA's do. */
 #include "fake_cuda.h"
 #include "../check.h"
+#include <pthread.h>
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* called by the linker's --wrap alone */
 
@@ -33,7 +34,9 @@ void fake_cuda_forget(void) {
     fake.live = 0;
 }
 
+/* CUDA's functions read files and wait: each is a cancellation point. */
 cudaError_t fake_cuda_outcome(const char *name) {
+    pthread_testcancel();
     fake.calls++;
     bool now = fake.k && (fake.for_good ? fake.calls >= fake.k : fake.calls == fake.k);
     if (now && !fake.failed)

@@ -240,16 +240,16 @@ static gp_status empty(run *r) {
 static gp_status lead(run *r) {
     GP_CUDA(cudaEventRecord(r->gpu->hand_over, r->gpu->stream));
     GP_CUDA(cudaStreamWaitEvent(r->gpu->side, r->gpu->hand_over, 0));
-    for (unsigned vain = 0; !r->sending.over || !r->receiving.over || r->emptied < r->received;) {
+    for (gp_wait vain = {0}; !r->sending.over || !r->receiving.over || r->emptied < r->received;) {
         r->progress = false;
         GP_TRY(empty(r));
         GP_TRY(receive(r));
         GP_TRY(send(r));
         GP_TRY(fill(r));
         if (r->progress || gp_stage_help(r->stage))
-            vain = 0;
+            vain = (gp_wait){0};
         else
-            gp_wait_briefly(vain++);
+            gp_wait_long(&vain);
     }
     GP_CUDA(cudaStreamSynchronize(r->stage->down));
     GP_CUDA(cudaStreamSynchronize(r->gpu->stream));
@@ -260,11 +260,11 @@ static gp_status lead(run *r) {
 }
 
 static void follow(run *r) {
-    for (unsigned vain = 0; !atomic_load_explicit(&r->over, memory_order_acquire);)
+    for (gp_wait vain = {0}; !atomic_load_explicit(&r->over, memory_order_acquire);)
         if (gp_stage_help(r->stage))
-            vain = 0;
+            vain = (gp_wait){0};
         else
-            gp_wait_briefly(vain++);
+            gp_wait_long(&vain);
 }
 
 /* Part 0 runs on the caller's thread, which alone makes CUDA calls; the others have nothing to do once it is done. */

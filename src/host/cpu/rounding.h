@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rounding to nearest, and subnormal numbers as they are, whatever a program has set for the calling thread, or had
- * when a thread of the context's was started. Elsewhere than on these two processors a program must not change it.
+ * Rounding to nearest, subnormal numbers as they are, and no signal for what is inexact, whatever a program has set
+ * for the calling thread, or had when a thread of the context's was started. Elsewhere than on these two processors a
+ * program must not change it.
  */
 #ifndef GP_CPU_ROUNDING_H
 #define GP_CPU_ROUNDING_H
 
 #include <stdint.h>
 
-typedef uint64_t gp_rounding; /* bits of the control register: direction, subnormals flushed; 0: to nearest, none */
+typedef uint64_t
+    gp_rounding; /* bits of the control register: direction, subnormals flushed, which exceptions signal */
 
 #if defined(__x86_64__)
-#define GP_ROUNDING_BITS UINT32_C(0xe040) /* of MXCSR: FTZ, direction, DAZ */
-#define GP_ROUNDING_DOWN UINT32_C(0x2000)
+#define GP_ROUNDING_BITS UINT32_C(0xffc0) /* of MXCSR: FTZ, direction, exceptions without a signal, DAZ */
+#define GP_ROUNDING_NEAREST UINT32_C(0x1f80)
+#define GP_ROUNDING_DOWN UINT32_C(0x3f80)
 
 static inline void gp_round_as(gp_rounding direction) {
     const uint32_t now = __builtin_ia32_stmxcsr();
@@ -22,12 +25,13 @@ static inline void gp_round_as(gp_rounding direction) {
 
 static inline gp_rounding gp_round_to_nearest(void) {
     const gp_rounding before = __builtin_ia32_stmxcsr() & GP_ROUNDING_BITS;
-    gp_round_as(0);
+    gp_round_as(GP_ROUNDING_NEAREST);
     return before;
 }
 
 #elif defined(__aarch64__)
-#define GP_ROUNDING_BITS (UINT64_C(0x1c8) << 16) /* of FPCR: FZ, direction, FZ16 */
+#define GP_ROUNDING_BITS ((UINT64_C(0x1c8) << 16) | 0x9f00) /* of FPCR: FZ, direction, FZ16, traps */
+#define GP_ROUNDING_NEAREST 0
 #define GP_ROUNDING_DOWN (UINT64_C(2) << 22)
 
 static inline uint64_t gp_rounding_register(void) {
@@ -44,7 +48,7 @@ static inline void gp_round_as(gp_rounding direction) {
 
 static inline gp_rounding gp_round_to_nearest(void) {
     const gp_rounding before = gp_rounding_register() & GP_ROUNDING_BITS;
-    gp_round_as(0);
+    gp_round_as(GP_ROUNDING_NEAREST);
     return before;
 }
 

@@ -4,6 +4,7 @@
  * else has taken it. The lock is for sleeping and waking.
  */
 #include "threads.h"
+#include "../cancel.h"
 #include "../fork.h"
 #include "../wait.h"
 #include "split.h"
@@ -34,7 +35,7 @@
 /* Threads that a thread wakes when it is woken: to wake all takes the caller 10 to 30 us. */
 #define RELAYED 2
 
-/* Virtual, touched as needed. Enough for the rows' buffers (under 80 KiB) and a large program's thread-local data. */
+/* Virtual, touched as needed. For the 128 KiB that gpuprim.h promises, and a large program's thread-local data. */
 #define STACK_BYTES ((size_t)1 << 20)
 
 /* A job in one word: its number and its parts. */
@@ -249,6 +250,7 @@ void gp_threads_run(gp_context *context, unsigned parts, gp_part_function functi
             function(work, part, parts);
         return;
     }
+    GP_UNCANCELLED;
     while (pool->count + 1 < parts && pool->count < GP_PARTS_MAX && start_thread(pool))
         continue;
     const uint64_t number = (atomic_load_explicit(&pool->job, memory_order_relaxed) >> PARTS_BITS) + 1;

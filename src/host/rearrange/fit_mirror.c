@@ -22,7 +22,7 @@ static uint32_t band_of(const gp_problem *problem, uint32_t down, uint64_t squar
 bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device, unsigned attempt,
                              gp_tiling *tiling) {
     (void)device;
-    const uint32_t elem = (uint32_t)problem->elem_bytes;
+    const uint32_t elem = gp_to_u32(problem->elem_bytes);
     const bool can = elem == 12 ? problem->in_align >= 4 : gp_transpose_is_plain(problem) && elem >= 4;
     const bool large = elem == 16 ? problem->in_align < GP_SECTOR && problem->rows >= LARGE_FROM_OF_16
                                   : elem < 12 && problem->rows >= LARGE_FROM;
@@ -30,7 +30,7 @@ bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device,
         return false;
     const bool wide = large && attempt == 0;
     const uint32_t side = wide ? 64 : 32;
-    gp_tiles tiles = {.rows = side, .cols = side, .down = (uint32_t)gp_divide_up(problem->rows, side)};
+    gp_tiles tiles = {.rows = side, .cols = side, .down = gp_to_u32(gp_divide_up(problem->rows, side))};
     tiling->form = (elem == 12 ? 6u : elem == 16 ? 4u : elem == 8 ? 2u : 0u) + wide;
     const bool heavy = wide && elem == 16;
     gp_tiles_put_pairs(tiles, band_of(problem, tiles.down, heavy ? (uint64_t)4 << 20 : SQUARES_FROM),
@@ -55,7 +55,7 @@ bool gp_fit_transpose_mirror_pick(const gp_problem *problem, const gp_device *de
                                   gp_tiling *tiling) {
     if (!problem->in_place || problem->elem_bytes > 4 || !gp_transpose_is_plain(problem))
         return false;
-    const uint32_t elem = (uint32_t)problem->elem_bytes, elems = 4 / elem;
+    const uint32_t elem = gp_to_u32(problem->elem_bytes), elems = 4 / elem;
     const bool large = device->compute_major >= CLUSTERS_FROM && problem->rows >= wide_from(elem);
     if (elem == 4 ? !large || attempt > 0 || problem->in_align >= GP_SECTOR : attempt > large)
         return false;
@@ -68,7 +68,7 @@ bool gp_fit_transpose_mirror_pick(const gp_problem *problem, const gp_device *de
     const size_t smem = GP_MIRROR_PICK_SMEM(vectors, elem);
     gp_tiles tiles = {.rows = GP_MIRROR_PICK_WORDS(vectors) * elems};
     tiles.cols = tiles.rows;
-    tiles.down = (uint32_t)gp_divide_up(problem->rows + elems - 1, tiles.rows);
+    tiles.down = gp_to_u32(gp_divide_up(problem->rows + elems - 1, tiles.rows));
     tiling->form = gp_log2(elem) + (wide ? 4u : small ? 0u : 2u);
     gp_tiles_put_pairs(tiles, band_of(problem, tiles.down, wide ? (uint64_t)192 << 20 : (uint64_t)8 << 20),
                        wide    ? GP_MIRROR_PICK_WIDE_THREADS(elem)

@@ -35,9 +35,9 @@ static uint32_t bytes_before(const gp_problem *problem) {
  * pitch is whole vectors all begin alike: an odd number of vectors spreads them over most banks.
  */
 static uint32_t piece_pitch(const gp_problem *problem, uint32_t cols) {
-    const uint32_t bytes = (uint32_t)problem->elem_bytes, before = bytes_before(problem);
+    const uint32_t bytes = gp_to_u32(problem->elem_bytes), before = bytes_before(problem);
     const uint32_t needed = cols * bytes + (before > 0 ? before + GP_VECTOR - 1 : 0);
-    const uint32_t pitch = (uint32_t)(problem->in_pitch * bytes % GP_SECTOR);
+    const uint32_t pitch = gp_to_u32(problem->in_pitch * bytes % GP_SECTOR);
     return needed + ((pitch % GP_VECTOR == 0 ? GP_VECTOR : pitch) - needed) % GP_SECTOR;
 }
 
@@ -75,7 +75,7 @@ static const tile_form vectors_form = {GP_TRANSPOSE_PICK_EVEN_HIGH, GP_TRANSPOSE
 
 /* True: offsets need 64 bits. */
 static bool cut(const gp_problem *problem, const gp_device *device, const tile_form *form, gp_tiling *tiling) {
-    const uint32_t bytes = (uint32_t)problem->elem_bytes, sector = GP_SECTOR / bytes;
+    const uint32_t bytes = gp_to_u32(problem->elem_bytes), sector = GP_SECTOR / bytes;
     gp_tiles tiles = {.rows = form->high / bytes};
     if (problem->out_align < GP_SECTOR)
         tiles.halo = sector;
@@ -83,12 +83,12 @@ static bool cut(const gp_problem *problem, const gp_device *device, const tile_f
     const uint64_t widest = (GP_TRANSPOSE_PICK_LANES * GP_VECTOR - bytes_before(problem)) / bytes;
     const uint64_t even = even_width(problem->cols, widest, down, sector, form->share, device);
     const uint64_t width = bytes_before(problem) > 0 ? even : gp_least(gp_round_up(even, sector), widest);
-    tiles.cols = (uint32_t)gp_greatest(width, sector);
+    tiles.cols = gp_to_u32(gp_greatest(width, sector));
     const uint64_t across = gp_divide_up(problem->cols, tiles.cols), column = down * tiles.rows * tiles.cols * bytes;
-    tiles.down = (uint32_t)gp_least(down, UINT32_MAX);
-    tiles.across = (uint32_t)gp_least(across, UINT32_MAX);
+    tiles.down = gp_to_u32(down);
+    tiles.across = gp_to_u32(across);
     const uint64_t bands = column <= form->whole ? 1 : gp_divide_up(column, GP_BAND_BYTES);
-    tiles.band = (uint32_t)gp_divide_up(tiles.down, gp_least(bands, tiles.down));
+    tiles.band = gp_to_u32(gp_divide_up(tiles.down, gp_least(bands, tiles.down)));
     tiles.pitch = piece_pitch(problem, tiles.cols);
     tiling->threads = form->threads;
     tiling->blocks = gp_divide_up(down, tiles.band) * tiles.band * across;

@@ -43,9 +43,9 @@ static uint32_t lanes_of(uint32_t bytes) {
  * element past 128 bytes, 12 with as many as their columns ask for.
  */
 static uint32_t raw_pitch(const gp_problem *problem, uint32_t row, uint64_t column) {
-    const uint32_t elem = (uint32_t)problem->elem_bytes, least = row + GP_VECTOR - 1;
-    const uint32_t past = elem * (uint32_t)(column < GP_LINE ? gp_divide_up(GP_LINE, column) : 1);
-    const uint32_t wanted = past + (((uint32_t)problem->in_pitch * elem - past) & (GP_VECTOR - 1));
+    const uint32_t elem = gp_to_u32(problem->elem_bytes), least = row + GP_VECTOR - 1;
+    const uint32_t past = elem * gp_to_u32(column < GP_LINE ? gp_divide_up(GP_LINE, column) : 1);
+    const uint32_t wanted = past + gp_to_u32((problem->in_pitch * elem - past) % GP_VECTOR);
     return least + ((wanted - least) & (row < 256 ? 31 : GP_LINE - 1));
 }
 
@@ -83,13 +83,13 @@ static bool fit_few_rows(const gp_problem *problem, const gp_device *device, gp_
         return false;
     const uint64_t budget = budget_of(problem, device, column > LONG_COLUMN ? BUDGET : BUDGET / 2);
     const uint64_t wide = budget / column, width = wide >= 128 ? wide / 128 * 128 : wide >= 8 ? wide / 4 * 4 : 4;
-    gp_tiles tiles = {.rows = (uint32_t)rows, .cols = (uint32_t)gp_least(width, cols), .band = 1, .down = 1};
-    const uint32_t row = tiles.cols * (uint32_t)problem->elem_bytes;
-    tiles.across = (uint32_t)gp_least(gp_divide_up(cols, tiles.cols), UINT32_MAX);
+    gp_tiles tiles = {.rows = gp_to_u32(rows), .cols = gp_to_u32(gp_least(width, cols)), .band = 1, .down = 1};
+    const uint32_t row = tiles.cols * gp_to_u32(problem->elem_bytes);
+    tiles.across = gp_to_u32(gp_divide_up(cols, tiles.cols));
     tiles.pitch = raw_pitch(problem, row, column);
     tiles.lanes = lanes_of(row);
     tiling->threads = budget == BUDGET ? 512 : 256;
-    tiles.stride = column < tiling->threads ? tiling->threads / (uint32_t)column : 1; /* times 4 columns */
+    tiles.stride = column < tiling->threads ? tiling->threads / gp_to_u32(column) : 1; /* times 4 columns */
     tiling->form = 5 + gp_log2(piece_of(problem)) + (tiling->threads == 512 ? 3 : 0);
     tiling->blocks = gp_divide_up(cols, tiles.cols);
     tiling->smem = tiles.rows * (size_t)tiles.pitch + 3 * GP_VECTOR;
@@ -103,9 +103,9 @@ static bool fit_few_columns(const gp_problem *problem, const gp_device *device, 
     if (!gp_transpose_is_plain(problem) || problem->in_pitch != problem->cols || row > most_of_columns(problem) ||
         problem->rows / problem->cols < ROWS_FOR_COLS)
         return false;
-    const uint32_t elem = (uint32_t)problem->elem_bytes, unit = GP_SECTOR / elem;
+    const uint32_t elem = gp_to_u32(problem->elem_bytes), unit = GP_SECTOR / elem;
     const uint64_t rows = budget_of(problem, device, BUDGET / 2) / row / unit * unit;
-    gp_tiles tiles = {.rows = (uint32_t)gp_greatest(rows, unit), .cols = (uint32_t)problem->cols, .band = 1};
+    gp_tiles tiles = {.rows = gp_to_u32(gp_greatest(rows, unit)), .cols = gp_to_u32(problem->cols), .band = 1};
     if (problem->out_align < GP_SECTOR)
         tiles.halo = unit;
     tiling->form = gp_log2(elem);
@@ -121,7 +121,7 @@ bool gp_fit_transpose_strip(const gp_problem *problem, const gp_device *device, 
 
 /* Rows and columns of a tile: both sides of about equally many bytes, a side that is short whole. */
 static gp_tiles tile_of(const gp_problem *problem, uint64_t budget) {
-    const uint32_t elem = (uint32_t)problem->elem_bytes, unit = GP_SECTOR / greatest_common(GP_SECTOR, elem);
+    const uint32_t elem = gp_to_u32(problem->elem_bytes), unit = GP_SECTOR / greatest_common(GP_SECTOR, elem);
     uint64_t high = GP_LINE; /* of a column, bytes: whole lines and whole units of rows */
     while ((high + GP_LINE / 2) * (high + GP_LINE / 2) * 100 < budget * elem * ASPECT * ASPECT)
         high += GP_LINE;
@@ -135,7 +135,7 @@ static gp_tiles tile_of(const gp_problem *problem, uint64_t budget) {
         rows = problem->rows;
         cols = gp_least(problem->cols, gp_at_least_one(budget / (rows * elem)));
     }
-    return (gp_tiles){.rows = (uint32_t)rows, .cols = (uint32_t)cols};
+    return (gp_tiles){.rows = gp_to_u32(rows), .cols = gp_to_u32(cols)};
 }
 
 /*
@@ -144,15 +144,15 @@ static gp_tiles tile_of(const gp_problem *problem, uint64_t budget) {
  * elements.
  */
 static bool share_columns(const gp_problem *problem, gp_tiles *tiles, uint32_t words, bool skewed) {
-    const uint32_t elem = (uint32_t)problem->elem_bytes, warps = GP_TRANSPOSE_THREADS / 32;
+    const uint32_t elem = gp_to_u32(problem->elem_bytes), warps = GP_TRANSPOSE_THREADS / 32;
     const uint32_t chunk = 32 * GP_TRANSPOSE_PIECES_TIMES(piece_of(problem)); /* words */
-    const uint32_t off = (uint32_t)(problem->out_pitch * elem % GP_SECTOR);
+    const uint32_t off = gp_to_u32(problem->out_pitch * elem % GP_SECTOR);
     const uint32_t period = !skewed || off == 0 ? 1 : GP_SECTOR / greatest_common(GP_SECTOR, off);
-    tiles->chunks = (uint32_t)gp_divide_up(words, chunk);
+    tiles->chunks = gp_to_u32(gp_divide_up(words, chunk));
     tiles->stride = period;
     if (tiles->cols < 2 * warps && tiles->chunks > 2 * warps && 4 * chunk % elem == 0) {
         tiles->stride = tiles->cols;
-        tiles->chunks = (uint32_t)gp_divide_up(warps, tiles->cols);
+        tiles->chunks = gp_to_u32(gp_divide_up(warps, tiles->cols));
         return true;
     }
     while (tiles->stride * tiles->chunks < warps)
@@ -164,7 +164,7 @@ static bool share_columns(const gp_problem *problem, gp_tiles *tiles, uint32_t w
 
 bool gp_fit_transpose_pieces(const gp_problem *problem, const gp_device *device, unsigned attempt,
                              gp_tiling *tiling) {
-    const uint32_t elem = (uint32_t)problem->elem_bytes;
+    const uint32_t elem = gp_to_u32(problem->elem_bytes);
     if (attempt > 2 || problem->in_place || problem->elem_bytes > PIECES_ELEM)
         return false;
     const uint64_t budget = piece_of(problem) == 4 ? BUDGET_4 : BUDGET;
@@ -172,9 +172,9 @@ bool gp_fit_transpose_pieces(const gp_problem *problem, const gp_device *device,
     const bool single = tiles.rows == problem->rows, skewed = problem->out_align < GP_SECTOR;
     const uint32_t row = tiles.cols * elem;
     if (!single && skewed)
-        tiles.halo = (uint32_t)gp_divide_up(GP_SECTOR - 1, elem);
+        tiles.halo = gp_to_u32(gp_divide_up(GP_SECTOR - 1, elem));
     const uint32_t words =
-        single ? (uint32_t)gp_divide_up(problem->rows * elem + GP_SECTOR - 1, 4) : tiles.rows * elem / 4;
+        single ? gp_to_u32(gp_divide_up(problem->rows * elem + GP_SECTOR - 1, 4)) : tiles.rows * elem / 4;
     const bool run = tiles.cols == problem->in_pitch && row <= RUN_ROW;
     tiles.pitch = run ? row : raw_pitch(problem, row, tiles.rows * (uint64_t)elem);
     tiles.lanes = run ? 0 : lanes_of(row);

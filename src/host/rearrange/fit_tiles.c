@@ -7,10 +7,10 @@ void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsi
                   gp_tiling *tiling) {
     const uint64_t down = gp_divide_up(rows, tiles.rows), across = gp_divide_up(problem->cols, tiles.cols);
     const uint64_t most = GP_BAND_BYTES / ((uint64_t)tiles.rows * tiles.cols * problem->elem_bytes);
-    tiles.down = (uint32_t)down; /* more than 32 bits hold are only looked at in blocks, which no grid holds */
-    tiles.across = (uint32_t)across;
+    tiles.down = gp_to_u32(down); /* more than 32 bits hold are only looked at in blocks, which no grid holds */
+    tiles.across = gp_to_u32(across);
     if (tiles.band == 0)
-        tiles.band = down <= most ? (uint32_t)down : across < GP_FEW_COLUMNS || most == 0 ? 1 : (uint32_t)most;
+        tiles.band = down <= most ? gp_to_u32(down) : across < GP_FEW_COLUMNS || most == 0 ? 1 : gp_to_u32(most);
     tiling->threads = threads;
     tiling->smem = smem;
     tiling->blocks = down * across;
@@ -51,13 +51,13 @@ bool gp_fit_transpose_skew(const gp_problem *problem, const gp_device *device, u
                       .cols = bytes == 16 || all <= LITTLE ? 32 : 64,
                       .keep_input = all >= MUCH};
     if (problem->out_align < GP_SECTOR)
-        tiles.halo = GP_SECTOR / (uint32_t)bytes;
+        tiles.halo = GP_SECTOR / gp_to_u32(bytes);
     const uint64_t rows = problem->rows + (tiles.halo > 0 ? tiles.halo - 1 : 0), wide = tiles.cols * bytes;
     const uint64_t down = gp_divide_up(rows, tiles.rows);
     if (problem->cols > wide / bytes * (GP_FEW_COLUMNS - 1) && down * tiles.rows * wide <= GP_COLUMN_BYTES)
-        tiles.band = (uint32_t)down;
+        tiles.band = gp_to_u32(down);
     if (problem->in_pitch * bytes % PAIR_PITCH == 0 && wide < PAIR_APART(bytes))
-        tiles.apart = (uint32_t)(PAIR_APART(bytes) / wide);
+        tiles.apart = gp_to_u32(PAIR_APART(bytes) / wide);
     tiling->form = (bytes == 16 ? 4u : bytes == 8 ? 2u : 0u) + (tiles.cols == 64);
     gp_tiles_put(tiles, problem, rows, GP_TRANSPOSE_THREADS,
                  (size_t)(tiles.rows + tiles.halo) * (tiles.cols + 1) * bytes, tiling);
@@ -69,7 +69,7 @@ bool gp_fit_transpose_skew(const gp_problem *problem, const gp_device *device, u
  * one run. Few columns: as narrow as they are.
  */
 static void fit_vectors(const gp_problem *problem, gp_tiling *tiling) {
-    const uint32_t bytes = (uint32_t)problem->elem_bytes, most = bytes == 1 ? 8 : 16;
+    const uint32_t bytes = gp_to_u32(problem->elem_bytes), most = bytes == 1 ? 8 : 16;
     const uint32_t across = problem->rows <= 32                 ? 16
                             : problem->cols > 64                ? most
                             : problem->cols <= 32 && bytes == 1 ? 2
@@ -102,11 +102,11 @@ static bool fit_triples(const gp_problem *problem, gp_tiling *tiling) {
         return false;
     gp_tiles tiles = {.rows = TRIPLE_ROWS, .cols = TRIPLE_COLS};
     if (problem->cols <= TRIPLE_NARROW) {
-        tiles.cols = (uint32_t)gp_round_up(problem->cols, 4);
+        tiles.cols = gp_to_u32(gp_round_up(problem->cols, 4));
         tiles.rows = tiles.cols > TRIPLE_COLS ? TRIPLE_NARROW_ROWS : TRIPLE_ROWS;
     }
     if (problem->rows <= tiles.rows + tiles.rows / 2)
-        tiles.rows = (uint32_t)problem->rows;
+        tiles.rows = gp_to_u32(problem->rows);
     if (problem->out_align < GP_SECTOR && tiles.rows < problem->rows)
         tiles.halo = TRIPLE_HALO;
     tiles.pitch = ((tiles.rows + tiles.halo) * 3 / 4 + 1) | 1;
@@ -134,9 +134,9 @@ bool gp_fit_transpose_swap(const gp_problem *problem, const gp_device *device, u
         return false;
     for (unsigned threads = GP_TRANSPOSE_THREADS;; threads = GP_TRANSPOSE_THREADS / 4) {
         const uint32_t side = 1u << gp_log2(threads) / 2; /* vectors */
-        gp_tiles tiles = {.rows = side * GP_VECTOR / (uint32_t)problem->elem_bytes};
+        gp_tiles tiles = {.rows = side * GP_VECTOR / gp_to_u32(problem->elem_bytes)};
         tiles.cols = tiles.rows;
-        tiles.down = (uint32_t)gp_divide_up(problem->rows, tiles.rows);
+        tiles.down = gp_to_u32(gp_divide_up(problem->rows, tiles.rows));
         tiling->form = (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
         gp_tiles_put_pairs(tiles, 1, threads, (size_t)tiles.rows * tiles.cols * problem->elem_bytes * 2, tiling);
         if (tiling->blocks >= device->multiprocessors || threads < GP_TRANSPOSE_THREADS)
@@ -152,7 +152,7 @@ bool gp_fit_transpose_tile(const gp_problem *problem, const gp_device *device, u
         return false;
     const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
     const size_t smem = (size_t)side * (side + 1) * problem->elem_bytes;
-    gp_tiles tiles = {.rows = side, .cols = side, .down = (uint32_t)gp_divide_up(problem->rows, side)};
+    gp_tiles tiles = {.rows = side, .cols = side, .down = gp_to_u32(gp_divide_up(problem->rows, side))};
     tiling->form = gp_log2(problem->elem_bytes);
     if (problem->in_place)
         gp_tiles_put_pairs(tiles, 1, threads, 2 * smem, tiling);

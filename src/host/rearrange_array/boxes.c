@@ -12,7 +12,7 @@
 
 uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_align) {
     const uint64_t bits = move->run | in_align | out_align | 16;
-    return (uint32_t)(bits & (~bits + 1));
+    return gp_to_u32(bits & (~bits + 1));
 }
 
 unsigned gp_move_alignment(const gp_move *move, bool out) {
@@ -75,7 +75,7 @@ static void even_out(const gp_move_pieces *p, uint32_t *t, uint32_t unit) {
     for (uint32_t a = 0; a < p->axes; a++) {
         const uint64_t n = p->axis[a].n, tiles = gp_divide_up(n, t[a]);
         if (tiles * t[a] * 15 > n * 16)
-            t[a] = (uint32_t)gp_least(t[a], gp_round_up(gp_divide_up(n, tiles), unit));
+            t[a] = gp_to_u32(gp_least(t[a], gp_round_up(gp_divide_up(n, tiles), unit)));
     }
 }
 
@@ -91,13 +91,13 @@ static void grow(const gp_move_pieces *p, const gp_move_form *form, uint64_t roo
             return;
         const uint64_t n = p->axis[a].n, rest = volume / t[a], most = room / rest;
         if (n <= most && n <= 3 * (uint64_t)t[a])
-            t[a] = (uint32_t)n;
+            t[a] = gp_to_u32(n);
         else if (2 * (uint64_t)t[a] <= most)
             t[a] *= 2;
         else {
             const uint64_t even = gp_divide_up(n, gp_divide_up(n, most)) / unit * unit;
             if (form->way != GP_MOVE_DIRECT)
-                t[a] = (uint32_t)gp_greatest(t[a], even);
+                t[a] = gp_to_u32(gp_greatest(t[a], even));
             return;
         }
     }
@@ -133,7 +133,7 @@ static uint32_t shared_of(const gp_move_walk *walk, uint32_t unit) {
         at += (int64_t)(unit % walk->digit[d].n) * walk->digit[d].shared;
         unit /= walk->digit[d].n;
     }
-    return (uint32_t)at;
+    return gp_to_u32((uint64_t)at);
 }
 
 /* How often a warp's first read asks one bank, at most: 1 is best. */
@@ -215,7 +215,7 @@ static bool start(const gp_move_pieces *p, const gp_move_form *form, gp_move_til
         return true;
     if (p->axis[0].n > gp_move_room(form))
         return false;
-    tile->extent[0] = (uint32_t)p->axis[0].n;
+    tile->extent[0] = gp_to_u32(p->axis[0].n);
     return true;
 }
 
@@ -264,8 +264,8 @@ bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_
                                                : fit_aligned(&p, form, in_align, out_align, tile, smem);
     if (!fits)
         return false;
-    tile->cols = (uint32_t)(span_of(&p, tile->extent, true) / form->piece);
-    tile->rows = (uint32_t)(volume_of(&p, tile->extent) / tile->cols);
+    tile->cols = gp_to_u32(span_of(&p, tile->extent, true) / form->piece);
+    tile->rows = gp_to_u32(volume_of(&p, tile->extent) / tile->cols);
     *tiles = 1;
     for (uint32_t a = 0; a < p.axes; a++)
         if (__builtin_mul_overflow(*tiles, gp_divide_up(p.axis[a].n, tile->extent[a]), tiles))

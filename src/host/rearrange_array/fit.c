@@ -23,7 +23,7 @@ gp_move_form gp_move_form_at(unsigned form) {
 
 /* As many blocks as the device has room for: each walks from tile to tile. */
 static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned most, size_t smem) {
-    const uint64_t block = smem + device->smem_reserved, room = device->smem_per_sm;
+    const uint64_t block = gp_plus(smem, device->smem_reserved), room = device->smem_per_sm;
     const uint64_t of_smem = gp_at_least_one(room / gp_at_least_one(block));
     const uint64_t of_threads = gp_at_least_one(device->threads_per_sm / GP_MOVE_THREADS);
     return gp_least(tiles, device->multiprocessors * gp_least(gp_least(of_smem, of_threads), most));
@@ -61,6 +61,6 @@ bool gp_fit_rearrange_any(const gp_problem *problem, const gp_device *device, un
     tiling->form = gp_log2(piece);
     tiling->threads = threads;
     tiling->blocks =
-        gp_least(gp_divide_up(move->count * (move->run / piece), threads), device->multiprocessors * 64u);
+        gp_least(gp_divide_up(move->count * (move->run / piece), threads), (uint64_t)device->multiprocessors * 64);
     return true;
 }

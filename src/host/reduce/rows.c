@@ -33,7 +33,7 @@ static uint32_t dealt_tiles(uint64_t n, const gp_tiling *tiling) {
     if (drawn == 0)
         return UINT32_MAX;
     drawn = gp_least(drawn, GP_REDUCE_DRAWN_MAX / tile);
-    return (uint32_t)(rounds * tiling->blocks - drawn);
+    return gp_to_u32(rounds * tiling->blocks - drawn);
 }
 
 /* At most as many blocks as the device holds at once. */
@@ -45,7 +45,7 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, &held);
     const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
-    tiling->t[GP_TILE_COLS] = (uint32_t)tile;
+    tiling->t[GP_TILE_COLS] = gp_to_u32(tile);
     tiling->blocks = tiles < GP_REDUCE_GRID_MAX ? tiles : GP_REDUCE_GRID_MAX;
     if (tiling->blocks > resident)
         tiling->blocks = resident;

@@ -31,7 +31,7 @@ __attribute__((noinline)) SIMD static bool add_down(summation *s, const float *x
 
 SIMD static void fold(summation *s) {
     double lanes[GROUP], rest[GROUP];
-    gp_round_as(0);
+    gp_round_as(GP_ROUNDING_NEAREST);
     if (s->narrow) {
         for (size_t k = 0; k < SIDES; k++) {
             memcpy(lanes + k * REALS, &s->side[k].down, sizeof(reals));
@@ -75,7 +75,7 @@ SIMD static void add_doubles(summation *s, const double *x, size_t n, double *re
 __attribute__((noinline)) SIMD static void add_slowly(summation *s, const float *narrow, const double *x, size_t n) {
     double rest[2 * BATCH + 256],
         *widened = rest + BATCH + 256; /* not at equal places of pages, where a load waits */
-    gp_round_as(0);
+    gp_round_as(GP_ROUNDING_NEAREST);
     if (narrow != NULL) {
         prefetch_for((const unsigned char *)narrow, n * sizeof *narrow, s->end_of_input);
         for (size_t i = 0; i < n; i++)

@@ -73,7 +73,7 @@ static uint32_t dealt_of(uint64_t tiles, uint64_t blocks, bool ahead) {
     const uint64_t rounds = tiles / blocks;
     if (rounds < 2 || rounds >= (uint64_t)1 << 18)
         return UINT32_MAX;
-    return (uint32_t)(blocks * (rounds - gp_divide_up(rounds, ahead ? 20 : 5)));
+    return gp_to_u32(blocks * (rounds - gp_divide_up(rounds, ahead ? 20 : 5)));
 }
 
 bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result) {

@@ -100,7 +100,7 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
     const uint64_t bytes = gp_type_bytes(pass->type);
     if (pass->outputs >> 31 != 0 || pass->length >> 30 != 0)
         return false;
-    *w = (walk){.n = (uint32_t)last->n,
+    *w = (walk){.n = gp_to_u32(last->n),
                 .unit = 1,
                 .at_once = bytes == 8 ? 8 : 16,
                 .form = form_of(pass),
@@ -144,11 +144,11 @@ static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs, unsign
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
     const uint32_t width = w->n * w->walks <= LOW ? threads : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
-    cut->outputs = (uint32_t)gp_least(w->outputs, gp_least(width, threads));
+    cut->outputs = gp_to_u32(gp_least(w->outputs, gp_least(width, threads)));
     while (cut->outputs > 32 && blocks_of(w, threads / cut->outputs, cut->outputs, 4) < 2 * (uint64_t)sms)
         cut->outputs = (cut->outputs + 1) / 2;
-    cut->lanes = (uint32_t)gp_least(threads / cut->outputs, w->n);
-    return (unsigned)gp_round_up((uint64_t)cut->lanes * cut->outputs, 32);
+    cut->lanes = gp_to_u32(gp_least(threads / cut->outputs, w->n));
+    return gp_to_u32(gp_round_up((uint64_t)cut->lanes * cut->outputs, 32));
 }
 
 /* Blocks share outputs where there are few of them, and elements enough. */
@@ -156,19 +156,19 @@ static uint32_t splits_of(const walk *w, uint64_t resident, unsigned sms, const 
     const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
     if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
         return 1;
-    const uint64_t wanted = (w->columns ? 1 : WAVES) * resident / cut->tiles;
+    const uint64_t wanted = gp_times(w->columns ? 1 : WAVES, resident) / cut->tiles;
     uint64_t splits = gp_least(wanted, blocks_of(w, team, w->outputs, 4));
     if (splits * cut->tiles < sms)
         splits = gp_least(gp_divide_up(sms, cut->tiles), blocks_of(w, team, w->outputs, 1));
-    return (uint32_t)gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles)));
+    return gp_to_u32(gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles))));
 }
 
 /* A chunk for each slice of each block of an output, unless there are walks enough. */
 static void cut_walks(const walk *w, gp_many_cut *cut) {
     const uint64_t workers = (uint64_t)cut->splits * cut->slices;
-    cut->chunk = (uint32_t)gp_divide_up(w->n, gp_least(gp_divide_up(workers, w->walks), w->n));
-    cut->chunks = (uint32_t)gp_divide_up(w->n, cut->chunk);
-    cut->parts = (uint32_t)(cut->chunks * w->walks);
+    cut->chunk = gp_to_u32(gp_divide_up(w->n, gp_least(gp_divide_up(workers, w->walks), w->n)));
+    cut->chunks = gp_to_u32(gp_divide_up(w->n, cut->chunk));
+    cut->parts = gp_to_u32(cut->chunks * w->walks);
 }
 
 /* Of one output of contiguous elements only sums of squares: reduce_all has all else at once, whatever the data. */
@@ -190,7 +190,7 @@ static bool may_fail(const gp_pass *pass) {
 bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
     const uint64_t row = pass->length * gp_type_bytes(pass->type);
-    gp_short_cut cut = {.cols = (uint32_t)pass->length, .lanes = 1};
+    gp_short_cut cut = {.cols = gp_to_u32(pass->length), .lanes = 1};
     walk w;
     if (!does_many(problem, &w) || !w.dense || row > SHORT_ROW)
         return false;
@@ -201,16 +201,17 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     while (cut.lanes < 32 && tiling->threads / cut.lanes * row > SHORT_TILE)
         cut.lanes *= 2;
     cut.outputs = tiling->threads / cut.lanes;
-    cut.groups = (uint32_t)gp_at_least_one(gp_least(SHORT_TILE / (cut.outputs * row), 16));
+    cut.groups = gp_to_u32(gp_at_least_one(gp_least(SHORT_TILE / (cut.outputs * row), 16)));
     cut.rows = cut.outputs * cut.groups;
-    cut.tiles = (uint32_t)gp_divide_up(pass->outputs, cut.rows);
+    cut.tiles = gp_to_u32(gp_divide_up(pass->outputs, cut.rows));
     cut.rest = may_fail(pass);
     tiling->form = w.form;
     tiling->smem = cut.rows * (row + (row % 16 == 0 ? 16 : 0)) + 16;
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_SHORT_REGS, GP_REDUCE_SHORT_STATIC_SMEM + tiling->smem,
                          &held);
-    tiling->blocks = gp_least(cut.tiles, 4 * gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
+    tiling->blocks =
+        gp_least(cut.tiles, gp_times(4, gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors)));
     GP_TILING_PUT(tiling, cut);
     return true;
 }
@@ -228,7 +229,7 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     tiling->form = w.form;
     tiling->threads = w.columns ? cut_columns(&w, most, sms, &cut) : cut_rows(&w, most, sms, &cut);
     tiling->smem = (size_t)tiling->threads / 2 * GP_REDUCE_MANY_STATE;
-    cut.tiles = (uint32_t)gp_divide_up(w.outputs, cut.outputs);
+    cut.tiles = gp_to_u32(gp_divide_up(w.outputs, cut.outputs));
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM + tiling->smem,
                          &held);
@@ -236,9 +237,9 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     cut.splits = splits_of(&w, resident, sms, &cut);
     cut_walks(&w, &cut);
     cut.rows = cut.outputs * (w.columns ? w.unit : 1);
-    cut.cols = (uint32_t)gp_divide_up(pass->length, cut.splits);
+    cut.cols = gp_to_u32(gp_divide_up(pass->length, cut.splits));
     cut.rest = may_fail(pass);
-    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, BLOCKS_OF_AN_SM * resident);
+    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, gp_times(BLOCKS_OF_AN_SM, resident));
     GP_TILING_PUT(tiling, cut);
     return true;
 }

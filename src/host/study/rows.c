@@ -61,7 +61,7 @@ static bool fit_sum(const gp_problem *problem, unsigned attempt, unsigned elemen
     const uint64_t each = (uint64_t)tiling->threads * elements;
     tiling->form = gp_log2(tiling->threads / GP_LADDER_THREADS_MIN); /* of reduce_template_unroll8 */
     tiling->blocks = gp_divide_up(problem->n, each);
-    tiling->t[GP_TILE_COLS] = (uint32_t)each;
+    tiling->t[GP_TILE_COLS] = gp_to_u32(each);
     return true;
 }
 
@@ -93,7 +93,7 @@ static bool fit_window(const gp_problem *problem, const gp_device *device, unsig
     if (tiling->threads == 0 || problem->border != GP_BORDER_NONE || problem->window % 2 == 0)
         return false;
     const uint64_t tiles_a_row = gp_divide_up(problem->col_end - problem->col_first, tiling->threads);
-    const gp_window_tiles tiles = {.rows = 1, .cols = tiling->threads, .tiles_a_row = (uint32_t)tiles_a_row};
+    const gp_window_tiles tiles = {.rows = 1, .cols = tiling->threads, .tiles_a_row = gp_to_u32(tiles_a_row)};
     tiling->blocks = problem->rows * tiles_a_row;
     GP_TILING_PUT(tiling, tiles);
     return true;

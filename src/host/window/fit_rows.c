@@ -38,13 +38,13 @@ static bool rows_are_short(const gp_problem *problem) {
 }
 
 static int at_least_none(int64_t columns) {
-    return columns > 0 ? (int)columns : 0;
+    return columns > 0 ? gp_to_s32(columns) : 0;
 }
 
 /* The window of column 0 starts there, that of x as many columns further on. */
 static void start_window(gp_window_rows_tiles *tiles, int64_t start, int64_t window) {
-    tiles->start = (int)start;
-    tiles->window = (int)window;
+    tiles->start = gp_to_s32(start);
+    tiles->window = gp_to_s32(window);
     tiles->under = at_least_none(-start);
     tiles->over = at_least_none(start + window - 1);
 }
@@ -60,7 +60,7 @@ static void mirror_window(gp_window_rows_tiles *tiles, int64_t cols, int64_t per
     if (under + over >= tiles->under + tiles->over)
         return;
     tiles->mirrored = true;
-    tiles->start = (int)start;
+    tiles->start = gp_to_s32(start);
     tiles->under = under;
     tiles->over = over;
 }
@@ -84,8 +84,8 @@ static void cut_periods(gp_window_rows_tiles *tiles, const gp_problem *problem) 
     start_window(tiles, -before, rest);
     if (!wrap && periods > 0 && rest > 0)
         mirror_window(tiles, cols, period, apart);
-    tiles->whole = (unsigned)(wrap ? periods : 2 * periods);
-    tiles->ends_minus = apart ? (unsigned)periods : 0;
+    tiles->whole = gp_to_u32((uint64_t)(wrap ? periods : 2 * periods));
+    tiles->ends_minus = apart ? gp_to_u32((uint64_t)periods) : 0;
 }
 
 /* The whole window, unless a row extended for that is much longer. */
@@ -98,7 +98,7 @@ static void cut_window(gp_window_rows_tiles *tiles, const gp_problem *problem) {
     }
     gp_window_rows_tiles rest = {0};
     cut_periods(&rest, problem);
-    const int least = (int)cols + rest.under + rest.over;
+    const int least = gp_to_s32((int64_t)cols) + rest.under + rest.over;
     if (tiles->window == 0 || 8 * (cols + before + behind) > 9 * (size_t)least)
         *tiles = rest;
 }
@@ -120,20 +120,21 @@ static gp_window_rows_tiles cut_rows(const gp_problem *problem) {
         tiles.left = (tiles.under + step - 1) / step * step;
         right = (tiles.over + step - 1) / step * step;
     }
-    tiles.extended = tiles.left + (int)cols + right;
-    tiles.across = vectors && !aligned && tiles.extended > (int)cols;
-    tiles.vectors = vectors || (tiles.extended == (int)cols && (problem->rows == 1 || problem->in_pitch == cols));
+    tiles.extended = tiles.left + gp_to_s32((int64_t)cols) + right;
+    tiles.across = vectors && !aligned && tiles.extended > gp_to_s32((int64_t)cols);
+    tiles.vectors =
+        vectors || (tiles.extended == gp_to_s32((int64_t)cols) && (problem->rows == 1 || problem->in_pitch == cols));
     size_t rows = most / (size_t)tiles.extended;
     if (rows > OFFSET_MAX / pitch)
         rows = OFFSET_MAX / pitch;
     if (rows > problem->rows / BLOCKS_WANTED)
         rows = problem->rows / BLOCKS_WANTED;
-    tiles.rows = rows > 1 ? (unsigned)rows : 1;
-    tiles.cols = (unsigned)cols;
+    tiles.rows = rows > 1 ? gp_to_u32(rows) : 1;
+    tiles.cols = gp_to_u32(cols);
     const size_t entries = tiles.rows * (size_t)tiles.extended + GP_WINDOW_ROWS_ALIGN;
     const size_t chunk = (entries + GP_WINDOW_ROWS_THREADS - 1) / GP_WINDOW_ROWS_THREADS;
     tiles.chunk =
-        (unsigned)((chunk + 2) / 4 * 4 + 1); /* odd, and one more than a multiple of 4, as the kernel takes it */
+        gp_to_u32((chunk + 2) / 4 * 4 + 1); /* odd, and one more than a multiple of 4, as the kernel takes it */
     return tiles;
 }
 
@@ -142,7 +143,7 @@ static bool is_flat(const gp_problem *problem, const gp_window_rows_tiles *tiles
     return tiles->rows == 1 || (problem->col_end - problem->col_first == problem->out_pitch);
 }
 
-static rows_kind kind_of(const gp_problem *problem, const gp_window_rows_tiles *tiles) {
+static unsigned kind_of(const gp_problem *problem, const gp_window_rows_tiles *tiles) {
     if (problem->border == GP_BORDER_ZERO)
         return ROWS_ZERO;
     if (problem->border == GP_BORDER_REPLICATE && problem->window > problem->cols)
@@ -156,7 +157,7 @@ bool gp_fit_window_rows(const gp_problem *problem, const gp_device *device, unsi
         return false;
     const gp_window_rows_tiles tiles = cut_rows(problem);
     tiling->threads = GP_WINDOW_ROWS_THREADS;
-    tiling->form = 2 * (unsigned)kind_of(problem, &tiles) + is_flat(problem, &tiles);
+    tiling->form = 2 * kind_of(problem, &tiles) + is_flat(problem, &tiles);
     tiling->blocks = (problem->rows + tiles.rows - 1) / tiles.rows;
     tiling->smem = GP_WINDOW_ROWS_SMEM(tiling->threads, tiles.chunk, tiles.rows);
     GP_TILING_PUT(tiling, tiles);

@@ -43,18 +43,19 @@ static bool is_few(const gp_problem *problem) {
 }
 
 /* In tiles of at most that many groups of four outputs a thread. */
-static gp_window_tiles cut_row(const gp_problem *problem, unsigned threads, unsigned groups) {
+static gp_window_tiles cut_row(const gp_problem *problem, unsigned threads, unsigned groups, uint64_t *blocks) {
     const size_t step = GP_WINDOW_OUTPUT_STEP, group = 4 * threads, most = groups * group;
     const size_t columns = columns_from_line(problem), tiles = (columns + most - 1) / most;
     const size_t outputs = ((columns + tiles - 1) / tiles + step - 1) / step * step;
-    const unsigned span = (unsigned)((outputs + group - 1) / group * 4 * 32);
+    const unsigned span = gp_to_u32((outputs + group - 1) / group * 4 * 32);
     unsigned shift = 31; /* blocks are fewer than 2^31 */
     while (shift < 62 && (uint64_t)1 << (shift - 31) < tiles)
         shift++;
+    *blocks = gp_times(problem->rows, tiles);
     return (gp_window_tiles){.rows = 1,
-                             .cols = (unsigned)outputs,
-                             .tiles_a_row = (unsigned)tiles,
-                             .tiles_scale = (unsigned)((((uint64_t)1 << shift) + tiles - 1) / tiles),
+                             .cols = gp_to_u32(outputs),
+                             .tiles_a_row = gp_to_u32(tiles),
+                             .tiles_scale = gp_to_u32((((uint64_t)1 << shift) + tiles - 1) / tiles),
                              .tiles_shift = shift,
                              .warps_scale = (65536 + threads / 32 - 1) / (threads / 32),
                              .span = span,
@@ -95,11 +96,10 @@ bool gp_fit_window_scan(const gp_problem *problem, const gp_device *device, unsi
     tiling->threads = gp_threads_of_attempt(tiling->threads, 32, attempt);
     if (tiling->threads == 0)
         return false;
-    gp_window_tiles tiles =
-        cut_row(problem, tiling->threads, few && tiling->threads <= THREADS_FEW ? GROUPS_FEW : GROUPS);
+    gp_window_tiles tiles = cut_row(problem, tiling->threads,
+                                    few && tiling->threads <= THREADS_FEW ? GROUPS_FEW : GROUPS, &tiling->blocks);
     if (problem->window > tiles.span && !few)
         tiles.wide_span = 2 * tiles.span;
-    tiling->blocks = (uint64_t)problem->rows * tiles.tiles_a_row;
     tiling->smem = even_smem(device, tiling->threads, GP_WINDOW_SCAN_REGS,
                              tile_smem(problem, &tiles, tiling->threads), tiling->blocks);
     GP_TILING_PUT(tiling, tiles);
@@ -122,8 +122,8 @@ bool gp_fit_window_stream(const gp_problem *problem, const gp_device *device, un
     const size_t some = gp_least(wish, STREAM_TILE_MAX), outputs = gp_round_up(gp_least(some, columns), step);
     const uint64_t tiles_a_row = gp_divide_up(columns, outputs);
     const gp_window_tiles tiles = {.rows = 1,
-                                   .cols = (uint32_t)outputs,
-                                   .tiles_a_row = (uint32_t)tiles_a_row,
+                                   .cols = gp_to_u32(outputs),
+                                   .tiles_a_row = gp_to_u32(tiles_a_row),
                                    .early_mask = early_mask(problem)};
     tiling->blocks = problem->rows * tiles_a_row;
     GP_TILING_PUT(tiling, tiles);

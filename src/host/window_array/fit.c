@@ -53,7 +53,7 @@ static bool does_strip(const gp_window_box *box) {
 static unsigned bits_known(uint64_t area) {
     const unsigned log2 = gp_log2(area - 1) + (area > 1); /* area <= 2^log2 */
     const unsigned linear = 30 - log2, square = (31 - log2) / 2, both = 26 - log2;
-    return (unsigned)gp_least(gp_least(linear, square), both);
+    return gp_to_u32(gp_least(gp_least(linear, square), both));
 }
 
 /* Others than 3 channels are batches, with gaps between their columns. */
@@ -95,19 +95,19 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
             continue;
         least = cost;
         best = warps;
-        cut->strips = (uint32_t)strips;
-        cut->cols = (uint32_t)gp_round_up(gp_divide_up(columns, strips), each);
+        cut->strips = gp_to_u32(strips);
+        cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, strips), each));
     }
     return best;
 }
 
 /* Rows a block: as many blocks as the device holds at once, unless most of what they did were to begin. */
 static void cut_rows(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, uint64_t resident) {
-    uint64_t segments = apart < resident ? resident / apart : gp_divide_up(4 * resident, apart);
+    uint64_t segments = apart < resident ? resident / apart : gp_divide_up(gp_times(4, resident), apart);
     const uint64_t least = gp_at_least_one((uint64_t)y->window / STRIP_ROWS_LESS);
     segments = gp_at_least_one(gp_least(segments, y->outputs / least));
-    cut->rows = (uint32_t)gp_divide_up(y->outputs, segments);
-    cut->segments = (uint32_t)gp_divide_up(y->outputs, cut->rows);
+    cut->rows = gp_to_u32(gp_divide_up(y->outputs, segments));
+    cut->segments = gp_to_u32(gp_divide_up(y->outputs, cut->rows));
 }
 
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
@@ -120,14 +120,14 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
         return gp_window_fit_extremes(problem, device, attempt, tiling);
     if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
         return false;
-    cut.area = (uint32_t)(x->window * y->window);
+    cut.area = gp_to_u32((uint64_t)(x->window * y->window));
     const gp_strip_form form = strip_form(box, &cut);
     const bool floats = form >= GP_STRIP_F16;
     const unsigned channels = form >= GP_STRIP_LINEAR_RGB && !floats ? 3 : 1, each = columns_each[form];
     const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
     if (x->window > 8 * 32 * 8)
         return false;
-    cut.reach = (uint32_t)x->window * channels;
+    cut.reach = gp_to_u32((uint64_t)x->window) * channels;
     const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt, floats);
     if (warps == 0)
         return false;
@@ -138,10 +138,10 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
         cut.vectors && (!floats || (box->border != GP_BORDER_SHRINK && y->n <= INT32_MAX / 2 && y->in <= INT32_MAX));
     tiling->form = form;
     tiling->threads = 32 * warps;
-    const uint64_t computed =
-        tiling->threads * each + cut.reach + each; /* outputs of floats, up to the last column */
+    /* outputs of floats are computed up to the last column */
+    const uint64_t computed = tiling->threads * each + cut.reach + each;
     const uint64_t entries = floats ? computed + computed / 8 + 1 : tiling->threads * (each / 4 * 5);
-    cut.prefix_bytes = (uint32_t)gp_round_up(entries * entry[form], 16);
+    cut.prefix_bytes = gp_to_u32(gp_round_up(entries * entry[form], 16));
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,

@@ -43,8 +43,8 @@ bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, 
             return false;
     if (!choose_tile(box, most, &cut))
         return false;
-    cut.across = (uint32_t)gp_divide_up(x->outputs, cut.cols);
-    cut.down = (uint32_t)gp_divide_up(y->outputs, cut.rows);
+    cut.across = gp_to_u32(gp_divide_up(x->outputs, cut.cols));
+    cut.down = gp_to_u32(gp_divide_up(y->outputs, cut.rows));
     const uint64_t batches = box->outputs / y->outputs / x->outputs;
     if (batches > INT32_MAX || cut.across * (uint64_t)cut.down > INT32_MAX / batches)
         return false;
