@@ -170,7 +170,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->type = parse_type(state, "--type", word);
         return 0;
     case KEY_AXES:
-        parse_axes(state, word, &r->order);
+        parse_order(state, word, &r->order);
         return 0;
     case KEY_AXIS:
         parse_axes(state, word, &r->what.axes);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the command gpuprim as its users do, with good and bad arguments and files. No GPU is needed, none is used.
-# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|window|bench
+# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|window|bench|refusals
 set -euo pipefail
 
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -383,15 +383,10 @@ test_reduce() {
     done
 }
 
-test_window() {
-    python3 "$here/test_tool_window.py" "$tool" "$tree"
-}
-
+command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
 case ${3:-} in
-look | files | reduce | window | bench)
-    command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
-    "test_$3"
-    ;;
+look | files | reduce | bench) "test_$3" ;;
+window | refusals) python3 "$here/test_tool_$3.py" "$tool" "$tree" ;;
 *) fail "unknown area '${3:-}'" ;;
 esac
 echo "$checks checks passed"
