@@ -28,4 +28,12 @@ def orders():
         refused(1, ": there is no axis 3, it has 3", *words, "--axes", "0,1,3")
 
 
+def lists():
+    """An entry that is empty is no wish for the defaults."""
+    for option, good in (("--n", "1000"), ("--shape", "30x30"), ("--window", "3"), ("--elem", "4")):
+        for text in ("", ",", ",,", good + ",", "," + good, f"{good},,{good}"):
+            refused(2, "'' is no ", "bench", "--quick", option, text)
+
+
 orders()
+lists()
