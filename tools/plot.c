@@ -8,7 +8,6 @@
 #include "bench.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,22 +45,21 @@ static double place_of(const json_t *row) {
 
 /* Lines need two places along the axis, and at each one shape; else, and in a ladder, it is bars. */
 static bool is_over_sizes(const json_t *rows, const panel *p) {
-    size_t i, k;
-    json_t *row, *other;
-    bool differ = false;
+    size_t i;
+    json_t *row, *shapes = made(json_object()); /* by place */
+    char where[32];
+    bool one_each = true;
     json_array_foreach(rows, i, row) {
         if (!is_in(p, row))
             continue;
-        json_array_foreach(rows, k, other) {
-            if (!is_in(p, other))
-                continue;
-            const bool same_place = fabs(place_of(row) - place_of(other)) < 0.5;
-            if (same_place && strcmp(text_of(row, "shape"), text_of(other, "shape")) != 0)
-                return false;
-            differ = differ || !same_place;
-        }
+        snprintf(where, sizeof where, "%.17g", place_of(row));
+        const json_t *there = json_object_get(shapes, where);
+        one_each = one_each && (there == NULL || json_equal(there, json_object_get(row, "shape")));
+        json_object_set(shapes, where, json_object_get(row, "shape"));
     }
-    return differ && strcmp(p->group, "ladder") != 0;
+    const bool several = json_object_size(shapes) > 1;
+    json_decref(shapes);
+    return one_each && several && strcmp(p->group, "ladder") != 0;
 }
 
 static size_t find_panels(const json_t *rows, panel panels[PANELS_MAX]) {
@@ -85,14 +83,21 @@ static size_t find_panels(const json_t *rows, panel panels[PANELS_MAX]) {
     return count;
 }
 
-static bool is_first_of_kernel(const json_t *rows, const panel *p, size_t index) {
-    const char *kernel = text_of(json_array_get(rows, index), "kernel");
-    for (size_t i = 0; i < index; i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (is_in(p, row) && strcmp(text_of(row, "kernel"), kernel) == 0)
-            return false;
+/* The panel's rows of each kernel, in the order in which the kernels come first. */
+static json_t *by_kernel(const json_t *rows, const panel *p) {
+    size_t i;
+    json_t *row, *all = made(json_object());
+    json_array_foreach(rows, i, row) {
+        if (!is_in(p, row))
+            continue;
+        json_t *points = json_object_get(all, text_of(row, "kernel"));
+        if (points == NULL) {
+            points = made(json_array());
+            json_object_set_new(all, text_of(row, "kernel"), points);
+        }
+        json_array_append(points, row);
     }
-    return true;
+    return all;
 }
 
 /* What a saved row says of its axis, else what its operation is known for. */
@@ -107,30 +112,22 @@ static const char *axis_of(const json_t *rows, const panel *p) {
 }
 
 static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
-    size_t i, k, series = 0;
-    json_t *row, *point;
-    const char *axis = axis_of(rows, p);
+    size_t k, series = 0;
+    json_t *points, *point, *all = by_kernel(rows, p);
+    const char *kernel, *axis = axis_of(rows, p);
     const bool windows = strcmp(axis, AXIS_WINDOW) == 0;
     fprintf(to, "set title '%s'\nset key outside right top\nset xtics auto\nunset label\n", p->operation);
     fprintf(to, "set xlabel '%s'\nset logscale x 2\nset format x '%s'\nset yrange [0:*]\n", axis,
             windows ? "%.0f" : "2^{%L}");
-    json_array_foreach(rows, i, row) {
-        if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
-            continue;
-        fprintf(to, "$s%zu << EOD\n", series);
-        json_array_foreach(rows, k, point) if (is_in(p, point) &&
-                                               strcmp(text_of(point, "kernel"), text_of(row, "kernel")) == 0)
-            fprintf(to, "%.17g %.17g\n", place_of(point), number_of(point, "gb_s"));
+    json_object_foreach(all, kernel, points) {
+        fprintf(to, "$s%zu << EOD\n", series++);
+        json_array_foreach(points, k, point) fprintf(to, "%.17g %.17g\n", place_of(point), number_of(point, "gb_s"));
         fprintf(to, "EOD\n");
-        series++;
     }
     series = 0;
     fputs("plot ", to);
-    json_array_foreach(rows, i, row) {
-        if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
-            continue;
-        const char *kernel = text_of(row, "kernel");
-        const bool is_floor = json_is_true(json_object_get(row, "floor"));
+    json_object_foreach(all, kernel, points) {
+        const bool is_floor = json_is_true(json_object_get(json_array_get(points, 0), "floor"));
         fprintf(to, "%s$s%zu using 1:2 with linespoints %s title '%s'", series > 0 ? ", " : "", series,
                 is_floor                      ? "lc 'black' dt 2 pt 1"
                 : strcmp(kernel, "ours") == 0 ? "lc '#4477aa' lw 2 pt 7 ps 0.6"
@@ -139,6 +136,7 @@ static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
         series++;
     }
     fputc('\n', to);
+    json_decref(all);
 }
 
 /* Bars from left to right in the order of the rows; over each its GB/s and, in a ladder, the step's gain. */

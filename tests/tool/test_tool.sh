@@ -365,6 +365,12 @@ EOF
     refused 1 'line 4: no who' "$tool" bench --from spoilt.csv --plot none.svg
     sed "3s/sum of int32/a'; b/" curves.csv >spoilt.csv
     refused 1 'lines[0] is no line' "$tool" bench --from spoilt.csv --plot none.svg
+    printf 'op,who,role,n,rows,cols,window,gbps,series\n#' >spoilt.csv # a comment without a name of a device
+    refused 1 'no line is of such groups' "$tool" bench --from spoilt.csv --plot none.svg
+    # Each line is looked at once: compared in pairs, these take minutes.
+    seq 20000 | sed 's/.*/sum,"ours",ours,"x",&,0,0,0,1.50,,"sum of int32"/' | cat <(head -n 2 curves.csv) - >long.csv
+    refused 0 '' timeout 100 "$tool" bench --from long.csv --plot curves.svg
+    grep -qx '20000 1.5' commands || fail "not all of a long run is drawn"
     : >spoilt.csv
     refused 1 'nothing in it' "$tool" bench --from spoilt.csv --plot none.svg
     refused 1 'missing.csv: No such file' "$tool" bench --from missing.csv --plot none.svg
