@@ -14,7 +14,7 @@ typedef struct array {
     bool fortran;    /* the first axis runs fastest, not the last */
     bool is_picture; /* read from a PNG: rows, columns, channels if there are several */
     size_t elem_bytes;
-    char type[ARRAY_TYPE]; /* as .npy writes it: "<i4", "|u1" */
+    char type[ARRAY_TYPE]; /* as NumPy writes it: "<i4", "|u1" */
     unsigned char *data;
 } array;
 
