@@ -186,7 +186,7 @@ int bench_main(int argc, char **argv) {
         .options = bench_options_list, .parser = parse, .args_doc = "[GROUP...]", .doc = about, .children = children};
     static bench b; /* session first: its report() finds the rest */
     bench_request *asked = &b.asked;
-    argp_parse(&parser, argc, argv, 0, NULL, asked);
+    read_arguments(&parser, argc, argv, 0, asked);
     if (asked->groups == 0)
         asked->groups = bench_group_of("all");
     if (asked->rounds == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bench drawn by gnuplot: bandwidth over size against the floor, the ladder as bars with the gain of each step.
- * gnuplot reads its commands from a pipe and writes to a file that stands under its name when it is done.
+ * gnuplot reads its commands from a pipe and writes to a file that stands under its name when it is done. The
+ * commands are there before it starts: nothing that fails the program stands between the file and its name.
  */
 #include "../examples/whole_files.h"
 #include "array.h"
@@ -177,29 +178,35 @@ static void draw_bars(FILE *to, const json_t *rows, const panel *p) {
     fputs("set xrange [*:*]\nset xtics norotate\nset rmargin\n", to);
 }
 
-/* What is drawn, and for what path and device. */
-typedef struct drawing {
-    const char *path, *device;
-    const json_t *rows;
-} drawing;
-
-static void write_script(FILE *to, const drawing *d) {
+static void write_script(FILE *to, const char *path, const json_t *rows, const char *device) {
     panel panels[PANELS_MAX];
-    const size_t count = find_panels(d->rows, panels);
-    fprintf(to, "set terminal %s size %d,%zu %s\n", ends_in(d->path, ".png") ? "pngcairo" : "svg", PANEL_WIDTH,
-            PANEL_HEIGHT * count, ends_in(d->path, ".png") ? "" : "background 'white'");
+    const size_t count = find_panels(rows, panels);
+    fprintf(to, "set terminal %s size %d,%zu %s\n", ends_in(path, ".png") ? "pngcairo" : "svg", PANEL_WIDTH,
+            PANEL_HEIGHT * count, ends_in(path, ".png") ? "" : "background 'white'");
     fprintf(to, "set multiplot layout %zu,1 title \"%s: effective bandwidth (dashed: the floor)\" noenhanced\n",
-            count, d->device);
+            count, device);
     fputs("set ylabel 'GB/s'\nset grid y\nset style data linespoints\nset boxwidth 0.7\nset tics nomirror\n"
           "set key noenhanced\nset title noenhanced\nset style textbox opaque noborder margins 0.2,0.2\n",
           to);
     for (size_t i = 0; i < count; i++)
-        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, d->rows, &panels[i]);
+        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, rows, &panels[i]);
     fputs("unset multiplot\n", to);
 }
 
+/* All of the text; false with errno set. */
+static bool send(int pipe, const char *text) {
+    for (size_t left = strlen(text); left > 0;) {
+        const ssize_t done = write(pipe, text, left);
+        if (done < 0 && errno != EINTR)
+            return false;
+        text += done > 0 ? done : 0;
+        left -= done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}
+
 /* gnuplot itself, without a shell in between; what it says on standard error is the user's to see. */
-static bool run_gnuplot(const void *context, size_t index, int file, char *why) {
+static bool run_gnuplot(const void *script, size_t index, int file, char *why) {
     int ends[2], status = -1;
     (void)index;
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -212,23 +219,19 @@ static bool run_gnuplot(const void *context, size_t index, int file, char *why) 
         return false;
     }
     if (child == 0) {
-        dup2(ends[0], STDIN_FILENO);
-        dup2(file, STDOUT_FILENO);
-        execlp("gnuplot", "gnuplot", "-", (char *)NULL);
+        if (dup2(ends[0], STDIN_FILENO) >= 0 && dup2(file, STDOUT_FILENO) >= 0)
+            execlp("gnuplot", "gnuplot", "-", (char *)NULL);
         _exit(127);
     }
     close(ends[0]);
-    FILE *to = fdopen(ends[1], "w");
     void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* its exit status tells more */
-    if (to != NULL) {
-        write_script(to, context);
-        fclose(to);
-    }
+    const bool sent = send(ends[1], script);
+    close(ends[1]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     signal(SIGPIPE, before);
     snprintf(why, FILES_MESSAGE, "gnuplot could not write it");
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return sent && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void plot_check(const char *path) {
@@ -237,6 +240,8 @@ void plot_check(const char *path) {
     const char *search = getenv("PATH");
     char *folders = strdup(search != NULL ? search : ""), *rest = NULL, name[4096];
     bool found = false;
+    if (folders == NULL)
+        fail("--plot: no memory");
     for (char *f = strtok_r(folders, ":", &rest); f != NULL && !found; f = strtok_r(NULL, ":", &rest))
         found = snprintf(name, sizeof name, "%s/gnuplot", f) < (int)sizeof name && access(name, X_OK) == 0;
     free(folders);
@@ -245,8 +250,14 @@ void plot_check(const char *path) {
 }
 
 void plot_write(const char *path, const json_t *rows, const char *device) {
-    const drawing d = {path, device, rows};
-    char message[FILES_MESSAGE];
-    if (!files_write(1, &path, run_gnuplot, &d, message))
+    char message[FILES_MESSAGE], *script = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&script, &bytes);
+    if (to != NULL)
+        write_script(to, path, rows, device);
+    if (to == NULL || ferror(to) || fclose(to) != 0 || script == NULL)
+        fail("--plot: no memory");
+    if (!files_write(1, &path, run_gnuplot, script, message))
         fail("--plot: %s", message);
+    free(script);
 }

@@ -119,7 +119,7 @@ int rearrange_main(int argc, char **argv) {
         .options = rearrange_options, .parser = parse, .args_doc = "FILE", .doc = about, .children = children};
     request r = {0};
     array in;
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     array_read(r.in, &r.raw, false, &in);
     gp_array from = array_bytes(&in);
     if (r.crop != NULL)

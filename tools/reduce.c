@@ -97,7 +97,7 @@ int reduce_main(int argc, char **argv) {
     array in;
     for (size_t i = 0; i < 4; i++)
         asked.what.op[i] = usual[i];
-    argp_parse(&parser, argc, argv, 0, NULL, &asked);
+    read_arguments(&parser, argc, argv, 0, &asked);
     array_read(asked.path, &asked.raw, false, &in);
     if (!asked.has_axes)
         asked.what.axes = in.is_picture ? (axis_list){.axis = {0, 1}, .count = 2} : (axis_list){.all = true};

@@ -150,9 +150,10 @@ int sum_main(int argc, char **argv) {
     static const column columns[] = {
         {.key = "file"}, {.key = "op"}, {.key = "value"}, {.key = "count"}, {.key = "kernel"}};
     request r = {.how = FORMAT_TEXT, .op_name = "sum"};
+    char room[SHOWN];
     size_t i;
     json_t *row, *rows = made(json_array());
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     gp_context *context = open_context(r.backend);
     for (int k = 0; k < r.paths; k++)
         json_array_append_new(rows, reduce_file(&r, context, r.path[k]));
@@ -168,7 +169,7 @@ int sum_main(int argc, char **argv) {
     else
         json_array_foreach(rows, i, row)
             printf("%lld  %s\n", (long long)json_integer_value(json_object_get(row, "value")),
-                   json_string_value(json_object_get(row, "file")));
+                   shown_on_terminal(json_string_value(json_object_get(row, "file")), room));
     json_decref(rows);
     return 0;
 }

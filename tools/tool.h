@@ -33,13 +33,21 @@ void must(gp_status status);                  /* the library's own words */
 void *host_alloc(size_t count, size_t bytes); /* cleared; fails the program */
 void close_output(void);                      /* at exit: what was printed may still be refused, by a full disk say */
 
-/* ---- the terminal */
+/* ---- the terminal, which must obey nothing that stands in a file or a path: control characters become '?' */
+
+enum { SHOWN = 8192 }; /* bytes of the longest text, a path and words */
+const char *shown(const char *text, char room[SHOWN]);
+const char *shown_on_terminal(const char *text, char room[SHOWN]); /* elsewhere standard output gets it as it is */
 
 bool use_colour(void);                                      /* of standard output */
 unsigned screen_width(void);                                /* columns; 0: no terminal, lines are not broken */
 void print_wrapped(unsigned indent, const char *text);      /* and a line's end; text starts at the cursor */
 void progress(const char *what, size_t done, size_t total); /* a bar, if standard error is a terminal */
 void progress_clear(void);
+
+/* ---- the command line */
+
+void read_arguments(const struct argp *parser, int argc, char **argv, unsigned flags, void *request);
 
 /* ---- options that subcommands share, as argp children */
 

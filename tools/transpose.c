@@ -50,7 +50,7 @@ int transpose_main(int argc, char **argv) {
         .children = children};
     request r = {0};
     array in;
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     array_read(r.in, &r.raw, false, &in);
     array_check_order(r.in, &in);
     if (in.n_dims < 2)

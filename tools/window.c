@@ -57,6 +57,7 @@ static void check_box(request *r, struct argp_state *state) {
 
 static error_t parse(int key, char *word, struct argp_state *state) {
     request *r = state->input;
+    char room[SHOWN];
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
@@ -101,7 +102,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         if (r->values == 's')
             for (size_t i = 0; i < r->outs; i++)
                 if (ends_in(r->out[i], ".png"))
-                    argp_error(state, "sums do not fit in a picture: %s", r->out[i]);
+                    argp_error(state, "sums do not fit in a picture: %s", shown(r->out[i], room));
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -203,7 +204,7 @@ int window_main(int argc, char **argv) {
         .children = children};
     request r = {.border = GP_BORDER_REFLECT_101};
     array in, out[OUTPUTS];
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     if (r.box[0] > 0) {
         window_box(&(box_request){r.backend, r.raw, r.box[0], r.box[1], r.border, r.what, r.verbose, r.in, r.out});
         return 0;

@@ -46,7 +46,7 @@ void csv_read(const csv_wish *wish, char device[CSV_DEVICE]) {
     if (from == NULL)
         fail("%s: %s", wish->path, strerror(errno));
     if (getline(&record, &size, from) < 0)
-        fail("%s: nothing in it", wish->path);
+        fail("%s: %s", wish->path, feof(from) ? "nothing in it" : strerror(errno));
     find_columns(wish, record, where);
     for (size_t number = 2; getline(&record, &size, from) >= 0; number++) {
         if (record[0] == '#') {
@@ -64,6 +64,8 @@ void csv_read(const csv_wish *wish, char device[CSV_DEVICE]) {
         }
         wish->take(wish->user, text);
     }
+    if (!feof(from))
+        fail("%s: %s", wish->path, strerror(errno));
     free(record);
     fclose(from);
 }

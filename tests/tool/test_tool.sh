@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the command gpuprim as its users do, with good and bad arguments and files. No GPU is needed, none is used.
 # Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|window|bench|refusals
+#        test_tool.sh <gpuprim> <source tree> faults <library to preload> [all]
 set -euo pipefail
 
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -392,7 +393,7 @@ test_reduce() {
 command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
 case ${3:-} in
 look | files | reduce | bench) "test_$3" ;;
-window | refusals) python3 "$here/test_tool_$3.py" "$tool" "$tree" ;;
+window | refusals | faults) python3 "$here/test_tool_$3.py" "$tool" "$tree" "${@:4}" ;;
 *) fail "unknown area '${3:-}'" ;;
 esac
 echo "$checks checks passed"
