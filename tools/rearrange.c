@@ -114,13 +114,14 @@ static void reverse(gp_array *a, unsigned axis) {
 }
 
 int rearrange_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = rearrange_options, .parser = parse, .args_doc = "FILE", .doc = about, .children = children};
     request r = {0};
     array in;
     read_arguments(&parser, argc, argv, 0, &r);
-    array_read(r.in, &r.raw, false, &in);
+    array_read(r.in, &r.raw, (reading){.copies = 1}, &in);
     gp_array from = array_bytes(&in);
     if (r.crop != NULL)
         crop(r.in, r.crop, &from);

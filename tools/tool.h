@@ -55,10 +55,15 @@ typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV } format;
 extern const struct argp format_argp;  /* input: format * */
 extern const struct argp backend_argp; /* input: gp_backend * */
 extern const struct argp shape_argp;   /* input: raw_shape * */
+extern const struct argp memory_argp;  /* no input */
 
 typedef struct raw_shape {
     size_t rows, cols, elem_bytes; /* 0: not given */
 } raw_shape;
+
+/* Fails the program if what is held for the file, and `count` times `bytes` to come, is more than --memory allows. */
+void memory_check(const char *path, size_t held, size_t count, size_t bytes);
+size_t memory_grown(const char *path, size_t room); /* the next size of what holds a file of unknown length */
 
 gp_context *open_context(gp_backend backend);
 void tell_plan(const gp_context *context); /* the last call's, on standard error */

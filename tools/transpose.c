@@ -38,7 +38,8 @@ static error_t parse(int key, char *word, struct argp_state *state) {
 }
 
 int transpose_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = transpose_options,
         .parser = parse,
@@ -51,7 +52,7 @@ int transpose_main(int argc, char **argv) {
     request r = {0};
     array in;
     read_arguments(&parser, argc, argv, 0, &r);
-    array_read(r.in, &r.raw, false, &in);
+    array_read(r.in, &r.raw, (reading){.copies = 1}, &in);
     array_check_order(r.in, &in);
     if (in.n_dims < 2)
         fail("%s: has %u axes; a transpose needs two", r.in, in.n_dims);

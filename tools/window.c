@@ -188,7 +188,8 @@ static void compute(const request *r, const array *in, int32_t *image, bool mean
 }
 
 int window_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = window_options,
         .parser = parse,
@@ -209,7 +210,7 @@ int window_main(int argc, char **argv) {
         window_box(&(box_request){r.backend, r.raw, r.box[0], r.box[1], r.border, r.what, r.verbose, r.in, r.out});
         return 0;
     }
-    array_read(r.in, &r.raw, true, &in);
+    array_read(r.in, &r.raw, (reading){.grey = true, .bytes = sizeof(int32_t) + OUTPUTS * sizeof(float)}, &in);
     int32_t *image = array_to_ints(r.in, &in);
     const size_t count = array_count(&in);
     const bool mean = r.values == 'm' || (r.values == 0 && ends_in(r.out[0], ".png"));

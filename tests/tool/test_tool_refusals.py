@@ -3,8 +3,10 @@
 
 Usage: test_tool_refusals.py <gpuprim> <source tree>, in an empty folder
 """
+import struct
 import subprocess
 import sys
+import zlib
 
 from npy_files import npy, read_npy
 
@@ -67,6 +69,56 @@ def heads():
         assert read_npy("anew.npy") == (anew, (6,), bytes(range(6 * size))), descr
 
 
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def put(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def memory():
+    """What a file and its results take is told before it is allocated; one byte less than that is refused."""
+    npy("i.npy", "<i4", (2, 3), struct.pack("<6i", *range(6)))  # a head of 128 bytes
+    npy("row.npy", "<f4", (1, 100), bytes(400))
+    put("i.raw", bytes(48))
+    put("i.txt", b"1 2 3\n")
+    put("i.bin", bytes(16))
+    lines = b"".join(b"\0" + bytes(range(9 * y, 9 * y + 9)) for y in range(2))
+    small = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 2, 8, 2, 0, 0, 0))
+    put("i.png", small + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+    for needed, *words in ((152 + 24, "transpose", "i.npy", "o.npy"), (152 + 24, "rearrange", "--flip", "0", "-o", "o.npy", "i.npy"),
+                           (152 + 6 * 12, "window", "i.npy", "o.npy"), (152 + 6 * 8, "window", "--size", "3x3", "--op", "sum,max", "i.npy", "o.npy", "p.npy"),
+                           (48 + 48, "transpose", "--shape", "3x4", "i.raw", "o.raw"), (48 + 12 * 12, "window", "--shape", "3x4", "i.raw", "o.raw"),
+                           (6 + 4 * 4, "sum", "i.txt"), (16 + 4 * 4, "sum", "i.bin"), (152, "sum", "i.npy"), (152, "reduce", "i.npy"),
+                           (400 + 100 * 24, "reduce", "--axis", "0", "row.npy"), (18 + 6 * 12, "window", "i.png", "o.png"),
+                           (18 + 18, "transpose", "i.png", "o.png")):
+        if words[-1].endswith(".png"):  # the file itself, which is read first, is longer
+            with open("i.png", "rb") as file:
+                needed = max(needed, len(file.read()))
+        refused(1, f": takes up to {needed} bytes of memory, more than the {needed - 1} that --memory allows", *words, f"--memory={needed - 1}")
+        subprocess.run([tool, *words, f"--memory={needed}"], check=True, stdout=subprocess.DEVNULL)
+    with open("i.fifo", "wb") as file:
+        file.write(b"1 " * 50000)
+    done = subprocess.run(["sh", "-c", 'cat i.fifo | "$0" sum --memory=90000 -', tool], capture_output=True, text=True)
+    assert done.returncode == 1 and "-: takes more than the 90000 bytes of memory that --memory allows" in done.stderr, done
+    done = subprocess.run(["sh", "-c", 'cat i.fifo | "$0" sum --memory=350K -', tool], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "50000  -\n"), done
+    # Few bytes that would take many: neither a pixel nor an element is read.
+    put("bomb.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20000, 20000, 1, 0, 0, 0, 0)) + chunk(b"IDAT", b""))
+    refused(1, "bomb.png: takes up to 5200000000 bytes of memory, more than the 4294967296", "window", "bomb.png", "no.npy")
+    refused(1, "bomb.png: takes up to 2000000000 bytes", "window", "--size", "3x3", "--op", "mean", "bomb.png", "no.npy", "--memory=1G")
+    refused(1, "bomb.png: takes up to 400000000 bytes", "reduce", "bomb.png", "--memory=256M")
+    refused(1, "bomb.png: truncated", "reduce", "bomb.png", "--memory=400000000")
+    with open("sparse.raw", "wb") as file:
+        file.truncate(5 << 30)
+    for words in (("reduce", "--shape", "40960x32768", "sparse.raw"), ("sum", "sparse.raw")):
+        refused(1, "sparse.raw: takes up to 5368709120 bytes of memory, more than the 4294967296 that --memory allows", *words)
+    refused(2, "--memory: '4X' is no number", "sum", "i.txt", "--memory=4X")
+
+
 orders()
+memory()
 heads()
 lists()
