@@ -27,8 +27,8 @@ static const char about[] =
     "planes, --axes 1,2,0 planes into a picture. A RANGE is FIRST:END, of which either may be left out; there is one "
     "an axis, the axes behind the last are kept whole.\n"
     "\n"
-    "OUT is written as .png or .npy by its name, else raw; - is standard output. No output file is ever left half "
-    "written.";
+    "OUT is written as .png or .npy by its name, else raw; - is standard output. Output files are replaced when all "
+    "are whole.";
 
 static const struct argp_option rearrange_options[] = {
     {"axes", KEY_AXES, "AXIS,AXIS...", 0, "The new order of the axes (as they are)", 0},

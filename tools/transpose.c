@@ -47,7 +47,7 @@ int transpose_main(int argc, char **argv) {
         .doc = "Swap rows and columns.\v"
                "IN is a PNG, an .npy file of elements of any size (of more than two axes the first two are swapped), "
                "or raw elements with --shape and --elem. OUT is written as .png or .npy by its name, else raw; - is "
-               "standard output. No output file is ever left half written.",
+               "standard output. Output files are replaced when all are whole.",
         .children = children};
     request r = {0};
     array in;

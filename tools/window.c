@@ -201,7 +201,7 @@ int window_main(int argc, char **argv) {
                "raw, - is standard output; or .png, rounded to 0..255. With --border none, elements whose window "
                "leaves the row are 0.\n"
                "With --size IN may be of any type up to 32 bits and f32, f16; a picture keeps its channels. Extremes "
-               "have IN's type, all else is float32. No output file is ever left half written.",
+               "have IN's type, all else is float32. Output files are replaced when all are whole.",
         .children = children};
     request r = {.border = GP_BORDER_REFLECT_101};
     array in, out[OUTPUTS];
