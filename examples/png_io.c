@@ -35,7 +35,10 @@ static void ignore_warning(png_structp png, png_const_charp text) {
     (void)text;
 }
 
-/* libpng's errors come back through setjmp; what is allocated hangs on out and rows, for the caller to free. */
+/*
+ * libpng's errors come back through setjmp; what is allocated hangs on out and rows, for the caller to free. Rows
+ * NULL: only the size is read.
+ */
 static bool read_pixels(FILE *file, png_structp png, png_infop info, picture *out, png_bytep **rows) {
     if (setjmp(png_jmpbuf(png)))
         return false;
@@ -49,6 +52,8 @@ static bool read_pixels(FILE *file, png_structp png, png_infop info, picture *ou
     out->rows = png_get_image_height(png, info);
     out->cols = png_get_image_width(png, info);
     out->channels = png_get_channels(png, info);
+    if (!rows)
+        return true;
     const size_t row_bytes = out->cols * out->channels;
     if (row_bytes > UINT32_MAX / out->rows)
         png_error(png, "the picture is larger than 4 GiB");
@@ -75,7 +80,7 @@ static void make_grey(picture *p) {
     p->channels = 1;
 }
 
-static bool decode(FILE *file, const char *path, picture *out, char *message) {
+static bool decode(FILE *file, const char *path, bool head, picture *out, char *message) {
     unsigned char signature[8];
     char text[PICTURE_MESSAGE] = "no memory";
     png_bytep *rows = NULL;
@@ -88,7 +93,7 @@ static bool decode(FILE *file, const char *path, picture *out, char *message) {
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, text, keep_error, ignore_warning);
     if (png)
         info = png_create_info_struct(png);
-    const bool good = info && read_pixels(file, png, info, out, &rows);
+    const bool good = info && read_pixels(file, png, info, out, head ? NULL : &rows);
     png_destroy_read_struct(&png, &info, NULL);
     free(rows);
     if (good)
@@ -100,15 +105,24 @@ static bool decode(FILE *file, const char *path, picture *out, char *message) {
     return refuse(message, "%s: %s, before byte %ld", path, text, ftell(file));
 }
 
-bool picture_read(const char *path, size_t channels, picture *out, char message[PICTURE_MESSAGE]) {
+static bool open_and_decode(const char *path, bool head, picture *out, char *message) {
     FILE *file = fopen(path, "rb");
     if (!file)
         return refuse(message, "%s: %s", path, strerror(errno));
     *out = (picture){0};
-    const bool good = decode(file, path, out, message);
+    const bool good = decode(file, path, head, out, message);
+    fclose(file);
+    return good;
+}
+
+bool picture_head(const char *path, picture *out, char message[PICTURE_MESSAGE]) {
+    return open_and_decode(path, true, out, message);
+}
+
+bool picture_read(const char *path, size_t channels, picture *out, char message[PICTURE_MESSAGE]) {
+    const bool good = open_and_decode(path, false, out, message);
     if (good && channels == 1)
         make_grey(out);
-    fclose(file);
     return good;
 }
 

@@ -19,6 +19,9 @@ typedef struct picture {
  */
 bool picture_read(const char *path, size_t channels, picture *out, char message[PICTURE_MESSAGE]);
 
+/* The size alone of what picture_read() would read with channels 0, without memory for a pixel. */
+bool picture_head(const char *path, picture *out, char message[PICTURE_MESSAGE]);
+
 /* Writes a PNG to the descriptor, which stays open. False: `why` says what failed. */
 bool picture_encode(int file, const picture *p, char why[PICTURE_MESSAGE]);
 

@@ -18,9 +18,12 @@ size_t array_count(const array *a) {
     return count;
 }
 
-static size_t first_room(int file) {
+/* Of a file whose length is known, all that it needs: its end is seen without growing. */
+static size_t first_room(const char *path, int file) {
     struct stat status;
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? (size_t)status.st_size + 2 : (size_t)1 << 16;
+    const bool known = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    memory_check(path, 0, known ? (size_t)status.st_size : 0, 1);
+    return known ? (size_t)status.st_size + 2 : (size_t)1 << 16;
 }
 
 unsigned char *file_read(const char *path, size_t *bytes) {
@@ -28,7 +31,7 @@ unsigned char *file_read(const char *path, size_t *bytes) {
     const int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         fail("%s: %s", path, strerror(errno));
-    size_t room = first_room(file), used = 0;
+    size_t room = first_room(path, file), used = 0;
     unsigned char *data = malloc(room);
     while (data != NULL) {
         const size_t step = room - used - 1 < READ_STEP ? room - used - 1 : READ_STEP;
@@ -42,7 +45,7 @@ unsigned char *file_read(const char *path, size_t *bytes) {
         used += (size_t)got;
         if (used + 1 < room)
             continue;
-        unsigned char *more = realloc(data, room *= 2);
+        unsigned char *more = realloc(data, room = memory_grown(path, room));
         if (more == NULL)
             free(data);
         data = more;
@@ -56,12 +59,17 @@ unsigned char *file_read(const char *path, size_t *bytes) {
     return data;
 }
 
-static void read_picture(const char *path, bool grey, array *out) {
+static void read_picture(const char *path, reading how, array *out) {
     picture p;
     char message[PICTURE_MESSAGE];
     if (strcmp(path, "-") == 0)
         fail("a picture is read from a file, not from standard input");
-    if (!picture_read(path, grey ? 1 : 0, &p, message))
+    if (!picture_head(path, &p, message))
+        fail("%s", message);
+    memory_check(path, 0, p.rows, p.cols * p.channels);
+    const size_t pixels = p.rows * p.cols;
+    memory_check(path, pixels * p.channels, how.grey ? pixels : pixels * p.channels, how.copies + how.bytes);
+    if (!picture_read(path, how.grey ? 1 : 0, &p, message))
         fail("%s", message);
     *out = (array){.n_dims = p.channels > 1 ? 3 : 2,
                    .dims = {p.rows, p.cols, p.channels},
@@ -84,19 +92,22 @@ static void shape_raw(const char *path, const raw_shape *raw, size_t bytes, arra
     snprintf(out->type, sizeof out->type, is_int ? "<i%zu" : "|V%zu", out->elem_bytes);
 }
 
-void array_read(const char *path, const raw_shape *raw, bool grey, array *out) {
+void array_read(const char *path, const raw_shape *raw, reading how, array *out) {
     static const unsigned char png[] = {0x89, 'P', 'N', 'G'};
     size_t bytes;
     unsigned char *data = file_read(path, &bytes);
     if (bytes >= sizeof png && memcmp(data, png, sizeof png) == 0) {
         free(data);
-        read_picture(path, grey, out);
-    } else if (npy_is(data, bytes)) {
+        read_picture(path, how, out);
+        return;
+    }
+    if (npy_is(data, bytes)) {
         npy_decode(path, data, bytes, out);
     } else {
         shape_raw(path, raw, bytes, out);
         out->data = data;
     }
+    memory_check(path, bytes, array_count(out), how.copies * out->elem_bytes + how.bytes);
 }
 
 void array_check_order(const char *path, const array *a) {
@@ -119,6 +130,7 @@ int32_t *array_to_ints(const char *path, array *a) {
     array_check_order(path, a);
     if (strchr("iub", kind) == NULL || size > 8)
         fail("%s: elements of type '%s' are no integers", path, a->type);
+    memory_check(path, count * size, count, sizeof(int32_t));
     int32_t *ints = host_alloc(count, sizeof *ints);
     for (size_t i = 0; i < count; i++) {
         const uint64_t bits = gather(a->data + i * size, size, big_endian);

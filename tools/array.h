@@ -14,7 +14,7 @@ typedef struct array {
     bool fortran;    /* the first axis runs fastest, not the last */
     bool is_picture; /* read from a PNG: rows, columns, channels if there are several */
     size_t elem_bytes;
-    char type[ARRAY_TYPE]; /* as .npy writes it: "<i4", "|u1" */
+    char type[ARRAY_TYPE]; /* as NumPy writes it: "<i4", "|u1" */
     unsigned char *data;
 } array;
 
@@ -22,7 +22,12 @@ size_t array_count(const array *a); /* elements */
 
 /* These fail the program in one line that names the file and what is wrong. Path "-" is standard input. */
 unsigned char *file_read(const char *path, size_t *bytes); /* and a 0 behind them; free() it */
-void array_read(const char *path, const raw_shape *raw, bool grey, array *out);
+typedef struct reading {
+    bool grey;       /* a picture is made so */
+    unsigned copies; /* of the array, and bytes an element, that the caller will hold besides, against --memory */
+    size_t bytes;
+} reading;
+void array_read(const char *path, const raw_shape *raw, reading how, array *out);
 bool npy_is(const unsigned char *bytes, size_t count);
 void npy_decode(const char *path, unsigned char *bytes, size_t count, array *out); /* takes bytes over */
 

@@ -42,11 +42,10 @@ static void add(struct argp_state *state, sizes *list, size_t value) {
     list->value[list->count++] = value;
 }
 
-/* "a,b": each part is handed on as its own word. */
+/* "a,b": each part is handed on as its own word, an empty one too, to be refused. */
 static void parse_list(struct argp_state *state, char *text, int key, bench_request *o) {
-    char *rest = NULL;
     size_t rows, cols;
-    for (char *part = strtok_r(text, ",", &rest); part != NULL; part = strtok_r(NULL, ",", &rest)) {
+    for (char *part; (part = strsep(&text, ",")) != NULL;) {
         if (key == KEY_N) {
             add(state, &o->n, parse_size(state, "--n", part));
         } else if (key == 'w') {
@@ -187,7 +186,7 @@ int bench_main(int argc, char **argv) {
         .options = bench_options_list, .parser = parse, .args_doc = "[GROUP...]", .doc = about, .children = children};
     static bench b; /* session first: its report() finds the rest */
     bench_request *asked = &b.asked;
-    argp_parse(&parser, argc, argv, 0, NULL, asked);
+    read_arguments(&parser, argc, argv, 0, asked);
     if (asked->groups == 0)
         asked->groups = bench_group_of("all");
     if (asked->rounds == 0)

@@ -31,18 +31,30 @@ static json_t *row_of(char *const text[NEEDED]) {
 }
 
 /* The window is what lies along the axis where it differs within a series; elsewhere the size. */
-static void set_axis(const json_t *lines, json_t *row) {
-    const json_t *series = json_object_get(row, "operation"), *window = json_object_get(row, "window");
-    const char *axis = json_object_get(row, "n") != NULL ? "ints"
-                       : json_integer_value(window) > 0  ? "pixels"
-                                                         : "elements";
-    for (size_t i = 0; i < json_array_size(lines); i++) {
-        const json_t *other = json_array_get(lines, i);
-        if (json_equal(series, json_object_get(other, "operation")) &&
-            !json_equal(window, json_object_get(other, "window")))
-            axis = AXIS_WINDOW;
+static void set_axes(const json_t *lines) {
+    json_t *first = made(json_object()), *row; /* of each series its first window, or null once another was seen */
+    size_t i;
+    json_array_foreach(lines, i, row) {
+        const char *series = json_string_value(json_object_get(row, "operation"));
+        json_t *window = json_object_get(row, "window"), *known = json_object_get(first, series);
+        if (known == NULL)
+            json_object_set(first, series, window);
+        else if (!json_equal(known, window))
+            json_object_set_new(first, series, json_null());
     }
-    json_object_set_new(row, "axis", made(json_string(axis)));
+    json_array_foreach(lines, i, row) {
+        const json_int_t window = json_integer_value(json_object_get(row, "window"));
+        const bool differs =
+            json_is_null(json_object_get(first, json_string_value(json_object_get(row, "operation"))));
+        const char *axis = differs                             ? AXIS_WINDOW
+                           : json_object_get(row, "n") != NULL ? "ints"
+                           : window > 0                        ? "pixels"
+                                                               : "elements";
+        json_object_set_new(row, "axis", made(json_string(axis)));
+        if (!differs)
+            json_object_del(row, "window");
+    }
+    json_decref(first);
 }
 
 static void take(void *lines, char *const text[]) {
@@ -52,12 +64,9 @@ static void take(void *lines, char *const text[]) {
 
 json_t *bench_read_csv(const char *path) {
     char device[CSV_DEVICE] = "GPU";
-    size_t i;
-    json_t *lines = made(json_array()), *row;
+    json_t *lines = made(json_array());
     csv_read(&(csv_wish){.path = path, .count = NEEDED, .columns = needed, .take = take, .user = lines}, device);
-    json_array_foreach(lines, i, row) set_axis(lines, row);
-    json_array_foreach(lines, i, row) if (strcmp(json_string_value(json_object_get(row, "axis")), AXIS_WINDOW) != 0)
-        json_object_del(row, "window");
+    set_axes(lines);
     return made(json_pack("{s:s, s:i, s:{s:s}, s:o}", "command", tool_name, "schema", 1, "device", "name", device,
                           "lines", lines));
 }

@@ -48,11 +48,11 @@ _gpuprim() {
             words="reduce reduce_array window boxes transpose rearrange ladder all"
             words+=" --quick --rounds --n --shape --window --elem --threads --plot --from --format"
             ;;
-        sum) words="--op --text --binary --backend --format --verbose" ;;
-        reduce) words="--op --axis --type --skip-nan --shape --elem --backend --format --verbose" ;;
-        window) words="--window --size --op --border --values --shape --elem --backend --verbose" ;;
-        transpose) words="--shape --elem --backend --verbose" ;;
-        rearrange) words="--axes --flip --crop --output --shape --elem --backend --verbose" ;;
+        sum) words="--op --text --binary --backend --memory --format --verbose" ;;
+        reduce) words="--op --axis --type --skip-nan --shape --elem --backend --memory --format --verbose" ;;
+        window) words="--window --size --op --border --values --shape --elem --backend --memory --verbose" ;;
+        transpose) words="--shape --elem --backend --memory --verbose" ;;
+        rearrange) words="--axes --flip --crop --output --shape --elem --backend --memory --verbose" ;;
         esac
         ;;
     esac

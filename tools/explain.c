@@ -170,7 +170,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->type = parse_type(state, "--type", word);
         return 0;
     case KEY_AXES:
-        parse_axes(state, word, &r->order);
+        parse_order(state, word, &r->order);
         return 0;
     case KEY_AXIS:
         parse_axes(state, word, &r->what.axes);
@@ -271,7 +271,7 @@ int explain_main(int argc, char **argv) {
     request r = {.how = FORMAT_TEXT, .what = {.op = {GP_REDUCE_SUM}, .count = 1}};
     const char *source;
     gp_problem problem;
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     if (r.list) {
         explain_devices(r.how);
         return 0;

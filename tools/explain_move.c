@@ -10,11 +10,7 @@ void explain_move(const request *r, const gp_context *context, const char *sourc
     unsigned axes[GP_AXES];
     gp_problem problem;
     gp_move move;
-    if (r->order.all || r->order.count != r->rank)
-        fail("--axes: names %u axes, but there are %u", r->order.count, r->rank);
-    (void)axes_mask("--axes", &r->order, r->rank);
-    for (unsigned i = 0; i < r->rank; i++)
-        axes[i] = (unsigned)(r->order.axis[i] < 0 ? r->order.axis[i] + (long)r->rank : r->order.axis[i]);
+    axes_order("--shape", &r->order, r->rank, axes);
     const gp_array in = gp_permuted(gp_dense(r->type, (const void *)(uintptr_t)(1 << 20), r->rank, r->extent), axes);
     const gp_array out = gp_dense(r->type, (const void *)(UINTPTR_MAX / 2 + 1), r->rank, in.extent);
     must(gp_problem_rearrange(&problem, &move, &in, &out, !pinned));

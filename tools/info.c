@@ -76,7 +76,7 @@ int info_main(int argc, char **argv) {
     static const struct argp parser = {.children = children,
                                        .doc = "Show the devices, what each has, and why no GPU is used."};
     format how = FORMAT_TEXT;
-    argp_parse(&parser, argc, argv, 0, NULL, &how);
+    read_arguments(&parser, argc, argv, 0, &how);
 
     const int gpus = gp_device_count();
     char reason[256] = "";

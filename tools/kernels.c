@@ -63,7 +63,7 @@ int kernels_main(int argc, char **argv) {
                                      {.key = "study"},     {.key = "modulo_32"},   {.key = "float"},
                                      {.key = "registers"}, {.key = "smem_static"}, {.key = "about"}};
     format how = FORMAT_TEXT;
-    argp_parse(&parser, argc, argv, 0, NULL, &how);
+    read_arguments(&parser, argc, argv, 0, &how);
     json_t *all = rows();
     if (how == FORMAT_JSON) {
         json_t *whole = document();

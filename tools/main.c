@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `gpuprim`: finds the subcommand and hands over. */
-#include "tool.h"
+#include "table.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,11 +52,12 @@ typedef struct request {
 
 static error_t parse(int key, char *word, struct argp_state *state) {
     request *asked = state->input;
+    char room[SHOWN];
     switch (key) {
     case ARGP_KEY_ARG:
         asked->command = find_command(word);
         if (asked->command == NULL)
-            argp_error(state, "there is no command '%s'", word);
+            argp_error(state, "there is no command '%s'", shown(word, room));
         asked->at = state->next - 1;
         state->next = state->argc; /* the rest is the command's */
         return 0;
@@ -84,7 +85,8 @@ int main(int argc, char **argv) {
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, room, _IOFBF, sizeof room);
     atexit(close_output);
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &asked);
+    json_begin();
+    read_arguments(&parser, argc, argv, ARGP_IN_ORDER, &asked);
     snprintf(name, sizeof name, "gpuprim %s", asked.command->name);
     tool_name = argv[asked.at] = name;
     const int status = asked.command->run(argc - asked.at, argv + asked.at);

@@ -13,6 +13,12 @@ const char *const op_words[OPS] = {"sum", "min", "max", "and", "or", "xor"};
 const char *const border_words[WINDOW_BORDERS] = {"none",        "zero", "replicate", "reflect",
                                                   "reflect_101", "wrap", "shrink"};
 
+void read_arguments(const struct argp *parser, int argc, char **argv, unsigned flags, void *request) {
+    const error_t error = argp_parse(parser, argc, argv, flags, NULL, request);
+    if (error != 0)
+        fail("%s", strerror(error));
+}
+
 size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
                   const char *const words[]) {
     char list[256] = "";

@@ -11,13 +11,33 @@
 #define BAR 30
 
 const char *tool_name = "gpuprim";
-static bool bar_shown;
+static bool bar_shown, has_failed;
+
+/* Of UTF-8 too, in which the control characters past ASCII are 0xc2 0x80 to 0xc2 0x9f. */
+const char *shown(const char *text, char room[SHOWN]) {
+    unsigned char lead = 0;
+    unsigned rest = 0; /* bytes that the character of the lead still has */
+    size_t i = 0;
+    for (; i < SHOWN - 1 && text[i] != '\0'; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool inside = rest > 0 && (c & 0xc0) == 0x80, past_ascii = c >= 0x80 && c < 0xa0;
+        room[i] = c < ' ' || c == 0x7f || (past_ascii && (!inside || lead == 0xc2)) ? '?' : (char)c;
+        rest = inside ? rest - 1 : c < 0xc0 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+        lead = inside ? lead : c;
+    }
+    room[i] = '\0';
+    return room;
+}
+
+const char *shown_on_terminal(const char *text, char room[SHOWN]) {
+    return isatty(STDOUT_FILENO) ? shown(text, room) : text;
+}
 
 static void say(const char *words, va_list arguments) {
+    char line[SHOWN], room[SHOWN];
+    vsnprintf(line, sizeof line, words, arguments);
     progress_clear();
-    fprintf(stderr, "%s: ", tool_name);
-    vfprintf(stderr, words, arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s: %s\n", tool_name, shown(line, room));
 }
 
 void fail(const char *words, ...) {
@@ -25,6 +45,7 @@ void fail(const char *words, ...) {
     va_start(arguments, words);
     say(words, arguments);
     va_end(arguments);
+    has_failed = true;
     exit(EXIT_FAILED);
 }
 
@@ -54,8 +75,8 @@ void close_output(void) {
     if (fclose(stdout) == 0 && !lost)
         return;
     if (errno == EBADF && !lost)
-        return; /* closed by the caller, and nothing was printed */
-    if (errno != EPIPE)
+        return;                        /* closed by the caller, and nothing was printed */
+    if (errno != EPIPE && !has_failed) /* what failed first has been told */
         fprintf(stderr, "%s: standard output: %s\n", tool_name, errno != 0 ? strerror(errno) : "write error");
     _exit(EXIT_FAILED);
 }
@@ -75,7 +96,9 @@ unsigned screen_width(void) {
     return size.ws_col;
 }
 
-void print_wrapped(unsigned indent, const char *text) {
+void print_wrapped(unsigned indent, const char *foreign) {
+    char room[SHOWN];
+    const char *text = shown(foreign, room);
     const unsigned width = screen_width();
     if (width == 0) {
         puts(text);

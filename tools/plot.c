@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bench drawn by gnuplot: bandwidth over size against the floor, the ladder as bars with the gain of each step.
- * gnuplot reads its commands from a pipe and writes to a file that stands under its name when it is done.
+ * gnuplot reads its commands from a pipe and writes to a file that stands under its name when it is done. The
+ * commands are there before it starts: nothing that fails the program stands between the file and its name.
  */
 #include "../examples/whole_files.h"
 #include "array.h"
 #include "bench.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,22 +46,21 @@ static double place_of(const json_t *row) {
 
 /* Lines need two places along the axis, and at each one shape; else, and in a ladder, it is bars. */
 static bool is_over_sizes(const json_t *rows, const panel *p) {
-    size_t i, k;
-    json_t *row, *other;
-    bool differ = false;
+    size_t i;
+    json_t *row, *shapes = made(json_object()); /* by place */
+    char where[32];
+    bool one_each = true;
     json_array_foreach(rows, i, row) {
         if (!is_in(p, row))
             continue;
-        json_array_foreach(rows, k, other) {
-            if (!is_in(p, other))
-                continue;
-            const bool same_place = fabs(place_of(row) - place_of(other)) < 0.5;
-            if (same_place && strcmp(text_of(row, "shape"), text_of(other, "shape")) != 0)
-                return false;
-            differ = differ || !same_place;
-        }
+        snprintf(where, sizeof where, "%.17g", place_of(row));
+        const json_t *there = json_object_get(shapes, where);
+        one_each = one_each && (there == NULL || json_equal(there, json_object_get(row, "shape")));
+        json_object_set(shapes, where, json_object_get(row, "shape"));
     }
-    return differ && strcmp(p->group, "ladder") != 0;
+    const bool several = json_object_size(shapes) > 1;
+    json_decref(shapes);
+    return one_each && several && strcmp(p->group, "ladder") != 0;
 }
 
 static size_t find_panels(const json_t *rows, panel panels[PANELS_MAX]) {
@@ -85,14 +84,21 @@ static size_t find_panels(const json_t *rows, panel panels[PANELS_MAX]) {
     return count;
 }
 
-static bool is_first_of_kernel(const json_t *rows, const panel *p, size_t index) {
-    const char *kernel = text_of(json_array_get(rows, index), "kernel");
-    for (size_t i = 0; i < index; i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (is_in(p, row) && strcmp(text_of(row, "kernel"), kernel) == 0)
-            return false;
+/* The panel's rows of each kernel, in the order in which the kernels come first. */
+static json_t *by_kernel(const json_t *rows, const panel *p) {
+    size_t i;
+    json_t *row, *all = made(json_object());
+    json_array_foreach(rows, i, row) {
+        if (!is_in(p, row))
+            continue;
+        json_t *points = json_object_get(all, text_of(row, "kernel"));
+        if (points == NULL) {
+            points = made(json_array());
+            json_object_set_new(all, text_of(row, "kernel"), points);
+        }
+        json_array_append(points, row);
     }
-    return true;
+    return all;
 }
 
 /* What a saved row says of its axis, else what its operation is known for. */
@@ -107,30 +113,22 @@ static const char *axis_of(const json_t *rows, const panel *p) {
 }
 
 static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
-    size_t i, k, series = 0;
-    json_t *row, *point;
-    const char *axis = axis_of(rows, p);
+    size_t k, series = 0;
+    json_t *points, *point, *all = by_kernel(rows, p);
+    const char *kernel, *axis = axis_of(rows, p);
     const bool windows = strcmp(axis, AXIS_WINDOW) == 0;
     fprintf(to, "set title '%s'\nset key outside right top\nset xtics auto\nunset label\n", p->operation);
     fprintf(to, "set xlabel '%s'\nset logscale x 2\nset format x '%s'\nset yrange [0:*]\n", axis,
             windows ? "%.0f" : "2^{%L}");
-    json_array_foreach(rows, i, row) {
-        if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
-            continue;
-        fprintf(to, "$s%zu << EOD\n", series);
-        json_array_foreach(rows, k, point) if (is_in(p, point) &&
-                                               strcmp(text_of(point, "kernel"), text_of(row, "kernel")) == 0)
-            fprintf(to, "%.17g %.17g\n", place_of(point), number_of(point, "gb_s"));
+    json_object_foreach(all, kernel, points) {
+        fprintf(to, "$s%zu << EOD\n", series++);
+        json_array_foreach(points, k, point) fprintf(to, "%.17g %.17g\n", place_of(point), number_of(point, "gb_s"));
         fprintf(to, "EOD\n");
-        series++;
     }
     series = 0;
     fputs("plot ", to);
-    json_array_foreach(rows, i, row) {
-        if (!is_in(p, row) || !is_first_of_kernel(rows, p, i))
-            continue;
-        const char *kernel = text_of(row, "kernel");
-        const bool is_floor = json_is_true(json_object_get(row, "floor"));
+    json_object_foreach(all, kernel, points) {
+        const bool is_floor = json_is_true(json_object_get(json_array_get(points, 0), "floor"));
         fprintf(to, "%s$s%zu using 1:2 with linespoints %s title '%s'", series > 0 ? ", " : "", series,
                 is_floor                      ? "lc 'black' dt 2 pt 1"
                 : strcmp(kernel, "ours") == 0 ? "lc '#4477aa' lw 2 pt 7 ps 0.6"
@@ -139,6 +137,7 @@ static void draw_lines(FILE *to, const json_t *rows, const panel *p) {
         series++;
     }
     fputc('\n', to);
+    json_decref(all);
 }
 
 /* Bars from left to right in the order of the rows; over each its GB/s and, in a ladder, the step's gain. */
@@ -179,29 +178,35 @@ static void draw_bars(FILE *to, const json_t *rows, const panel *p) {
     fputs("set xrange [*:*]\nset xtics norotate\nset rmargin\n", to);
 }
 
-/* What is drawn, and for what path and device. */
-typedef struct drawing {
-    const char *path, *device;
-    const json_t *rows;
-} drawing;
-
-static void write_script(FILE *to, const drawing *d) {
+static void write_script(FILE *to, const char *path, const json_t *rows, const char *device) {
     panel panels[PANELS_MAX];
-    const size_t count = find_panels(d->rows, panels);
-    fprintf(to, "set terminal %s size %d,%zu %s\n", ends_in(d->path, ".png") ? "pngcairo" : "svg", PANEL_WIDTH,
-            PANEL_HEIGHT * count, ends_in(d->path, ".png") ? "" : "background 'white'");
+    const size_t count = find_panels(rows, panels);
+    fprintf(to, "set terminal %s size %d,%zu %s\n", ends_in(path, ".png") ? "pngcairo" : "svg", PANEL_WIDTH,
+            PANEL_HEIGHT * count, ends_in(path, ".png") ? "" : "background 'white'");
     fprintf(to, "set multiplot layout %zu,1 title \"%s: effective bandwidth (dashed: the floor)\" noenhanced\n",
-            count, d->device);
+            count, device);
     fputs("set ylabel 'GB/s'\nset grid y\nset style data linespoints\nset boxwidth 0.7\nset tics nomirror\n"
           "set key noenhanced\nset title noenhanced\nset style textbox opaque noborder margins 0.2,0.2\n",
           to);
     for (size_t i = 0; i < count; i++)
-        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, d->rows, &panels[i]);
+        (panels[i].shape == NULL ? draw_lines : draw_bars)(to, rows, &panels[i]);
     fputs("unset multiplot\n", to);
 }
 
+/* All of the text; false with errno set. */
+static bool send(int pipe, const char *text) {
+    for (size_t left = strlen(text); left > 0;) {
+        const ssize_t done = write(pipe, text, left);
+        if (done < 0 && errno != EINTR)
+            return false;
+        text += done > 0 ? done : 0;
+        left -= done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}
+
 /* gnuplot itself, without a shell in between; what it says on standard error is the user's to see. */
-static bool run_gnuplot(const void *context, size_t index, int file, char *why) {
+static bool run_gnuplot(const void *script, size_t index, int file, char *why) {
     int ends[2], status = -1;
     (void)index;
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -214,23 +219,19 @@ static bool run_gnuplot(const void *context, size_t index, int file, char *why) 
         return false;
     }
     if (child == 0) {
-        dup2(ends[0], STDIN_FILENO);
-        dup2(file, STDOUT_FILENO);
-        execlp("gnuplot", "gnuplot", "-", (char *)NULL);
+        if (dup2(ends[0], STDIN_FILENO) >= 0 && dup2(file, STDOUT_FILENO) >= 0)
+            execlp("gnuplot", "gnuplot", "-", (char *)NULL);
         _exit(127);
     }
     close(ends[0]);
-    FILE *to = fdopen(ends[1], "w");
     void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* its exit status tells more */
-    if (to != NULL) {
-        write_script(to, context);
-        fclose(to);
-    }
+    const bool sent = send(ends[1], script);
+    close(ends[1]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     signal(SIGPIPE, before);
     snprintf(why, FILES_MESSAGE, "gnuplot could not write it");
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return sent && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void plot_check(const char *path) {
@@ -239,6 +240,8 @@ void plot_check(const char *path) {
     const char *search = getenv("PATH");
     char *folders = strdup(search != NULL ? search : ""), *rest = NULL, name[4096];
     bool found = false;
+    if (folders == NULL)
+        fail("--plot: no memory");
     for (char *f = strtok_r(folders, ":", &rest); f != NULL && !found; f = strtok_r(NULL, ":", &rest))
         found = snprintf(name, sizeof name, "%s/gnuplot", f) < (int)sizeof name && access(name, X_OK) == 0;
     free(folders);
@@ -247,8 +250,14 @@ void plot_check(const char *path) {
 }
 
 void plot_write(const char *path, const json_t *rows, const char *device) {
-    const drawing d = {path, device, rows};
-    char message[FILES_MESSAGE];
-    if (!files_write(1, &path, run_gnuplot, &d, message))
+    char message[FILES_MESSAGE], *script = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&script, &bytes);
+    if (to != NULL)
+        write_script(to, path, rows, device);
+    if (to == NULL || ferror(to) || fclose(to) != 0 || script == NULL)
+        fail("--plot: no memory");
+    if (!files_write(1, &path, run_gnuplot, script, message))
         fail("--plot: %s", message);
+    free(script);
 }

@@ -27,8 +27,8 @@ static const char about[] =
     "planes, --axes 1,2,0 planes into a picture. A RANGE is FIRST:END, of which either may be left out; there is one "
     "an axis, the axes behind the last are kept whole.\n"
     "\n"
-    "OUT is written as .png or .npy by its name, else raw; - is standard output. No output file is ever left half "
-    "written.";
+    "OUT is written as .png or .npy by its name, else raw; - is standard output. Output files are replaced when all "
+    "are whole.";
 
 static const struct argp_option rearrange_options[] = {
     {"axes", KEY_AXES, "AXIS,AXIS...", 0, "The new order of the axes (as they are)", 0},
@@ -46,7 +46,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         state->child_inputs[1] = &r->backend;
         return 0;
     case KEY_AXES:
-        parse_axes(state, word, &r->axes);
+        parse_order(state, word, &r->axes);
         return 0;
     case KEY_FLIP:
         parse_axes(state, word, &r->flip);
@@ -113,24 +113,15 @@ static void reverse(gp_array *a, unsigned axis) {
     a->stride[axis] = -a->stride[axis];
 }
 
-static gp_array reorder(const request *r, gp_array a) {
-    unsigned order[GP_AXES];
-    if (r->axes.count != a.rank || r->axes.all)
-        fail("%s: --axes names %u axes, but there are %u", r->in, r->axes.count, a.rank);
-    (void)axes_mask(r->in, &r->axes, a.rank); /* which fails on one that is not there, or is twice */
-    for (unsigned i = 0; i < a.rank; i++)
-        order[i] = (unsigned)(r->axes.axis[i] < 0 ? r->axes.axis[i] + (long)a.rank : r->axes.axis[i]);
-    return gp_permuted(a, order);
-}
-
 int rearrange_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = rearrange_options, .parser = parse, .args_doc = "FILE", .doc = about, .children = children};
     request r = {0};
     array in;
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
-    array_read(r.in, &r.raw, false, &in);
+    read_arguments(&parser, argc, argv, 0, &r);
+    array_read(r.in, &r.raw, (reading){.copies = 1}, &in);
     gp_array from = array_bytes(&in);
     if (r.crop != NULL)
         crop(r.in, r.crop, &from);
@@ -138,8 +129,11 @@ int rearrange_main(int argc, char **argv) {
     for (unsigned axis = 0; axis < from.rank; axis++)
         if (flipped >> axis & 1)
             reverse(&from, axis);
-    if (r.axes.count > 0 || r.axes.all)
-        from = reorder(&r, from);
+    if (r.axes.count > 0) {
+        unsigned order[GP_AXES];
+        axes_order(r.in, &r.axes, from.rank, order);
+        from = gp_permuted(from, order);
+    }
     array out = in;
     out.fortran = false;
     memcpy(out.dims, from.extent, sizeof out.dims);

@@ -79,7 +79,11 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     }
 }
 
-static void compute(gp_context *context, reduced *r) {
+static void compute(gp_context *context, reduced *r, size_t held) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < r->count; i++)
+        bytes += gp_type_bytes((unsigned)r->result[i].to.type);
+    memory_check(r->path, held, r->outputs, bytes);
     for (size_t i = 0; i < r->count; i++)
         r->result[i].to.data = host_alloc(r->outputs, gp_type_bytes((unsigned)r->result[i].to.type));
     if (gp_reduce(context, &r->in, r->result, r->count) != GP_OK)
@@ -87,8 +91,11 @@ static void compute(gp_context *context, reduced *r) {
 }
 
 int reduce_main(int argc, char **argv) {
-    static const struct argp_child children[] = {
-        {&shape_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0},
+                                                 {&format_argp, 0, NULL, 0},
+                                                 {&backend_argp, 0, NULL, 0},
+                                                 {&memory_argp, 0, NULL, 0},
+                                                 {0}};
     static const struct argp parser = {
         .options = reduce_options, .parser = parse, .args_doc = "FILE", .doc = about, .children = children};
     static const gp_reduce_op usual[] = {GP_REDUCE_MEAN, GP_REDUCE_STDDEV, GP_REDUCE_MIN, GP_REDUCE_MAX};
@@ -97,15 +104,15 @@ int reduce_main(int argc, char **argv) {
     array in;
     for (size_t i = 0; i < 4; i++)
         asked.what.op[i] = usual[i];
-    argp_parse(&parser, argc, argv, 0, NULL, &asked);
-    array_read(asked.path, &asked.raw, false, &in);
+    read_arguments(&parser, argc, argv, 0, &asked);
+    array_read(asked.path, &asked.raw, (reading){0}, &in);
     if (!asked.has_axes)
         asked.what.axes = in.is_picture ? (axis_list){.axis = {0, 1}, .count = 2} : (axis_list){.all = true};
     reduced r = {.path = asked.path, .in = array_view(asked.path, &in), .count = asked.what.count};
     r.axes = axes_mask(asked.path, &asked.what.axes, r.in.rank);
     r.outputs = reduction_results(asked.path, &asked.what, &r.in, r.axes, r.result);
     gp_context *context = open_context(asked.backend);
-    compute(context, &r);
+    compute(context, &r, array_count(&in) * in.elem_bytes);
     if (gp_context_plan(context, &plan) == GP_OK)
         r.kernel = plan.kernel;
     if (asked.verbose)

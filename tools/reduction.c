@@ -52,19 +52,32 @@ void parse_ops(struct argp_state *state, const char *text, reduction *r) {
     }
 }
 
-void parse_axes(struct argp_state *state, const char *text, axis_list *axes) {
-    *axes = (axis_list){.all = strcmp(text, "all") == 0};
-    for (const char *at = text; !axes->all; at++) {
+/* False: it is no list. */
+static bool read_axes(const char *text, axis_list *axes) {
+    *axes = (axis_list){0};
+    for (const char *at = text;; at++) {
         char *end;
         errno = 0;
         const long axis = strtol(at, &end, 10);
         if (end == at || errno != 0 || (*end != ',' && *end != '\0') || axes->count == GP_AXES)
-            argp_error(state, "--axis is all or a list such as 0,2 of up to 8 axes, not '%s'", text);
+            return false;
         axes->axis[axes->count++] = axis;
         at = end;
         if (*at == '\0')
-            return;
+            return true;
     }
+}
+
+void parse_axes(struct argp_state *state, const char *text, axis_list *axes) {
+    if (strcmp(text, "all") == 0)
+        *axes = (axis_list){.all = true};
+    else if (!read_axes(text, axes))
+        argp_error(state, "axes are all or a list such as 0,2 of up to 8 axes, not '%s'", text);
+}
+
+void parse_order(struct argp_state *state, const char *text, axis_list *axes) {
+    if (!read_axes(text, axes))
+        argp_error(state, "--axes is a list such as 2,0,1 that names every axis, not '%s'", text);
 }
 
 gp_type parse_type(struct argp_state *state, const char *what, const char *text) {
@@ -85,6 +98,14 @@ unsigned axes_mask(const char *name, const axis_list *axes, unsigned rank) {
         mask |= 1u << axis;
     }
     return mask;
+}
+
+void axes_order(const char *name, const axis_list *axes, unsigned rank, unsigned order[GP_AXES]) {
+    if (axes->count != rank)
+        fail("%s: --axes names %u axes, but there are %u", name, axes->count, rank);
+    (void)axes_mask(name, axes, rank); /* fails on one that is not there, or is named twice */
+    for (unsigned i = 0; i < rank; i++)
+        order[i] = (unsigned)(axes->axis[i] < 0 ? axes->axis[i] + (long)rank : axes->axis[i]);
 }
 
 /* The first that the result may have of: the type asked for, the elements' (extremes, bits), u64 and s64, f64. */

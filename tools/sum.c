@@ -66,7 +66,8 @@ static void printable(const char *at, const char *end, char shown[24]) {
 }
 
 static int32_t *ints_from_text(const char *path, const char *text, size_t size, size_t *count) {
-    int32_t *ints = host_alloc(size / 2 + 1, sizeof *ints); /* "1 1 1": two bytes an int */
+    memory_check(path, size, size / 2 + 1, sizeof(int32_t)); /* "1 1 1": two bytes an int */
+    int32_t *ints = host_alloc(size / 2 + 1, sizeof *ints);
     size_t line = 1;
     for (const char *at = text, *end = text + size; at < end;) {
         if (isspace((unsigned char)*at)) {
@@ -136,7 +137,8 @@ static json_t *reduce_file(const request *r, gp_context *context, const char *pa
 }
 
 int sum_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&format_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&format_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = sum_options,
         .parser = parse,
@@ -150,9 +152,10 @@ int sum_main(int argc, char **argv) {
     static const column columns[] = {
         {.key = "file"}, {.key = "op"}, {.key = "value"}, {.key = "count"}, {.key = "kernel"}};
     request r = {.how = FORMAT_TEXT, .op_name = "sum"};
+    char room[SHOWN];
     size_t i;
     json_t *row, *rows = made(json_array());
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     gp_context *context = open_context(r.backend);
     for (int k = 0; k < r.paths; k++)
         json_array_append_new(rows, reduce_file(&r, context, r.path[k]));
@@ -168,7 +171,7 @@ int sum_main(int argc, char **argv) {
     else
         json_array_foreach(rows, i, row)
             printf("%lld  %s\n", (long long)json_integer_value(json_object_get(row, "value")),
-                   json_string_value(json_object_get(row, "file")));
+                   shown_on_terminal(json_string_value(json_object_get(row, "file")), room));
     json_decref(rows);
     return 0;
 }

@@ -2,13 +2,26 @@
 /* Results printed as JSON, CSV (RFC 4180 without its CR) or an aligned table, and JSON read back. */
 #include "table.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CELL 128
 
+static void *json_room(size_t bytes) {
+    void *room = malloc(bytes);
+    if (room == NULL)
+        fail("no memory for JSON");
+    return room;
+}
+
+void json_begin(void) {
+    json_set_alloc_funcs(json_room, free);
+}
+
 json_t *made(json_t *value) {
     if (value == NULL)
-        fail("no memory, or a name that is not UTF-8");
+        fail("a name that is not UTF-8 cannot be told");
     return value;
 }
 
@@ -20,7 +33,9 @@ json_t *document(void) {
 }
 
 static void dump(json_t *value, size_t digits) {
-    (void)json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)); /* a failure shows at the close */
+    const size_t ascii = isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0; /* no control character past ASCII either */
+    if (json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(digits) | ascii) != 0 && !ferror(stdout))
+        fail("JSON: the result could not be printed"); /* a lost write is told when all is closed */
     putchar('\n');
     json_decref(value);
 }
@@ -43,7 +58,9 @@ json_t *read_json(const char *path) {
     return root;
 }
 
-static void csv_text(const char *text) {
+static void csv_text(const char *data) {
+    char room[SHOWN];
+    const char *text = shown_on_terminal(data, room);
     if (strpbrk(text, ",\"\r\n") == NULL) {
         fputs(text, stdout);
         return;
@@ -87,9 +104,10 @@ void print_csv(const json_t *rows, size_t count, const column columns[]) {
 /* Cut off at CELL - 1 bytes. */
 static void text_cell(char text[CELL], const json_t *value, const column *c) {
     const char *unit = c->unit != NULL ? c->unit : "";
+    char room[SHOWN];
     text[0] = '\0';
     if (json_is_string(value))
-        snprintf(text, CELL, "%s", json_string_value(value));
+        snprintf(text, CELL, "%s", shown(json_string_value(value), room));
     else if (json_is_integer(value))
         snprintf(text, CELL, "%" JSON_INTEGER_FORMAT "%s", json_integer_value(value), unit);
     else if (json_is_real(value))

@@ -13,6 +13,9 @@ typedef struct column {
     const char *unit;    /* put behind a number in text; NULL: nothing */
 } column;
 
+/* From here on a lack of memory inside Jansson fails the program: none of its calls has to be asked for that. */
+void json_begin(void);
+
 /* A JSON value that could be had, or the program fails. Takes what json_pack() and its like return. */
 json_t *made(json_t *value);
 

@@ -33,7 +33,11 @@ void must(gp_status status);                  /* the library's own words */
 void *host_alloc(size_t count, size_t bytes); /* cleared; fails the program */
 void close_output(void);                      /* at exit: what was printed may still be refused, by a full disk say */
 
-/* ---- the terminal */
+/* ---- the terminal, which must obey nothing that stands in a file or a path: control characters become '?' */
+
+enum { SHOWN = 8192 }; /* bytes of the longest text, a path and words */
+const char *shown(const char *text, char room[SHOWN]);
+const char *shown_on_terminal(const char *text, char room[SHOWN]); /* elsewhere standard output gets it as it is */
 
 bool use_colour(void);                                      /* of standard output */
 unsigned screen_width(void);                                /* columns; 0: no terminal, lines are not broken */
@@ -41,16 +45,25 @@ void print_wrapped(unsigned indent, const char *text);      /* and a line's end;
 void progress(const char *what, size_t done, size_t total); /* a bar, if standard error is a terminal */
 void progress_clear(void);
 
+/* ---- the command line */
+
+void read_arguments(const struct argp *parser, int argc, char **argv, unsigned flags, void *request);
+
 /* ---- options that subcommands share, as argp children */
 
 typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV } format;
 extern const struct argp format_argp;  /* input: format * */
 extern const struct argp backend_argp; /* input: gp_backend * */
 extern const struct argp shape_argp;   /* input: raw_shape * */
+extern const struct argp memory_argp;  /* no input */
 
 typedef struct raw_shape {
     size_t rows, cols, elem_bytes; /* 0: not given */
 } raw_shape;
+
+/* Fails the program if what is held for the file, and `count` times `bytes` to come, is more than --memory allows. */
+void memory_check(const char *path, size_t held, size_t count, size_t bytes);
+size_t memory_grown(const char *path, size_t room); /* the next size of what holds a file of unknown length */
 
 gp_context *open_context(gp_backend backend);
 void tell_plan(const gp_context *context); /* the last call's, on standard error */

@@ -38,7 +38,8 @@ static error_t parse(int key, char *word, struct argp_state *state) {
 }
 
 int transpose_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = transpose_options,
         .parser = parse,
@@ -46,12 +47,12 @@ int transpose_main(int argc, char **argv) {
         .doc = "Swap rows and columns.\v"
                "IN is a PNG, an .npy file of elements of any size (of more than two axes the first two are swapped), "
                "or raw elements with --shape and --elem. OUT is written as .png or .npy by its name, else raw; - is "
-               "standard output. No output file is ever left half written.",
+               "standard output. Output files are replaced when all are whole.",
         .children = children};
     request r = {0};
     array in;
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
-    array_read(r.in, &r.raw, false, &in);
+    read_arguments(&parser, argc, argv, 0, &r);
+    array_read(r.in, &r.raw, (reading){.copies = 1}, &in);
     array_check_order(r.in, &in);
     if (in.n_dims < 2)
         fail("%s: has %u axes; a transpose needs two", r.in, in.n_dims);

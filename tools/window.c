@@ -57,6 +57,7 @@ static void check_box(request *r, struct argp_state *state) {
 
 static error_t parse(int key, char *word, struct argp_state *state) {
     request *r = state->input;
+    char room[SHOWN];
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
@@ -101,7 +102,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         if (r->values == 's')
             for (size_t i = 0; i < r->outs; i++)
                 if (ends_in(r->out[i], ".png"))
-                    argp_error(state, "sums do not fit in a picture: %s", r->out[i]);
+                    argp_error(state, "sums do not fit in a picture: %s", shown(r->out[i], room));
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -187,7 +188,8 @@ static void compute(const request *r, const array *in, int32_t *image, bool mean
 }
 
 int window_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = window_options,
         .parser = parse,
@@ -199,16 +201,16 @@ int window_main(int argc, char **argv) {
                "raw, - is standard output; or .png, rounded to 0..255. With --border none, elements whose window "
                "leaves the row are 0.\n"
                "With --size IN may be of any type up to 32 bits and f32, f16; a picture keeps its channels. Extremes "
-               "have IN's type, all else is float32. No output file is ever left half written.",
+               "have IN's type, all else is float32. Output files are replaced when all are whole.",
         .children = children};
     request r = {.border = GP_BORDER_REFLECT_101};
     array in, out[OUTPUTS];
-    argp_parse(&parser, argc, argv, 0, NULL, &r);
+    read_arguments(&parser, argc, argv, 0, &r);
     if (r.box[0] > 0) {
         window_box(&(box_request){r.backend, r.raw, r.box[0], r.box[1], r.border, r.what, r.verbose, r.in, r.out});
         return 0;
     }
-    array_read(r.in, &r.raw, true, &in);
+    array_read(r.in, &r.raw, (reading){.grey = true, .bytes = sizeof(int32_t) + OUTPUTS * sizeof(float)}, &in);
     int32_t *image = array_to_ints(r.in, &in);
     const size_t count = array_count(&in);
     const bool mean = r.values == 'm' || (r.values == 0 && ends_in(r.out[0], ".png"));

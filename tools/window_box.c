@@ -54,7 +54,7 @@ static gp_window_shape shape_of(const box_request *r, const array *in, unsigned 
 void window_box(const box_request *r) {
     array in, out[WINDOW_OUTPUTS];
     gp_result result[WINDOW_OUTPUTS];
-    array_read(r->in, &r->raw, false, &in);
+    array_read(r->in, &r->raw, (reading){.bytes = r->what.count * sizeof(float)}, &in);
     const gp_array view = array_view(r->in, &in);
     const gp_window_shape shape = shape_of(r, &in, view.rank);
     const size_t count = array_count(&in);

@@ -46,12 +46,14 @@ void csv_read(const csv_wish *wish, char device[CSV_DEVICE]) {
     if (from == NULL)
         fail("%s: %s", wish->path, strerror(errno));
     if (getline(&record, &size, from) < 0)
-        fail("%s: nothing in it", wish->path);
+        fail("%s: %s", wish->path, feof(from) ? "nothing in it" : strerror(errno));
     find_columns(wish, record, where);
     for (size_t number = 2; getline(&record, &size, from) >= 0; number++) {
         if (record[0] == '#') {
-            if (number == 2)
-                snprintf(device, CSV_DEVICE, "%.*s", (int)strcspn(record + 2, ",\r\n"), record + 2);
+            const char *name = record + 1 + strspn(record + 1, " ");
+            const size_t length = strcspn(name, ",\r\n");
+            if (number == 2 && length > 0)
+                snprintf(device, CSV_DEVICE, "%.*s", (int)length, name);
             continue;
         }
         const size_t count = cut(record, fields);
@@ -62,6 +64,8 @@ void csv_read(const csv_wish *wish, char device[CSV_DEVICE]) {
         }
         wish->take(wish->user, text);
     }
+    if (!feof(from))
+        fail("%s: %s", wish->path, strerror(errno));
     free(record);
     fclose(from);
 }

@@ -2,6 +2,7 @@
 """What test_tool.sh leaves to Python: terminals, .npy and PNG files, the bench's numbers. Standard library alone."""
 import array
 import csv
+import json
 import math
 import os
 import pty
@@ -16,7 +17,7 @@ import zlib
 from npy_files import npy, read_npy
 
 
-def on_terminal(command, **environment):
+def on_terminal(command, status=0, **environment):
     """Output of a command whose standard output and error are a terminal of 80 columns."""
     variables = dict(os.environ, TERM="xterm", **environment)
     main, side = pty.openpty()
@@ -35,8 +36,32 @@ def on_terminal(command, **environment):
         if not piece:
             break
         text += piece
-    assert child.wait() == 0, text
-    return text.decode()
+    assert child.wait() == status, text
+    return text.decode(errors="surrogateescape")
+
+
+def obeyed(tool):
+    """Of control characters in files and paths none reaches a terminal; what is no terminal gets them as they are."""
+    evil = "\x1b[31mred\x07\x7f\u009b31m\u0085\u00e9"
+    with open("evil.json", "w") as file:
+        file.write(json.dumps({"name": evil, **dict.fromkeys(("threads_per_sm", "regs_per_sm", "smem_per_sm", "blocks_per_sm"), 2048)}))
+    path, lone = (evil + ".txt").encode(), b"\xc2\xa0\x9b31m\xe2\x82\xac.txt"
+    for name in path, lone:
+        with open(name, "wb") as file:
+            file.write(b"7")
+    missing = b"not " + path
+    for status, *words in ((0, tool, "explain", "block", "64", "--device", "evil.json"), (0, tool, "sum", path), (0, tool, "sum", lone),
+                           *((0, tool, "sum", path, "--format", how) for how in ("csv", "json")), (1, tool, "sum", missing),
+                           (1, tool, "explain", "reduce", "9", "--device", missing), (2, tool, path),
+                           (2, tool, "window", "--values", "sum", path, path + b".png")):
+        text = on_terminal(words, status, NO_COLOR="1")
+        text = text.replace("\x7f", "") if "json" in words else text  # JSON has it as it is, and no terminal heeds it
+        found = re.search("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\udc80-\udc9f]", text)
+        assert found is None and ("red" in text or "31m" in text), (words, text)
+    assert "\u00a0?31m\u20ac.txt" in on_terminal([tool, "sum", lone]), "what is no control character was changed"
+    for how, want in (("text", b"7  " + path), ("csv", path + b",sum,")):
+        assert want in subprocess.check_output([tool, "sum", path, "--format", how])
+    assert json.loads(subprocess.check_output([tool, "sum", path, "--format", "json"]))["results"][0]["file"] == evil + ".txt"
 
 
 def test_terminal(tool):
@@ -58,6 +83,7 @@ def test_terminal(tool):
         assert ("\x1b[1m" in coloured) == (words.split()[0] != "info" and "block" not in words), words
         assert ("%" in plain) == words.startswith("bench"), f"{words}: progress bar"
     os.environ.update(variables)
+    obeyed(tool)
 
 
 def run(tool, *words):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the command gpuprim as its users do, with good and bad arguments and files. No GPU is needed, none is used.
-# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|window|bench
+# Usage: test_tool.sh <gpuprim> <source tree> look|files|reduce|window|bench|refusals
+#        test_tool.sh <gpuprim> <source tree> faults <library to preload> [all]
 set -euo pipefail
 
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -365,6 +366,12 @@ EOF
     refused 1 'line 4: no who' "$tool" bench --from spoilt.csv --plot none.svg
     sed "3s/sum of int32/a'; b/" curves.csv >spoilt.csv
     refused 1 'lines[0] is no line' "$tool" bench --from spoilt.csv --plot none.svg
+    printf 'op,who,role,n,rows,cols,window,gbps,series\n#' >spoilt.csv # a comment without a name of a device
+    refused 1 'no line is of such groups' "$tool" bench --from spoilt.csv --plot none.svg
+    # Each line is looked at once: compared in pairs, these take minutes.
+    seq 20000 | sed 's/.*/sum,"ours",ours,"x",&,0,0,0,1.50,,"sum of int32"/' | cat <(head -n 2 curves.csv) - >long.csv
+    refused 0 '' timeout 100 "$tool" bench --from long.csv --plot curves.svg
+    grep -qx '20000 1.5' commands || fail "not all of a long run is drawn"
     : >spoilt.csv
     refused 1 'nothing in it' "$tool" bench --from spoilt.csv --plot none.svg
     refused 1 'missing.csv: No such file' "$tool" bench --from missing.csv --plot none.svg
@@ -383,15 +390,10 @@ test_reduce() {
     done
 }
 
-test_window() {
-    python3 "$here/test_tool_window.py" "$tool" "$tree"
-}
-
+command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
 case ${3:-} in
-look | files | reduce | window | bench)
-    command -v python3 >/dev/null || { echo "Skipped: no python3 to judge what is printed"; exit 77; }
-    "test_$3"
-    ;;
+look | files | reduce | bench) "test_$3" ;;
+window | refusals | faults) python3 "$here/test_tool_$3.py" "$tool" "$tree" "${@:4}" ;;
 *) fail "unknown area '${3:-}'" ;;
 esac
 echo "$checks checks passed"
