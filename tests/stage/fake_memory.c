@@ -1,7 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays on the made-up GPUs: see fake_memory.h. */
+/* Streams and arrays on the made-up GPUs: see fake_memory.h. */
 #include "fake_memory.h"
+#include "../cases.h"
 #include "../check.h"
+
+cudaStream_t fake_stream[FAKE_STREAMS];
+
+int fake_open_streams(void **state) {
+    (void)state;
+    fake_streams_be_late(cases_seed());
+    const cudaError_t waiting = cudaStreamCreateWithFlags(&fake_stream[1], cudaStreamDefault),
+                      apart = cudaStreamCreateWithFlags(&fake_stream[2], cudaStreamNonBlocking);
+    return waiting == cudaSuccess && apart == cudaSuccess ? 0 : -1;
+}
+
+int fake_close_streams(void **state) {
+    (void)state;
+    (void)cudaStreamDestroy(fake_stream[1]);
+    (void)cudaStreamDestroy(fake_stream[2]);
+    return fake_cuda_is_clean() ? 0 : -1;
+}
 
 unsigned char *fake_memory_make(gp_context *context, fake_kind kind, size_t bytes) {
     void *memory = NULL;

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of each kind of memory, whose contents come by the stream that a call is to wait for. */
+/* What a test on late streams works with: streams, and arrays whose contents come by the stream. */
 #ifndef TESTS_FAKE_MEMORY_H
 #define TESTS_FAKE_MEMORY_H
 
 #include "fake_cuda.h"
 #include "gpuprim/gpuprim.h"
+
+/* The default stream, one that waits for it, one that does not. */
+#define FAKE_STREAMS 3
+extern cudaStream_t fake_stream[FAKE_STREAMS];
+
+/* Before and after a program's tests: makes the streams, which are late from then on; destroys them, and looks
+   whether all is clean. */
+int fake_open_streams(void **state);
+int fake_close_streams(void **state);
 
 typedef enum fake_kind { FAKE_PAGEABLE, FAKE_PINNED, FAKE_DEVICE, FAKE_KINDS } fake_kind;
 

@@ -110,6 +110,7 @@ gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const 
                 .plan = *plan,
                 .problem = *problem};
     assert_non_null(plan->row);
+    GP_CUDA(fake_cuda_outcome("cudaLaunchKernelExC"));
     if (problem->pass != NULL)
         k.pass = *problem->pass;
     if (problem->move != NULL)

@@ -16,7 +16,6 @@
 #define SCRIBBLE 0x77
 
 static gp_context *context;
-static cudaStream_t streams[3]; /* the default one, one that waits for it, one that does not */
 static uint64_t luck;
 
 static uint64_t draw(uint64_t below) {
@@ -29,23 +28,6 @@ static gp_context *open_context(gp_backend backend) {
     gp_context *made = NULL;
     assert_int_equal(gp_context_create(&made, &options), GP_OK);
     return made;
-}
-
-static int open_streams(void **state) {
-    (void)state;
-    luck = cases_seed();
-    fake_streams_be_late(luck);
-    const cudaError_t blocking = cudaStreamCreateWithFlags(&streams[1], cudaStreamDefault),
-                      apart = cudaStreamCreateWithFlags(&streams[2], cudaStreamNonBlocking);
-    return blocking == cudaSuccess && apart == cudaSuccess ? 0 : -1;
-}
-
-static int close_streams(void **state) {
-    (void)state;
-    return cudaStreamDestroy(streams[1]) == cudaSuccess && cudaStreamDestroy(streams[2]) == cudaSuccess &&
-                   fake_cuda_is_clean()
-               ? 0
-               : -1;
 }
 
 /* ---- one call ---- */
@@ -103,7 +85,7 @@ static void make_call(call *c) {
                 .rows = 1 + draw(300),
                 .cols = 1 + draw(600),
                 .window = 1 + draw(9),
-                .stream = streams[draw(COUNT(streams))]};
+                .stream = fake_stream[draw(FAKE_STREAMS)]};
     static const size_t elements[] = {1, 3, 4, 8};
     c->elem_bytes = c->operation == 2 ? elements[draw(COUNT(elements))] : 4;
     c->in_place = c->operation == 2 && draw(3) == 0;
@@ -254,6 +236,7 @@ static void failures(void **state) {
 }
 
 int main(void) {
+    luck = cases_seed();
     const struct CMUnitTest tests[] = {cmocka_unit_test(pieces), cmocka_unit_test(failures)};
-    return cmocka_run_group_tests(tests, open_streams, close_streams);
+    return cmocka_run_group_tests(tests, fake_open_streams, fake_close_streams);
 }
