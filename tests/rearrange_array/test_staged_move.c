@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rearrangements of host data on a made-up GPU: which bytes are copied, and what lies between elements of the output.
- * Moves are computed by the processor's reference row. Link as fake_cuda.h says, with fake_pieces.c.
+ * Rearrangements of host data on a made-up GPU: which bytes are copied, what lies between elements of the output,
+ * what is waited for. Moves are computed by the processor's reference row. Link as fake_cuda.h says, with
+ * fake_pieces.c.
  */
 #include "../cases.h"
 #include "../check.h"
-#include "../stage/fake_cuda.h"
+#include "../stage/fake_memory.h"
+#include "../stage/fake_pieces.h"
 #include "random_move.h"
 
 #define CALLS 4000
@@ -15,61 +17,61 @@ static gp_context *context;
 static int open_context(void **state) {
     (void)state;
     gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 2};
-    cases_seed();
+    fake_streams_be_late(cases_seed());
     return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
 }
 
 static int close_context(void **state) {
     (void)state;
     gp_context_destroy(context);
-    return fake.live == 0 && fake.out_of_bounds == 0 && fake.current == 0 ? 0 : -1;
+    return fake_cuda_is_clean() ? 0 : -1;
 }
 
-/* On the device, whose memory is the host's here, or with the host. */
-static unsigned char *memory_of(bool device, size_t bytes) {
-    void *memory = NULL;
-    if (!device)
-        return malloc(bytes + 1);
-    assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes + 1, &memory), GP_OK);
-    return memory;
+static unsigned char *drawn_bytes(size_t bytes, uint64_t seed) {
+    unsigned char *drawn = malloc(bytes + 1);
+    assert_non_null(drawn);
+    cases_fill_bytes(drawn, bytes, cases_seed() + seed);
+    return drawn;
 }
 
-static void give_back(bool device, unsigned char *memory) {
-    if (device)
-        assert_int_equal(gp_free(context, memory), GP_OK);
-    else
-        free(memory);
-}
-
-/* places, bits: in, out are device memory. */
-static void run_one(const random_move *move, unsigned places) {
-    const size_t bytes = move->out.bytes;
-    unsigned char *out = memory_of(places & 2, bytes),
-                  *in = move->in_place ? out : memory_of(places & 1, move->in.bytes);
-    unsigned char *wanted = malloc(bytes + 1), *before = malloc(move->in.bytes + 1);
-    uint64_t draws = cases_seed();
-    for (size_t i = 0; i < bytes; i++)
-        out[i] = (unsigned char)cases_random(&draws);
-    for (size_t i = 0; i < move->in.bytes && !move->in_place; i++)
-        in[i] = (unsigned char)cases_random(&draws);
-    memcpy(wanted, out, bytes);
-    memcpy(before, in, move->in.bytes);
-    random_move_oracle(move, before, wanted);
-    const gp_array from = random_move_in(move, in), to = random_move_out(move, out);
-    gp_status status = gp_rearrange(context, &from, &to);
-    if (status == GP_OK)
-        status = gp_context_synchronize(context);
-    if ((status == GP_ERR_UNSUPPORTED || status == GP_ERR_NO_KERNEL) && move->may_refuse)
-        memcpy(wanted, before, bytes);
-    else if (status != GP_OK)
-        fail_msg("%s, places %u: status %d: %s", move->label, places, (int)status, gp_last_error());
-    if (memcmp(out, wanted, bytes) != 0 || (!move->in_place && memcmp(in, before, move->in.bytes) != 0))
-        fail_msg("%s, places %u: other bytes", move->label, places);
-    assert_int_equal(fake.out_of_bounds, 0);
-    give_back(places & 2, out);
+/*
+ * A call with host memory on one side returns when the output is there, and has no more use for the input; one on the
+ * device alone may still be under way. One that moves nothing, as all elements are in their places, waits for
+ * nothing.
+ */
+static void run_one(const random_move *move, size_t turn) {
+    const fake_kind to = turn % FAKE_KINDS, from = move->in_place ? to : turn / FAKE_KINDS % FAKE_KINDS;
+    const size_t bytes = move->out.bytes, pieces = fake_pieces;
+    unsigned char *out = fake_memory_make(context, to, bytes),
+                  *in = move->in_place ? out : fake_memory_make(context, from, move->in.bytes);
+    unsigned char *start = drawn_bytes(bytes, 0), *wanted = drawn_bytes(bytes, 0),
+                  *before = drawn_bytes(move->in.bytes, !move->in_place);
+    fake_memory_fill(to, out, start, bytes, NULL);
     if (!move->in_place)
-        give_back(places & 1, in);
+        fake_memory_fill(from, in, before, move->in.bytes, NULL);
+    random_move_oracle(move, before, wanted);
+    const gp_array in_view = random_move_in(move, in), out_view = random_move_out(move, out);
+    gp_status status = gp_rearrange(context, &in_view, &out_view);
+    const bool refused = (status == GP_ERR_UNSUPPORTED || status == GP_ERR_NO_KERNEL) && move->may_refuse;
+    if (refused)
+        memcpy(wanted, before, bytes);
+    const bool idle = fake_pieces == pieces;
+    if (refused || (status == GP_OK && (idle || (from == FAKE_DEVICE && to == FAKE_DEVICE))))
+        status = gp_context_synchronize(context);
+    if (status != GP_OK)
+        fail_msg("%s, places %d %d: status %d: %s", move->label, from, to, (int)status, gp_last_error());
+    if (!move->in_place && memcmp(in, before, move->in.bytes) != 0)
+        fail_msg("%s, places %d %d: another input", move->label, from, to);
+    if (!move->in_place)
+        memset(in, 0, move->in.bytes);
+    if (memcmp(out, wanted, bytes) != 0)
+        fail_msg("%s, places %d %d: other bytes", move->label, from, to);
+    assert_true(fake.out_of_bounds == 0 && fake.too_early == 0);
+    fake_memory_free(context, to, out);
+    if (!move->in_place)
+        fake_memory_free(context, from, in);
     free(wanted);
+    free(start);
     free(before);
 }
 
@@ -78,7 +80,7 @@ static void random_views(void **state) {
     for (size_t i = 0; i < CALLS; i++) {
         random_move move;
         random_move_make(&move, cases_seed() + i, i % 50 == 0 ? 20000 : i % 5 == 0 ? 1000 : 100);
-        run_one(&move, (unsigned)(i % 4));
+        run_one(&move, i);
     }
     printf("cases: %d calls, %zu computed\n", CALLS, fake_pieces);
 }
@@ -98,6 +100,7 @@ static void no_memory_is_said_in_words(void **state) {
             assert_int_equal(status, GP_ERR_MEMORY);
         fake_cuda_arm(0, cudaSuccess, false);
         fake.current = 0; /* the call that puts it back may be the one that fails */
+        assert_true(fake_streams_are_idle());
         if (!failed) {
             assert_int_equal(status, GP_OK);
             return;

@@ -9,6 +9,7 @@
 fake_cuda fake = {.devices = 2, .driver = CUDART_VERSION};
 
 #define MEMORIES 256
+#define POISON 0xdb
 #define POISONED 65536 /* bytes at the start of new memory that are not left as malloc gives them */
 
 static struct {
@@ -16,6 +17,7 @@ static struct {
     size_t bytes;
     enum cudaMemoryType type;
     int device;
+    bool freed; /* while work was left on some stream: it stays, poisoned, until none is */
 } memories[MEMORIES];
 
 void fake_cuda_arm(unsigned k, cudaError_t code, bool for_good) {
@@ -44,24 +46,37 @@ cudaError_t fake_cuda_outcome(const char *name) {
     return now ? fake.code : cudaSuccess;
 }
 
-#define FAIL_OR(name)                                   \
-    do {                                                \
-        cudaError_t outcome_ = fake_cuda_outcome(name); \
-        if (outcome_ != cudaSuccess)                    \
-            return outcome_;                            \
-    } while (0)
+/* Work that reads memory after it was freed gets poison; work that writes there is found out here. */
+static void bury(void) {
+    for (size_t i = 0; i < MEMORIES && fake_streams_are_idle(); i++) {
+        unsigned char *start = memories[i].start;
+        if (!start || !memories[i].freed)
+            continue;
+        fake.too_early += start[0] != POISON || memcmp(start, start + 1, memories[i].bytes - 1) != 0;
+        free(start);
+        memories[i].start = NULL;
+    }
+}
+
+bool fake_cuda_is_clean(void) {
+    bury();
+    return fake_streams_are_idle() && fake.live == 0 && fake.out_of_bounds == 0 && fake.too_early == 0 &&
+           fake.current == 0;
+}
 
 static cudaError_t make_memory(void **out, size_t bytes, enum cudaMemoryType type) {
+    bury();
     for (size_t i = 0; i < MEMORIES; i++) {
         if (memories[i].start)
             continue;
         memories[i].start = aligned_alloc(256, (bytes + 255) / 256 * 256);
         if (!memories[i].start)
             return cudaErrorMemoryAllocation;
-        memset(memories[i].start, 0xdb, bytes < POISONED ? bytes : POISONED);
+        memset(memories[i].start, POISON, bytes < POISONED ? bytes : POISONED);
         memories[i].bytes = bytes;
         memories[i].type = type;
         memories[i].device = fake.current;
+        memories[i].freed = false;
         *out = memories[i].start;
         fake.live++;
         return cudaSuccess;
@@ -73,7 +88,8 @@ static cudaError_t make_memory(void **out, size_t bytes, enum cudaMemoryType typ
 static size_t find(const void *pointer) {
     const unsigned char *at = pointer;
     for (size_t i = 0; i < MEMORIES; i++)
-        if (memories[i].start && at >= memories[i].start && at < memories[i].start + memories[i].bytes)
+        if (memories[i].start && !memories[i].freed && at >= memories[i].start &&
+            at < memories[i].start + memories[i].bytes)
             return i;
     return MEMORIES;
 }
@@ -96,9 +112,14 @@ static cudaError_t free_memory(void *pointer, enum cudaMemoryType type) {
     size_t i = find(pointer);
     if (i == MEMORIES || memories[i].start != pointer || memories[i].type != type)
         return cudaErrorInvalidValue;
-    free(memories[i].start);
-    memories[i].start = NULL;
     fake.live--;
+    if (fake_streams_are_idle()) {
+        free(memories[i].start);
+        memories[i].start = NULL;
+    } else {
+        memset(memories[i].start, POISON, memories[i].bytes);
+        memories[i].freed = true;
+    }
     return cudaSuccess;
 }
 
@@ -106,23 +127,10 @@ void fake_cuda_unpin(void *memory) {
     assert_int_equal(free_memory(memory, cudaMemoryTypeHost), cudaSuccess);
 }
 
-static void check_bounds(const void *pointer, size_t bytes) {
+void fake_cuda_check_bounds(const void *pointer, size_t bytes) {
     size_t i = find(pointer);
     if (i < MEMORIES && (size_t)((const unsigned char *)pointer - memories[i].start) + bytes > memories[i].bytes)
         fake.out_of_bounds++;
-}
-
-static void *make_handle(void) {
-    void *handle = malloc(1);
-    assert_non_null(handle);
-    fake.live++;
-    return handle;
-}
-
-static void destroy_handle(void *handle) {
-    assert_non_null(handle);
-    free(handle);
-    fake.live--;
 }
 
 cudaError_t __wrap_cudaDriverGetVersion(int *version) {
@@ -218,61 +226,6 @@ cudaError_t __wrap_cudaPointerGetAttributes(struct cudaPointerAttributes *attrib
     return cudaSuccess;
 }
 
-cudaError_t __wrap_cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    FAIL_OR("cudaMemsetAsync");
-    check_bounds(to, bytes);
-    memset(to, value, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                                   cudaStream_t stream) {
-    (void)kind, (void)stream;
-    FAIL_OR("cudaMemcpyAsync");
-    check_bounds(to, bytes);
-    check_bounds(from, bytes);
-    memcpy(to, from, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t __wrap_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    (void)kind, (void)stream;
-    FAIL_OR("cudaMemcpy2DAsync");
-    if (width > to_pitch || width > from_pitch)
-        return cudaErrorInvalidPitchValue;
-    check_bounds(to, (height - 1) * to_pitch + width);
-    check_bounds(from, (height - 1) * from_pitch + width);
-    for (size_t row = 0; row < height; row++)
-        memcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
-    return cudaSuccess;
-}
-
-cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
-    (void)flags;
-    FAIL_OR("cudaStreamCreateWithFlags");
-    *stream = make_handle();
-    return cudaSuccess;
-}
-
-cudaError_t __wrap_cudaStreamDestroy(cudaStream_t stream) {
-    destroy_handle(stream);
-    return fake_cuda_outcome("cudaStreamDestroy");
-}
-
-cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
-    (void)stream;
-    fake.waits++;
-    fake.busy = false;
-    return fake_cuda_outcome("cudaStreamSynchronize");
-}
-
-cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-    (void)stream, (void)event, (void)flags;
-    return fake_cuda_outcome("cudaStreamWaitEvent");
-}
-
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
     (void)stream;
     FAIL_OR("cudaStreamIsCapturing");
@@ -290,28 +243,6 @@ cudaError_t __wrap_cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMod
     FAIL_OR("cudaThreadExchangeStreamCaptureMode");
     *mode = fake_cuda_exchange_mode(*mode);
     return cudaSuccess;
-}
-
-cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
-    (void)flags;
-    FAIL_OR("cudaEventCreateWithFlags");
-    *event = make_handle();
-    return cudaSuccess;
-}
-
-cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
-    destroy_handle(event);
-    return fake_cuda_outcome("cudaEventDestroy");
-}
-
-cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    (void)event, (void)stream;
-    return fake_cuda_outcome("cudaEventRecord");
-}
-
-cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
-    (void)event;
-    return fake_cuda_outcome("cudaEventQuery");
 }
 
 cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
@@ -355,7 +286,7 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
             const struct cudaAccessPolicyWindow *window = &config->attrs[i].val.accessPolicyWindow;
             assert_in_range(window->num_bytes, 1, 134217728);
             assert_true(find(window->base_ptr) < MEMORIES);
-            check_bounds(window->base_ptr, window->num_bytes);
+            fake_cuda_check_bounds(window->base_ptr, window->num_bytes);
             fake.windows++;
         }
     fake.launches++;

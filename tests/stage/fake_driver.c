@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The made-up GPUs' driver: the functions that the library looks up by name. Its codes are the run time's. */
 #include "../check.h"
-#include "fake_cuda.h"
+#include "fake_streams.h"
 
 #include <cuda.h>
 
@@ -36,13 +36,13 @@ static CUresult pointer_attributes(unsigned count, CUpointer_attribute *attribut
 }
 
 static CUresult stream_wait(CUstream stream) {
-    (void)stream;
     const CUresult result = outcome("cuStreamSynchronize");
     if (fake.mode != cudaStreamCaptureModeRelaxed || fake.capturing)
         fail_msg("a wait that would spoil a capture");
     if (result == CUDA_SUCCESS) {
         fake.waits++;
         fake.busy = false;
+        fake_stream_finish(stream);
     }
     return result;
 }

@@ -1,19 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The made-up GPU's kernels: see fake_cuda.h. Link with --wrap=gp_gpu_enqueue. */
+/*
+ * The made-up GPU's kernels, see fake_cuda.h, and how finely calls on host data are cut. Link with --wrap= of
+ * gp_gpu_enqueue, gp_split_target and gp_box_next.
+ */
+#include "fake_pieces.h"
 #include "../../src/device/gpu.h"
 #include "../../src/host/rearrange_array/cpu.h"
 #include "../../src/host/reduce_array/cpu.h"
+#include "../../src/host/split.h"
 #include "../../src/host/window_array/cpu.h"
 #include "../check.h"
 #include "../oracle.h"
-#include "fake_cuda.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "fake_streams.h"
 
 gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+size_t __wrap_gp_split_target(uint64_t bytes, size_t most);
+size_t __real_gp_split_target(uint64_t bytes, size_t most);
+bool __wrap_gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part);
+bool __real_gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part);
 
 size_t fake_pieces;
+fake_sizes fake_cut;
+
+size_t __wrap_gp_split_target(uint64_t bytes, size_t most) {
+    return fake_cut.piece > 0 ? fake_cut.piece : __real_gp_split_target(bytes, most);
+}
+
+bool __wrap_gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part) {
+    return __real_gp_box_next(box, fake_cut.chunk > 0 ? gp_least(limit, fake_cut.chunk) : limit, at, part);
+}
+
+/* All that a kernel gets, by value. */
+typedef struct kernel {
+    gp_slot *slot;
+    uint32_t sequence;
+    uint64_t *workspace;
+    gp_plan plan;
+    gp_problem problem;
+    gp_pass pass;
+    gp_move move;
+    gp_window_box box;
+} kernel;
 
 static void window_piece(const gp_problem *p) {
     size_t first, end;
@@ -33,27 +60,65 @@ static void transpose_piece(const gp_problem *p) {
     free(copy);
 }
 
+/* Computed by one thread, which needs nothing of a context. */
+static gp_status compute(kernel *k) {
+    static gp_context none;
+    gp_problem *p = &k->problem;
+    p->pass = &k->pass;
+    p->move = &k->move;
+    p->box = &k->box;
+    k->plan.tiling.blocks = 1;
+    if (p->primitive == &gp_primitive_reduce)
+        return oracle_reduce(p->reduce, p->in, p->n, p->result);
+    if (p->primitive == &gp_primitive_reduce_array)
+        return gp_launch_reduce_array_cpu(&none, &k->plan, p);
+    if (p->primitive == &gp_primitive_rearrange_array)
+        return gp_launch_rearrange_array_cpu(&none, &k->plan, p);
+    if (p->primitive == &gp_primitive_window_array)
+        return gp_launch_window_array_cpu(&none, &k->plan, p);
+    if (p->primitive == &gp_primitive_window)
+        window_piece(p);
+    else
+        transpose_piece(p);
+    return GP_OK;
+}
+
+/* Kernels of two streams may run at the same time, but not in one workspace, in which all is 0 between them. */
+#define IN_USE 1
+
+static void begin(void *argument) {
+    const kernel *k = argument;
+    fake.too_early += *k->workspace != 0;
+    *k->workspace = IN_USE;
+}
+
+static void end(void *argument) {
+    kernel *k = argument;
+    const gp_status status = compute(k);
+    assert_true(status == GP_OK || status == GP_ERR_OVERFLOW);
+    k->slot->overflow |= status == GP_ERR_OVERFLOW;
+    k->slot->done = k->sequence;
+    fake.too_early += *k->workspace != IN_USE;
+    *k->workspace = 0;
+}
+
 gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    assert_ptr_equal(context->gpu->stream, NULL);
+    const gp_gpu *gpu = context->gpu;
+    kernel k = {.slot = gpu->slot,
+                .sequence = gpu->sequence,
+                .workspace = gpu->workspace,
+                .plan = *plan,
+                .problem = *problem};
     assert_non_null(plan->row);
+    GP_CUDA(fake_cuda_outcome("cudaLaunchKernelExC"));
+    if (problem->pass != NULL)
+        k.pass = *problem->pass;
+    if (problem->move != NULL)
+        k.move = *problem->move;
+    if (problem->box != NULL)
+        k.box = *problem->box;
     fake_pieces++;
-    if (problem->primitive == &gp_primitive_reduce) {
-        gp_status status = oracle_reduce(problem->reduce, problem->in, problem->n, problem->result);
-        context->gpu->slot->overflow = status == GP_ERR_OVERFLOW;
-        context->gpu->slot->done = context->gpu->sequence;
-    } else if (problem->primitive == &gp_primitive_reduce_array) {
-        const gp_status status = gp_launch_reduce_array_cpu(context, plan, problem);
-        context->gpu->slot->overflow |= status == GP_ERR_OVERFLOW;
-        context->gpu->slot->done = context->gpu->sequence;
-    } else if (problem->primitive == &gp_primitive_rearrange_array) {
-        return gp_launch_rearrange_array_cpu(context, plan, problem);
-    } else if (problem->primitive == &gp_primitive_window_array) {
-        (void)gp_launch_window_array_cpu(context, plan, problem);
-        context->gpu->slot->done = context->gpu->sequence;
-    } else if (problem->primitive == &gp_primitive_window) {
-        window_piece(problem);
-    } else {
-        transpose_piece(problem);
-    }
+    fake_stream_give(gpu->stream, begin, &k, sizeof k);
+    fake_stream_give(gpu->stream, end, &k, sizeof k);
     return GP_OK;
 }

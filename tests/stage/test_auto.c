@@ -6,6 +6,7 @@
 #include "../cases.h"
 #include "../check.h"
 #include "fake_cuda.h"
+#include "fake_pieces.h"
 
 #include <string.h>
 
@@ -144,5 +145,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_places_in_any_order),
                                        cmocka_unit_test(capture_does_not_move_a_call),
                                        cmocka_unit_test(memory_is_of_the_kind_asked_for)};
+    fake_streams_be_late(cases_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

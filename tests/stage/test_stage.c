@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host data staged for a made-up GPU: cut in pieces, moved, computed, moved back. Every piece is computed by the
- * oracle, so that a wrong cut, address or copy shows on a machine without a GPU. Link as fake_cuda.h says, with
- * fake_pieces.c.
+ * oracle, so that a wrong cut, address or copy shows on a machine without a GPU; and as late as it may, so that a
+ * wait that is missing does. Link as fake_cuda.h says, with fake_pieces.c.
  */
 #include "../../src/device/gpu.h"
 #include "../../src/device/stage/stage.h"
@@ -11,20 +11,21 @@
 #include "../check.h"
 #include "../oracle.h"
 #include "fake_cuda.h"
+#include "fake_pieces.h"
 
 static gp_context *context;
 
 static int open_context(void **state) {
     (void)state;
     gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 3};
-    cases_seed();
+    fake_streams_be_late(cases_seed());
     return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
 }
 
 static int close_context(void **state) {
     (void)state;
     gp_context_destroy(context);
-    return fake.live == 0 && fake.out_of_bounds == 0 && fake.current == 0 ? 0 : -1;
+    return fake_cuda_is_clean() ? 0 : -1;
 }
 
 /* An array's turn to be pageable or device memory; never all on the device, which would not be staged. */
