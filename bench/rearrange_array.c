@@ -20,6 +20,7 @@ static footprint footprint_of(const line *l) {
                        .floor_outs = 1,
                        .moved_bytes = bytes,
                        .bytes = 2 * (double)bytes,
+                       .in_place = c->in_place,
                        .data = DATA_FINITE,
                        .seed = c->seed};
 }
@@ -39,9 +40,10 @@ static void describe(const line *l, result *r) {
     r->cols = c->extent[c->rank - 1];
     r->rows = r->n / r->cols;
     r->elem_bytes = c->elem_bytes;
+    r->in_place = c->in_place;
     r->data = cases_data_name(DATA_FINITE);
-    snprintf(r->shape, sizeof r->shape, "%s %s of %zu byte%s", extents, axes, c->elem_bytes,
-             c->elem_bytes == 1 ? "" : "s");
+    snprintf(r->shape, sizeof r->shape, "%s %s of %zu byte%s%s", extents, axes, c->elem_bytes,
+             c->elem_bytes == 1 ? "" : "s", c->in_place ? ", in place" : "");
 }
 
 static gp_status call(gp_context *context, const line *l, const void *in, void *const out[OUTS_MAX]) {
@@ -76,6 +78,7 @@ const primitive primitive_rearrange_array = {
     .last_resort = {{"rearrange_array_cpu", "the reference"}, {"rearrange_any", "the reference"}},
     .groups = {{"rearrange", "device", "permutations of the peers' table, 1 to 8 bytes"},
                {"rearrange-batches", "batches", "batches of small squares, and single ones"},
+               {"rearrange-in-place", "in-place", "matrices in place that are not square, 100 MB to 1.2 GB"},
                {"rearrange-draws", "draws", "200 random permutations of 100 MB to 1 GB"}},
     .words = "N",
     .timed = cases_timed_move,

@@ -60,6 +60,7 @@ typedef struct array_case {
 typedef struct move_case {
     size_t elem_bytes, extent[8];
     unsigned rank, axes[8];
+    bool in_place;
     uint64_t seed;
 } move_case;
 

@@ -336,17 +336,18 @@ GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void
  * In place, where both views are the very same elements in another order: axes of one extent may change places in
  * pairs (batches of square transposes), and axes may be reversed; of two that change places with each other both or
  * neither (a turn by 90 degrees is refused). Matrices of any sides may be transposed, in batches too, but no axis
- * besides: those that are not square on the processor only. That takes host memory of at most 1 % of the array, or
- * 64 KiB a thread; elements with gaps between them: a bit each.
+ * besides. Where they are not square that takes other memory: on the processor at most 1 % of the array, or 64 KiB a
+ * thread, and of elements with gaps between them a bit each; on a GPU nothing but the context's 8 MiB.
  *
  * A transpose of one matrix takes the kernels of gp_transpose(), unless one of gp_rearrange()'s own is pinned.
  *
  * GP_ERR_ARGUMENT: context, in, out or data is NULL; a type, rank, elem_bytes out of its domain; elements of other
  * sizes, another rank or extent in `out`. GP_ERR_OVERFLOW: a view passes the address space. GP_ERR_OVERLAP: out
  * overlaps itself (strides that interleave its own axes are taken for that), or in without being the same elements.
- * GP_ERR_UNSUPPORTED: in place, any other permutation. GP_ERR_NO_KERNEL: on a GPU, matrices in place that are not
- * square; the pinned kernel cannot. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED. Method: see gp_transpose(); matrices
- * that are not square in place by cycles of longer pieces (after F. Gustavson, L. Karlsson, B. Kagstrom).
+ * GP_ERR_UNSUPPORTED: in place, any other permutation. GP_ERR_NO_KERNEL: the pinned kernel cannot; on a GPU, in
+ * place, what the 8 MiB have no room for: nearly square matrices from some 4 GB on, and more than 50 million elements
+ * with gaps between them. GP_ERR_MEMORY, GP_ERR_DEVICE, GP_ERR_FORKED. Method: see gp_transpose(); matrices that are
+ * not square in place by cycles of longer pieces (after F. Gustavson, L. Karlsson, B. Kagstrom).
  */
 GP_API gp_status gp_rearrange(gp_context *context, const gp_array *in, const gp_array *out);
 

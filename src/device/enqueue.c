@@ -46,11 +46,13 @@ static cudaLaunchAttribute streaming(const gp_gpu *gpu) {
 gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args) {
     const gp_gpu *gpu = context->gpu;
     GP_TRY(raise_smem_limit(context, plan, function));
-    cudaLaunchAttribute attributes[2];
+    cudaLaunchAttribute attributes[3];
     unsigned count = 0;
     if (gpu->dependent_launch && plan->row->dependent_launch)
         attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                                     .val = {.programmaticStreamSerializationAllowed = 1}};
+    if (plan->row->together)
+        attributes[count++] = (cudaLaunchAttribute){.id = cudaLaunchAttributeCooperative, .val = {.cooperative = 1}};
     if (gpu->streamed_span.bytes > 0 && gpu->window_most > 0)
         attributes[count++] = streaming(gpu);
     cudaLaunchConfig_t config = {

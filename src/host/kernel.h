@@ -46,6 +46,7 @@ typedef struct gp_kernel {
     size_t smem_static;
     unsigned flags;        /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
     bool dependent_launch; /* begins with gp_grid_dependency_wait(), so it may be launched before its turn */
+    bool together;         /* its blocks wait for one another: all of a launch run at once, or none */
     /*
      * Can it, and how? False: it cannot, or has no further tiling. Attempt 0 is the best tiling, later ones need
      * fewer threads or less memory, for devices that have not as much. Pure.

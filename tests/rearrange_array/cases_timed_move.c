@@ -19,12 +19,23 @@ static const shape shapes[] = {
     {3, {16, 2048, 2048}, {0, 2, 1}},     {7, {7, 9, 11, 13, 15, 17, 19}, {6, 2, 4, 0, 1, 5, 3}},
     {3, {512, 512, 512}, {1, 0, 2}},      {3, {2000000, 3, 5}, {2, 0, 1}}};
 
-static void move(const timed *t, size_t elem_bytes, const shape *s) {
+/* Matrices of 100 million elements, and batches of smaller ones: primes, powers of two, thin both ways. */
+static const shape rectangles[] = {
+    {2, {10007, 9973}, {1, 0}},  {2, {8192, 12288}, {1, 0}},       {2, {12288, 8192}, {1, 0}},
+    {2, {1000003, 101}, {1, 0}}, {2, {101, 1000003}, {1, 0}},      {2, {33554467, 3}, {1, 0}},
+    {2, {3, 33554467}, {1, 0}},  {3, {64, 1021, 1531}, {0, 2, 1}}, {3, {20000, 60, 84}, {0, 2, 1}}};
+
+static move_case case_of(size_t elem_bytes, const shape *s) {
     move_case c = {.elem_bytes = elem_bytes, .rank = s->rank, .seed = TIMED_SEED};
     for (unsigned i = 0; i < s->rank; i++) {
         c.extent[i] = s->extent[i];
         c.axes[i] = s->axes[i];
     }
+    return c;
+}
+
+static void move(const timed *t, size_t elem_bytes, const shape *s) {
+    const move_case c = case_of(elem_bytes, s);
     t->visit(&c, t->series, t->user);
 }
 
@@ -45,6 +56,16 @@ static void batches(const timed *t) {
         }
     move(t, 4, &(shape){3, {1, 12, 7}, {0, 2, 1}});
     move(t, 4, &(shape){3, {1, 64, 64}, {0, 2, 1}});
+}
+
+static void in_place(const timed *t) {
+    static const size_t bytes[] = {1, 2, 4, 8, 12};
+    for (size_t i = 0; i < TIMED_COUNT(rectangles); i++)
+        for (size_t k = 0; k < TIMED_COUNT(bytes); k++) {
+            move_case c = case_of(bytes[k], &rectangles[i]);
+            c.in_place = true;
+            t->visit(&c, t->series, t->user);
+        }
 }
 
 /* 200 permutations of 3 to 6 axes, of 100 MB to 1 GB. */
@@ -85,6 +106,6 @@ static void processor(const timed *t) {
 
 void cases_timed_move(const char *list, timed_visit *visit, void *user) {
     static const timed_list lists[] = {
-        {"device", device}, {"batches", batches}, {"draws", draws}, {"processor", processor}};
+        {"device", device}, {"batches", batches}, {"in-place", in_place}, {"draws", draws}, {"processor", processor}};
     timed_run(lists, TIMED_COUNT(lists), list, visit, user);
 }

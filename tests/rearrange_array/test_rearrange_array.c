@@ -6,6 +6,7 @@
  */
 #include "../cases.h"
 #include "../check.h"
+#include "../devices.h"
 #include "../harness.h"
 #include "random_move.h"
 
@@ -61,9 +62,7 @@ static void run_row(harness *h, const subject *s, row *r, const random_move *mov
     gp_status status = gp_rearrange(s->context, &from, &to);
     if (status == GP_OK)
         status = gp_context_synchronize(s->context);
-    const bool on_gpu_alone =
-        status == GP_ERR_NO_KERNEL && s->gpu && move->in_place; /* matrices that are no squares */
-    if ((status == GP_ERR_UNSUPPORTED && move->may_refuse) || on_gpu_alone) {
+    if (status == GP_ERR_UNSUPPORTED && move->may_refuse) {
         if (!buffer_check(out, move->label))
             harness_fail(h, s, r, move->label, "refused, but written");
         return;
@@ -152,12 +151,15 @@ static void permutations(harness *h) {
     }
 }
 
-/* In place: matrices of all kinds of sides, one and several, which the processor alone has. */
+/*
+ * In place: matrices of all kinds of sides, one and several. On a GPU also as if blocks had less shared memory:
+ * pieces of small matrices are then shared by blocks.
+ */
 static void rectangles(harness *h) {
     static const size_t sides[] = {2, 3, 5, 7, 31, 64, 100, 101, 257, 1000, 1021, 30011};
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16, 40};
-    const size_t subjects = h->n_subjects;
-    h->n_subjects -= h->subjects[subjects - 1].gpu;
+    static const size_t smem[] = {0, 8192, 2048};
+    const subject *last = &h->subjects[h->n_subjects - 1];
     size_t turn = 0;
     for (size_t r = 0; r < COUNT(sides); r++)
         for (size_t c = 0; c < COUNT(sides); c++)
@@ -167,9 +169,13 @@ static void rectangles(harness *h) {
                 if (sides[r] * sides[c] * bytes * count > (cases_reduced() ? 1u << 18 : 1u << 22))
                     continue;
                 random_move_rectangles(&move, bytes, count, sides[r], sides[c]);
+                move.offset[1] = turn % 5 * (turn % 3);
+                if (last->gpu)
+                    assert_int_equal(gp_context_limit(last->context, smem[turn / 3 % COUNT(smem)], 0), GP_OK);
                 run_move(h, &move, turn++);
             }
-    h->n_subjects = subjects;
+    if (last->gpu)
+        assert_int_equal(gp_context_limit(last->context, 0, 0), GP_OK);
 }
 
 /* Past the caches, by threads in shares: each kind of kernel. */
@@ -271,8 +277,32 @@ static void little_other_memory(void **state) {
     gp_context_destroy(context);
 }
 
+/* Blocks of matrices in place wait for each other: every GPU has room for all that are planned. */
+static void all_blocks_at_once(void **state) {
+    (void)state;
+    static const size_t sides[][2] = {{7, 5}, {84, 60}, {1021, 1531}, {10007, 9973}, {3, 33554467}, {1000003, 101}};
+    static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 24};
+    for (unsigned device = DEVICE_TURING; device <= DEVICE_BLACKWELL_SMALL; device++) {
+        gp_context *context = devices_open(&devices[device]);
+        for (size_t i = 0; i < COUNT(sides) * COUNT(sizes); i++) {
+            random_move move;
+            random_move_rectangles(&move, sizes[i % COUNT(sizes)], 2, sides[i / COUNT(sizes)][0],
+                                   sides[i / COUNT(sizes)][1]);
+            gp_array from = move.in.view, to = move.out.view;
+            from.data = to.data = state; /* a model follows no address */
+            gp_plan_info plan = {.struct_size = sizeof plan};
+            if (gp_rearrange(context, &from, &to) != GP_OK)
+                fail_msg("%s on %s: %s", move.label, devices[device].name, gp_last_error());
+            assert_int_equal(gp_context_plan(context, &plan), GP_OK);
+            assert_string_equal(plan.kernel, "rearrange_cycle");
+            assert_in_range(plan.grid, 1, (uint64_t)devices[device].multiprocessors * plan.blocks_per_sm);
+        }
+        gp_context_destroy(context);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(moves), cmocka_unit_test(interleaved),
-                                       cmocka_unit_test(little_other_memory)};
+                                       cmocka_unit_test(little_other_memory), cmocka_unit_test(all_blocks_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

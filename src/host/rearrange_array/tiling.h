@@ -5,6 +5,7 @@
 
 #include "../plan.h"
 #include "cut.h"
+#include "cycle.h"
 
 /*
  * The forms of rearrange_tile: way, bytes of a piece, pieces loaded and stored at once, and blocks an SM that the
@@ -26,6 +27,7 @@
 #define GP_REARRANGE_ANY_THREADS 256u
 
 GP_DECLARE_ROW(rearrange_tile);
+GP_DECLARE_ROW(rearrange_cycle);
 GP_DECLARE_ROW(rearrange_any);
 
 #ifdef __cplusplus
