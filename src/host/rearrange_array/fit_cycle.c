@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How rearrange_cycle cuts matrices. Pure. */
-#include "cycle.h"
 #include "../arithmetic.h"
 #include "../occupancy.h"
 #include "../problem.h"
 #include "array.h"
+#include "cycle.h"
 #include "tiling.h"
 #include <string.h>
 
@@ -16,13 +16,13 @@
 
 static void measure_units(gp_cycle *c, unsigned align) {
     const uint64_t bits = c->unit | c->apart | align | (c->matrices > 1 ? c->bytes : 0) | 16;
-    c->word = (uint32_t)(bits & (~bits + 1));
+    c->word = gp_to_u32(bits & (~bits + 1));
     const uint64_t words = c->unit / c->word;
     c->lanes = 1;
     while (c->lanes < 32 && c->lanes * GP_CYCLE_WORDS < words)
         c->lanes *= 2;
-    c->slices = (uint32_t)gp_divide_up(words, c->lanes * GP_CYCLE_WORDS);
-    c->flags = (uint32_t)gp_divide_up(c->units, 32);
+    c->slices = gp_to_u32(gp_divide_up(words, c->lanes * GP_CYCLE_WORDS));
+    c->flags = gp_to_u32(gp_divide_up(c->units, 32));
 }
 
 bool gp_cycle_make(gp_cycle *c, const gp_move *move, unsigned align, uint32_t rows) {
@@ -51,7 +51,7 @@ bool gp_cycle_make(gp_cycle *c, const gp_move *move, unsigned align, uint32_t ro
         return true;
     if (units > UINT32_MAX)
         return false;
-    c->units = (uint32_t)units;
+    c->units = gp_to_u32(units);
     measure_units(c, align);
     const uint64_t room = GP_CYCLE_SPACE_BYTES - GP_CYCLE_COUNTERS * 4 - 16,
                    needed = (uint64_t)c->flags * c->slices * 4 + c->tail;
@@ -74,7 +74,7 @@ static uint32_t rows_of(uint64_t high, uint64_t most, uint64_t run) {
             best = rows;
         }
     }
-    return (uint32_t)best;
+    return gp_to_u32(best);
 }
 
 /* Rows of a tile of `cols` columns: an odd number of elements from one column to the next, for the banks' sake. */
@@ -89,7 +89,7 @@ static bool choose(const gp_move *move, unsigned align, uint64_t elements, uint6
     const uint64_t across = c->across, high = c->high, run = move->run;
     uint64_t cols = gp_least(elements / (high | 1), across), parts = cols > 0 ? gp_divide_up(across, cols) : 0;
     if (parts == 1 || (parts > 1 && parts <= blocks && cols * run >= LEAST_SEGMENT)) {
-        *tile = (gp_cycle_tile){(uint32_t)high, (uint32_t)cols, (uint32_t)parts};
+        *tile = (gp_cycle_tile){gp_to_u32(high), gp_to_u32(cols), gp_to_u32(parts)};
         return gp_cycle_make(c, move, align, tile->rows);
     }
     for (parts = 1; parts <= blocks; parts *= 2) {
@@ -98,7 +98,7 @@ static bool choose(const gp_move *move, unsigned align, uint64_t elements, uint6
         const bool last = 2 * parts > blocks || (cols - 1) / 2 * run < LEAST_SEGMENT;
         if (most == 0 || (!last && most * run < WANTED_UNIT))
             continue;
-        *tile = (gp_cycle_tile){rows_of(high, most, run), (uint32_t)cols, (uint32_t)gp_divide_up(across, cols)};
+        *tile = (gp_cycle_tile){rows_of(high, most, run), gp_to_u32(cols), gp_to_u32(gp_divide_up(across, cols))};
         if (gp_cycle_make(c, move, align, tile->rows))
             return true;
     }
