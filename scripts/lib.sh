@@ -51,6 +51,21 @@ install_build_tools() {
     fi
 }
 
+# What the tests need besides; the command needs libpng and jansson, the oracles GMP.
+install_test_tools() {
+    local gmp
+    gmp=/usr/include/$(gcc -print-multiarch 2>/dev/null || true)/gmp.h
+    install_build_tools g++:g++ python3:python3 /usr/include/cmocka.h:libcmocka-dev /usr/include/png.h:libpng-dev \
+        /usr/include/jansson.h:libjansson-dev "$gmp:libgmp-dev" "$@"
+}
+
+# clang's libFuzzer lies in a package of clang's run time.
+install_fuzz_tools() {
+    install_test_tools clang:clang
+    [ -e "$(clang -print-file-name=lib/linux/libclang_rt.fuzzer-$(uname -m).a)" ] ||
+        install_missing "/no/such/file:libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"
+}
+
 # nvcc needs a C++ compiler; without nvcc none is needed to build the library.
 has_nvcc() {
     command -v nvcc >/dev/null || [ -x "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc" ]

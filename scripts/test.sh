@@ -11,9 +11,7 @@ build=${BUILD_DIR:-$root/build/test}
 jobs=$(nproc)
 
 say "looking for what the build needs"
-gmp=/usr/include/$(gcc -print-multiarch 2>/dev/null || true)/gmp.h
-install_build_tools g++:g++ python3:python3 /usr/include/cmocka.h:libcmocka-dev /usr/include/png.h:libpng-dev \
-    /usr/include/jansson.h:libjansson-dev "$gmp:libgmp-dev"
+install_test_tools
 
 say "configuring in $build"
 mkdir -p "$build"

@@ -22,6 +22,7 @@ static inline void gp_cancel_restore(const int *before) {
 }
 
 /* Until its scope is left. */
-#define GP_UNCANCELLED const int cancellation __attribute__((cleanup(gp_cancel_restore))) = gp_cancel_disable()
+#define GP_UNCANCELLED \
+    const int cancellation __attribute__((cleanup(gp_cancel_restore), unused)) = gp_cancel_disable()
 
 #endif

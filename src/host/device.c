@@ -5,6 +5,9 @@
 #include "cpu/available.h"
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 bool gp_device_is_gpu(const gp_device *device) {
     return device->threads_per_sm > 0 && device->regs_per_sm > 0 && device->smem_per_sm > 0 &&
@@ -35,11 +38,19 @@ void gp_device_fill_defaults(gp_device *device) {
     default_size(&device->smem_unit, 1);
 }
 
+#if defined(__x86_64__)
+/* Clang 14 does not know F16C by name. That the system keeps its registers is told with AVX2. */
+static bool has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 static uint32_t processor_isa(void) {
     uint32_t isa = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
+    if (__builtin_cpu_supports("avx2") && has_f16c())
         isa |= GP_ISA_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))

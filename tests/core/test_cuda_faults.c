@@ -3,6 +3,7 @@
  * Each CUDA call of a context's life fails in turn, with several codes, once and for good: the right status in words,
  * nothing left allocated, the thread's device as it was, the context usable if the failure passed.
  */
+#include "../cases.h"
 #include "../check.h"
 #include "../stage/fake_cuda.h"
 
@@ -183,12 +184,14 @@ static void lives_without_faults(void **state) {
     }
 }
 
-/* Every call with the first two codes, every fifth with each of the others. */
+/* Every call with the first two codes, every fifth with each of the others; where cases are few, every call with the
+ * first, every twentieth with each of the others. */
 static void each_call_fails(gp_backend backend) {
+    const unsigned all = cases_reduced() ? 1 : 2, some = cases_reduced() ? 20 : 5;
     unsigned sites = 0;
     life.backend = backend;
     for (size_t code = 0; code < COUNT(codes); code++) {
-        unsigned k = code < 2 ? 1 : 1 + (unsigned)code % 5, step = code < 2 ? 1 : 5;
+        unsigned k = code < all ? 1 : 1 + (unsigned)code % some, step = code < all ? 1 : some;
         for (; live(k, code, false); k += step)
             check_nothing_left(k, false, strcmp(fake.failed, "cudaFree") == 0 || life.failures ? 2 : 0);
         assert_int_equal(life.failures, 0);
@@ -208,7 +211,7 @@ static void each_call_fails_in_turn(void **state) {
 static void all_later_calls_fail(gp_backend backend) {
     static const size_t chosen[] = {0, 1};
     life.backend = backend;
-    for (size_t i = 0; i < COUNT(chosen); i++) {
+    for (size_t i = 0; i < (cases_reduced() ? 1 : COUNT(chosen)); i++) {
         unsigned k = 1;
         for (; live(k, chosen[i], true); k++)
             check_nothing_left(k, true, 2);

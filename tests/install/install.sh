@@ -83,6 +83,16 @@ ctypes() {
     "$PYTHON" consumer.py "$lib/libgpuprim.so.0"
 }
 
+# What the guide says, word by word.
+guide() {
+    install_and_move
+    mkdir "$work/bin" "$work/guide"
+    printf '#!/bin/sh\nexec "%s" -Wall -Wextra -Werror "$@"\n' "$(command -v "$CC")" >"$work/bin/cc"
+    chmod +x "$work/bin/cc"
+    cd "$work/guide"
+    CUDA_VISIBLE_DEVICES='' PATH=$work/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$lib "$PYTHON" "$here/guide.py" "$(cd "$here/../.." && pwd)"
+}
+
 # As a package is made: to a staging folder, with nothing beside it.
 destdir() {
     local stage=$work/stage wanted file

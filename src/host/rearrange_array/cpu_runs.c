@@ -119,8 +119,8 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
             for (size_t k = 0; k < cols; k++, at += j->cols.out) {
                 if (j->cols.n > 1 && (more || full))
                     fetch_rows(ahead, more ? from : next, k * rows / cols, (k + 1) * rows / cols);
-                put(j, at, b->out + ROOM + k * pitch, rows * run, kept + (c - first + k) * GP_CACHE_LINE, r == begin,
-                    r + rows == end);
+                put(j, at, b->out + ROOM + k * pitch, rows * run,
+                    kept == NULL ? NULL : kept + (c - first + k) * GP_CACHE_LINE, r == begin, r + rows == end);
             }
         }
     }
@@ -195,7 +195,7 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
     uint64_t strip = begin % j->strips, section = begin / j->strips % j->sections;
     gp_move_place place;
     buffers b;
-    b.at = NULL;
+    b.at = b.out; /* no place of the output, behind which something is held */
     b.held = 0;
     b.first = true;
     if (j->is_short)
@@ -214,7 +214,7 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
         } else if (j->is_short)
             hold_strip(j, &place, strip, &b);
         else
-            put_strip(j, &place, section, strip, j->kept + part * j->kept_bytes, &b);
+            put_strip(j, &place, section, strip, j->kept == NULL ? NULL : j->kept + part * j->kept_bytes, &b);
         if (++strip < j->strips)
             continue;
         strip = 0;

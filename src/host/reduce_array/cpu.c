@@ -32,7 +32,8 @@ typedef struct {
 static void move_output(const gp_pass *pass, output *o, unsigned axis, uint64_t steps, bool back) {
     const int64_t by = back ? -(int64_t)steps : (int64_t)steps;
     o->at[axis] += (uint64_t)by;
-    o->in += by * pass->axis[axis].in;
+    if (o->in != NULL) /* there are no elements where it is */
+        o->in += by * pass->axis[axis].in;
     if (o->with != NULL)
         o->with += by * pass->axis[axis].with;
     for (unsigned r = 0; r < pass->results; r++)

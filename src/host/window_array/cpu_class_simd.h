@@ -36,7 +36,9 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
     const SUM_T n = (SUM_T)at.n;
     float *restrict to = (float *)(void *)m->tile->row;
     READS(m, at);
-#define ROOT(x) (root ? sqrt((x)*inverse) : (x))
+/* Without optimisation sqrt() and fmaf() are calls of libm, which the library does without; __builtin_ makes them
+ * instructions. */
+#define ROOT(x) (root ? __builtin_sqrt((x)*inverse) : (x))
 #define VALUE(i) ROOT(variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i))
     unsigned apart = 0;
     for (size_t i = 0; i < count; i++) {
@@ -67,7 +69,7 @@ SIMD static void IN_CLASS(write_small_means)(const moments *m, stretch at) {
     const float inverse = 1 / n;
     for (size_t i = 0; i < count; i++) {
         const float s = (float)(SIGNED_T)SUM_AT(i), near = s * inverse;
-        to[i] = fmaf(fmaf(-near, n, s), inverse, near);
+        to[i] = __builtin_fmaf(__builtin_fmaf(-near, n, s), inverse, near);
     }
 #else
     for (size_t i = 0; i < count; i++)
