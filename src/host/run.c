@@ -3,6 +3,7 @@
 #include "run.h"
 #include "../device/launch.h"
 #include "cancel.h"
+#include "cpu/rounding.h"
 
 /* Which kinds of memory a call's arrays and its scalar result lie in. */
 typedef struct places {
@@ -45,6 +46,7 @@ static gp_status launch(gp_context *context, const gp_problem *problem) {
 
 static gp_status run_on_gpu_context(gp_context *context, gp_problem *problem) {
     GP_UNCANCELLED;
+    GP_ROUNDS_TO_NEAREST; /* launchers divide, and the driver computes */
     gp_operand operand[GP_OPERANDS] = {{0}};
     places found;
     problem->primitive->name_operands(problem, operand);

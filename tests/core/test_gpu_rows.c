@@ -40,6 +40,7 @@ static const request requests[] = {
     {100, 1025, 31, 0, false, false}, {363, 14001, 0, 1, false, false},   {110, 14001, 0, 2, false, false},
     {65536, 3, 0, 1, false, false},   {65536, 3, 0, 2, false, false},     {3, 65536, 0, 1, false, false},
     {30, 40, 0, 4096, false, false},  {512, 511, 0, 1, false, false},     {512, 511, 0, 2, false, false},
+    {63, 64, 0, 4, true, false},
 };
 
 /* One of each form of reduce_all, reduce_short and reduce_many, and views of other kinds. */
@@ -196,6 +197,8 @@ static void every_row_at_every_block_size(void **state) {
                 const bool is_box = of->operation == GP_OPERATION_WINDOW_ARRAY && operation == GP_OPERATION_WINDOW;
                 if (operation != of->operation && !is_move && !is_box)
                     continue;
+                if (!is_view && !is_move && requests[k].in_place && requests[k].rows != requests[k].cols)
+                    continue; /* gp_transpose() turns squares in place */
                 gp_status status = is_view   ? ask_view(&views[k - COUNT(requests)])
                                    : is_move ? ask_move(&requests[k])
                                    : is_box  ? ask_box(&requests[k])

@@ -62,4 +62,12 @@ static inline void gp_round_as(gp_rounding direction) {
 }
 #endif
 
+static inline void gp_round_back(const gp_rounding *before) {
+    gp_round_as(*before);
+}
+
+/* In front of what computes on the host: to nearest until its scope is left. */
+#define GP_ROUNDS_TO_NEAREST \
+    __attribute__((cleanup(gp_round_back), unused)) const gp_rounding rounding_before = gp_round_to_nearest()
+
 #endif
