@@ -51,7 +51,8 @@ struct gp_gpu {
 
 /* What gp_gpu_enter() found; all zeros before. */
 typedef struct gp_found {
-    bool entered;
+    bool entered, rounds;
+    uint64_t rounding; /* a gp_rounding: the driver computes, and is to be let do so without signals */
     int ordinal, device;
     enum cudaStreamCaptureMode capture;
 } gp_found;

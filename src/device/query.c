@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is there a GPU, what does it have, and what do CUDA's errors mean. */
+#include "../host/cpu/rounding.h"
 #include "../host/fork.h"
 #include "gpu.h"
 
@@ -93,6 +94,8 @@ void gp_device_restore(int ordinal, int found) {
 }
 
 gp_status gp_gpu_enter(int ordinal, gp_found *found) {
+    found->rounding = gp_round_to_nearest();
+    found->rounds = true;
     GP_TRY(gp_device_set(ordinal, &found->device));
     found->capture = cudaStreamCaptureModeRelaxed;
     if (cudaThreadExchangeStreamCaptureMode(&found->capture) != cudaSuccess)
@@ -103,10 +106,12 @@ gp_status gp_gpu_enter(int ordinal, gp_found *found) {
 }
 
 void gp_gpu_leave(gp_found *found) {
-    if (!found->entered)
-        return;
-    (void)cudaThreadExchangeStreamCaptureMode(&found->capture);
-    gp_device_restore(found->ordinal, found->device);
+    if (found->entered) {
+        (void)cudaThreadExchangeStreamCaptureMode(&found->capture);
+        gp_device_restore(found->ordinal, found->device);
+    }
+    if (found->rounds)
+        gp_round_as(found->rounding);
 }
 
 gp_status gp_gpu_query(int ordinal, gp_device *device) {

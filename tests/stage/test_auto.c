@@ -8,6 +8,7 @@
 #include "fake_cuda.h"
 #include "fake_pieces.h"
 
+#include <fenv.h>
 #include <string.h>
 
 #define CALLS 1000
@@ -141,10 +142,36 @@ static void memory_is_of_the_kind_asked_for(void **state) {
     assert_int_equal(fake.live, live);
 }
 
+/* The made-up functions compute what is inexact, as the driver does. */
+static void nothing_inexact_signals(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    gp_context *context = open_auto();
+    const asked on_gpu = {.operation = 2, .in = DEVICE, .out = DEVICE, .pin = 2, .side = 16};
+    void *memory = NULL;
+    char bytes[64] = {0};
+    make_memory(context);
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_ALL_EXCEPT);
+    const gp_status status[] = {gp_alloc(context, GP_MEMORY_DEVICE, sizeof bytes, &memory),
+                                gp_copy(context, memory, bytes, sizeof bytes),
+                                gp_context_set_stream(context, NULL),
+                                call(context, &on_gpu),
+                                gp_context_synchronize(context),
+                                gp_free(context, memory)};
+    const int enabled = fedisableexcept(FE_ALL_EXCEPT);
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        assert_int_equal(status[i], GP_OK);
+    assert_int_equal(enabled, FE_ALL_EXCEPT);
+    free_memory(context);
+    gp_context_destroy(context);
+#endif
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_places_in_any_order),
-                                       cmocka_unit_test(capture_does_not_move_a_call),
-                                       cmocka_unit_test(memory_is_of_the_kind_asked_for)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_places_in_any_order), cmocka_unit_test(nothing_inexact_signals),
+        cmocka_unit_test(capture_does_not_move_a_call), cmocka_unit_test(memory_is_of_the_kind_asked_for)};
     fake_streams_be_late(cases_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
