@@ -105,8 +105,11 @@ static void all_transposes(void) {
 
 static void windows(size_t rows, size_t cols, size_t window) {
     for (int border = GP_BORDER_NONE; border <= GP_BORDER_WRAP; border++)
-        answer(&(question){
-            .operation = GP_OPERATION_WINDOW, .rows = rows, .cols = cols, .window = window, .border = border});
+        answer(&(question){.operation = GP_OPERATION_WINDOW,
+                           .rows = rows,
+                           .cols = cols,
+                           .window = window,
+                           .border = (gp_border)border});
     answer(&(question){
         .operation = GP_OPERATION_WINDOW, .rows = rows, .cols = cols, .window = window, .in_pad = 3, .out_pad = 5});
     answer(&(question){
