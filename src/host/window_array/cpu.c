@@ -72,10 +72,10 @@ gp_status gp_launch_window_array_cpu(gp_context *context, const gp_plan *plan, c
     gp_window_one one = {.box = problem->box};
     const gp_window_axis *y = gp_window_y(one.box), *x = gp_window_x(one.box);
     const uint64_t rows = one.box->outputs / x->outputs;
-    const double ns = ELEMENT_NS * (double)y->window * (double)x->window * (double)one.box->outputs;
+    const uint64_t ns =
+        gp_times(gp_times((uint64_t)y->window, (uint64_t)x->window), gp_times(one.box->outputs, ELEMENT_NS));
     gp_window_as_pass(one.box, &one.pass);
-    const unsigned parts =
-        gp_threads_worth(context, gp_least(plan->tiling.blocks, rows), ns < 1e18 ? (uint64_t)ns : UINT64_MAX);
+    const unsigned parts = gp_threads_worth(context, gp_least(plan->tiling.blocks, rows), ns);
     gp_threads_run(context, parts, take_rows, &one);
     return GP_OK;
 }
