@@ -23,7 +23,7 @@ typedef struct gp_problem {
     bool in_place;      /* transpose: in == out */
     unsigned in_align;  /* largest power of two up to GP_ALIGN_MAX that divides address and, with rows > 1, pitch in
                            bytes */
-    unsigned out_align; /* likewise of the outputs; GP_ALIGN_MAX where there is none */
+    unsigned out_align; /* of the outputs' addresses and pitches; GP_ALIGN_MAX where there is none */
     size_t n;           /* reduce: elements */
     size_t rows, cols;  /* window, transpose */
     size_t in_pitch;    /* elements; of a single row, for which a user may give any number, its length */

@@ -35,7 +35,7 @@ __device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
     return base;
 }
 
-/* A word from global to shared memory: under way until await_words(), or in a register until put(). */
+/* A word from global to shared memory: under way until await_copies(), or in a register until put(). */
 template <typename word> struct carrier {
     static constexpr bool async = sizeof(word) >= 4;
     typename kept_as<word>::type kept;
@@ -144,7 +144,7 @@ __device__ inline void turn(uint4 *w, std::integral_constant<int, 4>) {
         }
 }
 
-/* Likewise squares of pieces of `bytes`. */
+/* Squares of pieces of `bytes`. */
 template <int bytes, int squares> struct square_turner {
     static constexpr int side = bytes == 2 ? 2 : 4;
     typedef typename word_of<bytes * side>::type word;

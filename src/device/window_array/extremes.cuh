@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What window_strip's launcher and its kernels of extremes share. */
+/* What window_strip's launcher shares with its kernels of extremes and of floats. */
 #ifndef GP_WINDOW_ARRAY_EXTREMES_CUH
 #define GP_WINDOW_ARRAY_EXTREMES_CUH
 

@@ -9,7 +9,7 @@
 #define COLUMNS 8 /* of a thread */
 #define AT_ONCE 4 /* of its outputs */
 
-/* How results are made of windows that have all their elements; WAY_OTHER: one by one. */
+/* How results are made of windows that have all their elements; FLOAT_OTHER: one by one. */
 enum float_way { FLOAT_TOTAL, FLOAT_SQUARES, FLOAT_VARIANCE, FLOAT_STDDEV, FLOAT_OTHER };
 
 struct float_result {
@@ -69,7 +69,7 @@ static __device__ unsigned char *address_of(const floats_arguments &a, const str
     return p.to[r] + row * stride[0] + column * stride[1];
 }
 
-/* Any result of an output. */
+/* Any result of an output. Where the sums do not decide it, the output is listed instead. */
 template <class SUMS>
 static __device__ __noinline__ void write_slowly(const floats_arguments &a, const strip_place &p,
                                                  const strip_scale &scale, SUMS window, unsigned r, unsigned row,

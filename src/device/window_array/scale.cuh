@@ -18,7 +18,7 @@ struct strip_scale {
     double unit, unit_square;
     int64_t pivot_units;
     uint32_t limit;   /* upper word of the least double that is too large */
-    uint32_t nothing; /* the pivot as an element, in all bytes of a word: adds nothing */
+    uint32_t nothing; /* the pivot as an element, as often as a word holds one: adds nothing */
     bool careful;     /* there are NaNs or infinities: they are taken out, and what sees them is left to window_any */
     double rest_sum, rest_square;       /* what inexact elements can make of a window's sum, and of n Q - S^2 */
     double product_error, result_error; /* of n Q - S^2: of the product n Q, of itself */
@@ -26,7 +26,6 @@ struct strip_scale {
 
 /* Sums of what a window holds of a column, modulo 2^64. */
 template <bool squares> struct scaled_sums {
-    static constexpr bool has_squares = squares;
     static constexpr int gap = squares ? 3 : 4; /* an entry is left free behind 128 bytes, against bank conflicts */
     uint64_t sum, square;
     __device__ void plus(const scaled_sums &other) {
