@@ -21,11 +21,12 @@ static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
 /* Whether a thread's outputs are side by side and aligned: they are stored at once. */
 static bool stores_together(const gp_problem *problem, unsigned r, unsigned channels) {
     const gp_pass_result *result = &problem->box->result[r];
-    const unsigned x = problem->box->outer + 1u, inner = channels > 1 ? 2 : 1;
+    const unsigned x = problem->box->outer + 1u;
     const int64_t bytes = (int64_t)bytes_of_result(problem, r);
     uint64_t bits = (uint64_t)(uintptr_t)problem->box->to[r];
-    for (unsigned axis = 0; axis + inner <= x; axis++)
-        bits |= (uint64_t)result->stride[axis];
+    for (unsigned axis = 0; axis < x; axis++)
+        if (channels == 1 || axis != x - 2)
+            bits |= (uint64_t)result->stride[axis];
     return result->stride[x] == bytes * channels && (channels == 1 || result->stride[x - 2] == bytes) &&
            bits % (uint64_t)(4 * bytes) == 0;
 }
