@@ -46,6 +46,25 @@ static void expect_moments(float *numbers, size_t n, float *to[2]) {
     }
 }
 
+/* Every kernel's results, `bytes` each, are those expected. */
+static void expect_results(harness *h, const gp_array *in, const gp_window_shape *window, const gp_result *results,
+                           size_t count, size_t bytes, float *const *expected, const char *what) {
+    for (size_t s = 0; s < h->n_subjects; s++)
+        for (size_t k = 0; k < h->n_rows; k++) {
+            if ((s != 0 && s != 2 && !h->subjects[s].gpu) || !harness_pin(h, &h->subjects[s], &h->rows[k], 0))
+                continue;
+            for (size_t r = 0; r < count; r++)
+                memset(results[r].to.data, 0, bytes);
+            const gp_status status = gp_window(h->subjects[s].context, in, window, results, count);
+            if (!harness_ran(h, &h->subjects[s], &h->rows[k], status, GP_OK, what))
+                continue;
+            for (size_t r = 0; r < count; r++)
+                if (memcmp(expected[r], results[r].to.data, bytes) != 0)
+                    harness_fail(h, &h->subjects[s], &h->rows[k], what, "other bits than the oracle's");
+        }
+    h->cases++;
+}
+
 /* Floats of both signs from 1e-30 to 1e30: each output is as if its window alone had been computed. */
 static void a_long_row_of_floats(void **state) {
     (void)state;
@@ -65,18 +84,52 @@ static void a_long_row_of_floats(void **state) {
     const gp_array in = gp_vector(GP_F32, numbers, n);
     const gp_result results[] = {gp_want(GP_REDUCE_MEAN, gp_vector(GP_F32, memory[2], n)),
                                  gp_want(GP_REDUCE_STDDEV, gp_vector(GP_F32, memory[3], n))};
-    for (size_t s = 0; s < h.n_subjects; s++)
-        for (size_t k = 0; k < h.n_rows; k++) {
-            if ((s != 0 && s != 2 && !h.subjects[s].gpu) || !harness_pin(&h, &h.subjects[s], &h.rows[k], 0))
-                continue;
-            const gp_status status = gp_window(h.subjects[s].context, &in, &window, results, COUNT(results));
-            if (!harness_ran(&h, &h.subjects[s], &h.rows[k], status, GP_OK, "a long row"))
-                continue;
-            for (size_t r = 0; r < 2; r++)
-                if (memcmp(memory[r], memory[r + 2], n * sizeof(float)) != 0)
-                    harness_fail(&h, &h.subjects[s], &h.rows[k], "a long row", "other bits than the oracle's");
+    expect_results(&h, &in, &window, results, 2, n * sizeof(float), memory, "a long row");
+    harness_close(&h);
+    for (size_t i = 0; i < COUNT(memory); i++)
+        free(memory[i]);
+    free(numbers);
+}
+
+/* The least and greatest of those elements of a window that lie inside. */
+static void expect_extremes(const float *numbers, size_t rows, size_t cols, size_t high, size_t wide, float **to) {
+    for (size_t y = 0; y < rows; y++)
+        for (size_t x = 0; x < cols; x++) {
+            float least = INFINITY, greatest = -INFINITY;
+            for (size_t i = y < high / 2 ? 0 : y - high / 2; i < rows && i < y + high - high / 2; i++)
+                for (size_t j = x < wide / 2 ? 0 : x - wide / 2; j < cols && j < x + wide - wide / 2; j++) {
+                    least = fminf(least, numbers[i * cols + j]);
+                    greatest = fmaxf(greatest, numbers[i * cols + j]);
+                }
+            to[0][y * cols + x] = least;
+            to[1][y * cols + x] = greatest;
         }
-    h.cases++;
+}
+
+/* Extremes of windows so wide that a block of a GPU has more words of a row than threads, and of ones so high that
+   many rows go by before the first is done. */
+static void wide_and_high_windows(void **state) {
+    (void)state;
+    static const size_t shapes[][4] = {{9, 2600, 3, 700}, {400, 37, 150, 5}};
+    const size_t most = 2600 * 9;
+    float *numbers = malloc(most * sizeof *numbers), *memory[4];
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    uint64_t draws = cases_seed();
+    for (size_t i = 0; i < most; i++)
+        numbers[i] = (float)(cases_random(&draws) % 2000001) - 1e6f;
+    for (size_t i = 0; i < COUNT(memory); i++)
+        memory[i] = calloc(most, sizeof *memory[i]);
+    for (size_t k = 0; k < COUNT(shapes); k++) {
+        const size_t rows = shapes[k][0], cols = shapes[k][1], high = shapes[k][2], wide = shapes[k][3];
+        const gp_window_shape window = {
+            .struct_size = sizeof window, .extent = {high, wide}, .border = GP_BORDER_SHRINK};
+        const gp_array in = gp_matrix(GP_F32, numbers, rows, cols, cols);
+        const gp_result results[] = {gp_want(GP_REDUCE_MIN, gp_matrix(GP_F32, memory[2], rows, cols, cols)),
+                                     gp_want(GP_REDUCE_MAX, gp_matrix(GP_F32, memory[3], rows, cols, cols))};
+        expect_extremes(numbers, rows, cols, high, wide, memory);
+        expect_results(&h, &in, &window, results, 2, rows * cols * sizeof(float), memory, "extremes of wide windows");
+    }
     harness_close(&h);
     for (size_t i = 0; i < COUNT(memory); i++)
         free(memory[i]);
@@ -84,6 +137,7 @@ static void a_long_row_of_floats(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(a_long_row_of_floats)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(a_long_row_of_floats),
+                                       cmocka_unit_test(wide_and_high_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,157 +1,382 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_strip of minima and maxima. A block has the elements of its outputs' windows in shared memory, as whole
- * numbers whose least one wins. Minima of 2, 4, 8 .. neighbours, of which two that overlap make a window, are found
- * along rows, a warp a row, then along columns, a thread a column.
+ * window_strip of minima and maxima, at a cost that does not depend on the window (van Herk, Pattern Recognition
+ * Letters 13, 1992; Gil and Werman, IEEE PAMI 15, 1993). Elements become whole numbers whose least one wins, as many
+ * in a word of 32 bits as it holds. A block owns a strip of columns, channels being columns too, and walks down it. A
+ * thread keeps, of its word of columns, the minima from each row of a window's length of rows to the last of them;
+ * with the minimum of the rows behind these they make the windows' columns. Those of some rows go to shared memory,
+ * words then holding neighbours of a column, and are made windows along rows in the same way.
  */
 #include "extremes.cuh"
 
-/* A number of which the least wins: of signed ints and floats in their order, NaN before all. */
-template <typename KEY> struct order {
-    static constexpr KEY top = (KEY)((KEY)1 << (8 * sizeof(KEY) - 1)), all = (KEY) ~(KEY)0;
-    static constexpr KEY infinity = sizeof(KEY) == 4 ? (KEY)0x7f800000u : (KEY)0x7c00;
-    bool is_float, is_signed, of_maximum;
+#define AT_ONCE 4      /* rows that a thread loads */
+#define WINDOW_SMALL 5 /* up to here a thread compares all elements of a window along rows */
 
-    __device__ KEY key_of(KEY bits) const {
-        KEY key = bits;
-        if (is_float) {
-            if ((KEY)(bits & (KEY)~top) > infinity)
-                return 0;
-            key = bits & top ? (KEY)~bits : (KEY)(bits | top);
-        } else if (is_signed) {
-            key = (KEY)(bits ^ top);
-        }
-        return of_maximum ? (KEY)~key : key;
+extern __shared__ __align__(16) uint32_t extremes_shared[];
+
+/* A word of E elements, as they are compared: those of a byte two by two. */
+template <int E> struct lanes {
+    uint32_t even, odd;
+
+    static __device__ lanes all() {
+        return {~0u, ~0u};
     }
-    __device__ KEY bits_of(KEY won) const {
-        if (is_float && won == 0)
-            return sizeof(KEY) == 4 ? (KEY)0x7fc00000u : (KEY)0x7e00;
-        const KEY key = of_maximum ? (KEY)~won : won;
-        if (is_float)
-            return key & top ? (KEY)(key & (KEY)~top) : (KEY)~key;
-        return is_signed ? (KEY)(key ^ top) : key;
+    static __device__ lanes of(uint32_t word) {
+        return E == 4 ? lanes{__byte_perm(word, 0, 0x4240), __byte_perm(word, 0, 0x4341)} : lanes{word, 0};
+    }
+    __device__ uint32_t word() const {
+        return E == 4 ? __byte_perm(even, odd, 0x6240) : even;
+    }
+    __device__ void least(const lanes &other) {
+        even = E == 1 ? min(even, other.even) : __vminu2(even, other.even);
+        if (E == 4)
+            odd = __vminu2(odd, other.odd);
     }
 };
 
-/* Which outputs are a block's. */
-struct extremes_place {
-    int64_t row, col;
-    int rows, cols;
-    const unsigned char *in;
-    uint64_t batch;
+/* Numbers of which the least wins: of signed ints and floats in their order, NaN before all. */
+template <int E> struct order {
+    static constexpr int bits = 32 / E;
+    static constexpr uint32_t all = ~0u >> (32 - bits), top = all / 2 + 1, ones = ~0u / all; /* 1 in each element */
+    static constexpr uint32_t infinity = E == 1 ? 0x7f800000u : 0x7c00, nan = E == 1 ? 0x7fc00000u : 0x7e00;
+    bool is_float;
+    uint32_t flip; /* bits of all elements: of ints the signs that they have, and all for maxima */
+
+    __device__ order(unsigned type, bool of_maximum)
+        : is_float(E < 4 && gp_type_is_float(type)),
+          flip((!is_float && gp_type_is_signed(type) ? top * ones : 0) ^ (of_maximum ? ~0u : 0)) {}
+    __device__ uint32_t keys_of(uint32_t word) const {
+        if (E == 4 || !is_float)
+            return word ^ flip;
+        uint32_t keys = 0;
+#pragma unroll
+        for (int i = 0; i < 32; i += bits) {
+            const uint32_t x = word >> i & all;
+            keys |= ((x & ~top) > infinity ? 0 : ((x & top ? ~x : x | top) ^ flip) & all) << i;
+        }
+        return keys;
+    }
+    __device__ uint32_t bits_of(uint32_t keys) const {
+        if (E == 4 || !is_float)
+            return keys ^ flip;
+        uint32_t word = 0;
+#pragma unroll
+        for (int i = 0; i < 32; i += bits) {
+            const uint32_t won = keys >> i & all, x = (won ^ flip) & all;
+            word |= (won == 0 ? nan : x & top ? x & ~top : ~x & all) << i;
+        }
+        return word;
+    }
 };
 
-__device__ inline extremes_place find_tile(const extremes_arguments &a) {
-    const gp_window_axis &y = a.box.axis[a.box.outer], &x = a.box.axis[a.box.outer + 1];
-    const uint32_t down = blockIdx.x / a.cut.across, batch = down / a.cut.down;
-    extremes_place place;
-    place.row = (int64_t)(down - batch * a.cut.down) * a.cut.rows;
-    place.col = (int64_t)(blockIdx.x - down * a.cut.across) * a.cut.cols;
-    place.rows = (int)min((int64_t)a.cut.rows, (int64_t)y.outputs - place.row);
-    place.cols = (int)min((int64_t)a.cut.cols, (int64_t)x.outputs - place.col);
-    place.in = a.box.in;
-    place.batch = batch;
-    uint64_t rest = batch;
-    for (unsigned axis = a.box.outer; axis-- > 0; rest /= a.box.axis[axis].n)
-        place.in += (int64_t)(rest % a.box.axis[axis].n) * a.box.axis[axis].in;
-    return place;
-}
-
-/* Minima of `window` neighbours of a row of `width`, in place: from[x] is that of from[x] and those behind it. */
-template <typename KEY> __device__ inline void shrink_row(KEY *row, int width, int window) {
-    const int lane = threadIdx.x % 32;
-    int have = 1;
-    while (have < window) {
-        const int step = min(have, window - have);
-        for (int first = 0; first < width - step; first += 32) {
-            const int x = first + lane;
-            const bool inside = x + step < width;
-            const KEY mine = inside ? row[x] : 0, other = inside ? row[x + step] : 0;
-            __syncwarp();
-            if (inside)
-                row[x] = other < mine ? other : mine;
-            __syncwarp();
-        }
-        have += step;
+/* Four words of four bytes, two of two halves: element j of word i becomes element i of word j. */
+template <int E> __device__ inline void turn(uint32_t (&w)[E]) {
+    if constexpr (E == 4) {
+        const uint32_t a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[0], w[1], 0x7362),
+                       c = __byte_perm(w[2], w[3], 0x5140), d = __byte_perm(w[2], w[3], 0x7362);
+        w[0] = __byte_perm(a, c, 0x5410);
+        w[1] = __byte_perm(a, c, 0x7632);
+        w[2] = __byte_perm(b, d, 0x5410);
+        w[3] = __byte_perm(b, d, 0x7632);
+    } else if constexpr (E == 2) {
+        const uint32_t a = __byte_perm(w[0], w[1], 0x5410);
+        w[1] = __byte_perm(w[0], w[1], 0x7632);
+        w[0] = a;
     }
 }
 
-/* Minima of `window` neighbours of a column, by one thread. */
-template <typename KEY> __device__ inline void shrink_column(KEY *column, int width, int height, int window) {
-    int have = 1;
-    while (have < window) {
-        const int step = min(have, window - have);
+/* The minimum from each of `count` words up to the last, `apart` words from one to the next. */
+template <int E> __device__ inline void least_to_last(const uint32_t *from, uint32_t *to, int apart, int count) {
+    lanes<E> least = lanes<E>::all();
+    from += (count - 1) * apart;
+    to += (count - 1) * apart;
+#pragma unroll 1
+    for (; count % 4 != 0; count--, from -= apart, to -= apart) {
+        least.least(lanes<E>::of(*from));
+        *to = least.word();
+    }
+#pragma unroll 1
+    for (; count > 0; count -= 4, from -= 4 * apart, to -= 4 * apart) {
+        uint32_t word[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            word[k] = from[-k * apart];
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            least.least(lanes<E>::of(word[k]));
+            to[-k * apart] = least.word();
+        }
+    }
+}
+
+/* Of a column of rows, in shared memory from word `at` on. */
+template <int E> static __device__ __noinline__ void renew(unsigned at, int words, int height) {
+    uint32_t *const own = extremes_shared + at;
+    least_to_last<E>(own, own, words, height);
+}
+
+/* source_near(), called seldom. */
+static __device__ __noinline__ int64_t row_near(unsigned border, int64_t n, int64_t i) {
+    return source_near(border, n, i);
+}
+
+template <int E> class extremes {
+    static constexpr int bytes = 4 / E, rows_down = GP_EXTREMES_DOWN * E;
+    struct alignas(4 * E) square {
+        uint32_t word[E];
+    };
+
+    const extremes_arguments &a;
+    const strip_place &p;
+    const order<E> by;
+    const int words, window, height, channels;
+    const int pitch; /* words from a row to the next of those that hold neighbours of a column */
+    /* Of extremes_shared: first [height][words] of the last rows that entered, and [words] of the least of those
+       behind; then [GP_EXTREMES_DOWN][pitch] twice: windows along columns, and of both axes. */
+    const int column, won;
+    int32_t at[E]; /* columns of the thread's word in a row */
+    uint32_t none; /* bits of those that are in none: others stand for them */
+    bool together; /* the word is one of the input */
+
+  public:
+    __device__ extremes(const extremes_arguments &arguments, const strip_place &place, bool of_maximum)
+        : a(arguments), p(place), by(a.box.type, of_maximum), words(a.cut.words),
+          window((int)gp_window_x(&a.box)->window), height((int)gp_window_y(&a.box)->window),
+          channels(a.box.channels), pitch(words * E + GP_EXTREMES_GAP), column((height + 1) * words),
+          won(column + GP_EXTREMES_DOWN * pitch) {}
+
+  private:
+    __device__ void find_columns(int word) {
+        const int64_t n = (int64_t)gp_window_x(&a.box)->n;
+        none = 0;
+        together = a.cut.vectors;
+#pragma unroll
+        for (int k = 0; k < E; k++) {
+            const int own = word * E + k;
+            const int64_t j = p.first + own, pixel = j >= 0 ? j / channels : ~(~j / channels);
+            const bool used = own < (int)(p.outputs + p.skew + a.cut.reach);
+            const int64_t source = used ? source_near(a.box.border, n, pixel) : -1;
+            /* one that no window sees is a neighbour, so that words stay words */
+            at[k] = source >= 0      ? (int32_t)((source - pixel) * channels + j)
+                    : used || k == 0 ? 0
+                                     : (int32_t)min((int64_t)at[0] + k, n * channels - 1);
+            none |= source < 0 ? order<E>::all << k * order<E>::bits : 0;
+            together = together && (source >= 0 || !used) && (k == 0 ? at[0] % E == 0 : at[k] == at[0] + k);
+        }
+    }
+    /* Keys of the thread's words of rows from number `row` on of those that the block's windows see, as far as `end`.
+     */
+    __device__ void load(int row, int end, uint32_t (&word)[AT_ONCE]) const {
+        const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
+        const int64_t first = p.y - y->before + row, stride = channels > 1 ? bytes : x->in;
+        const uint32_t outside = a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u;
+        const unsigned char *line[AT_ONCE];
+        uint32_t there = ~0u;
+        line[0] = p.plane + first * y->in;
+#pragma unroll
+        for (int k = 1; k < AT_ONCE; k++)
+            line[k] = line[k - 1] + y->in;
+        if (first < 0 || first + AT_ONCE > (int64_t)y->n) {
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                const int64_t source = row + k < end ? row_near(a.box.border, (int64_t)y->n, first + k) : -1;
+                line[k] = p.plane + (source < 0 ? 0 : source) * y->in;
+                there ^= (uint32_t)(source < 0) << k;
+            }
+        }
+        if (together) {
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                word[k] = __ldg((const uint32_t *)(line[k] + at[0] * (int64_t)bytes));
+        } else {
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                word[k] = 0;
+#pragma unroll
+            for (int j = 0; j < E; j++)
+#pragma unroll
+                for (int k = 0; k < AT_ONCE; k++)
+                    word[k] |= load_element(line[k] + at[j] * stride) << j * order<E>::bits;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            word[k] = there >> k & 1 ? (by.keys_of(word[k]) & ~none) | (outside & none) : outside;
+    }
+    static __device__ uint32_t load_element(const unsigned char *from) {
+        return E == 4   ? (uint32_t)__ldg(from)
+               : E == 2 ? (uint32_t)__ldg((const uint16_t *)from)
+                        : __ldg((const uint32_t *)from);
+    }
+    /* The first rows, as many as a window has. */
+    __device__ void fill(int word) const {
+#pragma unroll 1
+        for (int row = 0; row < height; row += AT_ONCE) {
+            uint32_t enters[AT_ONCE];
+            load(row, height, enters);
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                if (row + k < height)
+                    extremes_shared[(row + k) * words + word] = enters[k];
+        }
+    }
+    /* Windows along columns of `rows_down` rows of outputs. */
+    __device__ void walk_down(int row, int word) const {
+        uint32_t *const begin = extremes_shared + word, *const past = begin + height * words;
+        uint32_t *own = begin + row % height * words;
+        square *to = (square *)(extremes_shared + column + word * E);
+        const int end = (int)p.rows + height - 1;
+        lanes<E> behind = lanes<E>::of(*past);
+#pragma unroll 1
+        for (int first = 0; first < rows_down; first += AT_ONCE) {
+            uint32_t enters[AT_ONCE], made[AT_ONCE];
+            load(row + first + height, end, enters);
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                if (own == begin) {
+                    renew<E>(word, words, height);
+                    behind = lanes<E>::all();
+                }
+                lanes<E> least = lanes<E>::of(*own);
+                least.least(behind);
+                made[k] = least.word();
+                *own = enters[k];
+                behind.least(lanes<E>::of(enters[k]));
+                own += words;
+                own = own == past ? begin : own;
+            }
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k += E) {
+                square turned;
+#pragma unroll
+                for (int j = 0; j < E; j++)
+                    turned.word[j] = made[k + j];
+                turn<E>(turned.word);
+                *to = turned;
+                to += pitch / E;
+            }
+        }
+        *past = behind.word();
+    }
+    /* Windows along rows of `count` columns of a channel, no more than a window has. */
+    __device__ void walk_block(const uint32_t *from, uint32_t *to, int count) const {
+        const uint32_t *const last = from + (window - 1) * channels; /* of the first window */
+        lanes<E> behind = lanes<E>::all();
+        least_to_last<E>(from, to, channels, count);
 #pragma unroll 4
-        for (int y = 0; y < height - step; y++) {
-            const KEY mine = column[y * width], other = column[(y + step) * width];
-            column[y * width] = other < mine ? other : mine;
+        for (from += count * channels; from < last; from += channels)
+            behind.least(lanes<E>::of(*from));
+        from = last;
+#pragma unroll 4
+        for (; count > 0; count--, from += channels, to += channels) {
+            lanes<E> least = lanes<E>::of(*to);
+            behind.least(lanes<E>::of(*from));
+            least.least(behind);
+            *to = least.word();
         }
-        have += step;
     }
-}
-
-template <typename KEY>
-__device__ inline void load_row(const extremes_arguments &a, const extremes_place &place, const order<KEY> &by,
-                                int64_t row, KEY *to, int width) {
-    const gp_window_axis &y = a.box.axis[a.box.outer], &x = a.box.axis[a.box.outer + 1];
-    const KEY outside = a.box.border == GP_BORDER_ZERO ? by.key_of(0) : order<KEY>::all;
-    const int64_t from = gp_window_source(a.box.border, (int64_t)y.n, row - y.before);
-    const unsigned char *line = place.in + (from > 0 ? from : 0) * y.in;
-    for (int i = threadIdx.x % 32; i < width; i += 32) {
-        const int64_t at = gp_window_source(a.box.border, (int64_t)x.n, place.col + i - x.before);
-        to[i] = from >= 0 && at >= 0 ? by.key_of(__ldg((const KEY *)(line + at * x.in))) : outside;
+    /* Windows along rows. A thread has a run of columns of one channel. */
+    __device__ void walk_along() const {
+        const int block = a.cut.block, run = a.cut.run, width = p.outputs / channels;
+        const int tasks = GP_EXTREMES_DOWN * channels * ((width + run - 1) / run);
+        for (int task = threadIdx.x; task < tasks; task += blockDim.x) {
+            const int rest = task / GP_EXTREMES_DOWN, nth = channels == 1 ? rest : rest / channels;
+            const int shift = task % GP_EXTREMES_DOWN * pitch + rest - nth * channels + nth * run * channels;
+            const uint32_t *from = extremes_shared + column + shift + p.skew;
+            uint32_t *to = extremes_shared + won + shift;
+            int left = min(run, width - nth * run);
+#pragma unroll 1
+            for (; window > WINDOW_SMALL && left > 0; left -= block, from += block * channels, to += block * channels)
+                walk_block(from, to, min(block, left));
+#pragma unroll 2
+            for (; left > 0; left--, from += channels, to += channels) {
+                lanes<E> least = lanes<E>::of(*from);
+                for (int i = 1; i < window; i++)
+                    least.least(lanes<E>::of(from[i * channels]));
+                *to = least.word();
+            }
+        }
     }
-}
+    /* Results of a word of E columns, in E rows for each row of words. */
+    __device__ void store(int row, int first, unsigned r) const {
+        const int64_t *stride = a.box.result[r].stride;
+        const int64_t down = stride[a.box.outer], pixel = stride[a.box.outer + 1],
+                      side = channels > 1 ? stride[a.box.outer - 1] : 0;
+        const bool whole = (a.stores >> r & 1) && first + E <= p.outputs;
+        const square *from = (const square *)(extremes_shared + won + first);
+        unsigned char *to = p.to[r] + row * down;
+#pragma unroll 1
+        for (int left = (int)p.rows - row, q = 0; q < GP_EXTREMES_DOWN; q++, from += pitch / E) {
+            square turned = *from;
+            turn<E>(turned.word);
+#pragma unroll
+            for (int j = 0; j < E; j++, to += down) {
+                const uint32_t word = by.bits_of(turned.word[j]);
+                if (left-- <= 0)
+                    return;
+                if (whole)
+                    *(uint32_t *)(to + first * bytes) = word;
+                else
+                    store_apart(to, first, word, pixel, side);
+            }
+        }
+    }
+    __device__ void store_apart(unsigned char *line, int first, uint32_t word, int64_t pixel, int64_t side) const {
+#pragma unroll 1
+        for (int k = 0; k < E && first + k < p.outputs; k++, word >>= order<E>::bits % 32)
+            store_bits(bytes, word, line + (first + k) / channels * pixel + (first + k) % channels * side);
+    }
 
-template <typename KEY>
-__device__ inline void store_columns(const extremes_arguments &a, const extremes_place &place, const order<KEY> &by,
-                                     const KEY *tile, int width, unsigned r) {
-    const unsigned outer = a.box.outer;
-    const int64_t *stride = a.box.result[r].stride;
-    unsigned char *to = (unsigned char *)a.box.to[r] + place.row * stride[outer] + place.col * stride[outer + 1];
-    uint64_t rest = place.batch;
-    for (unsigned axis = outer; axis-- > 0; rest /= a.box.axis[axis].outputs)
-        to += (int64_t)(rest % a.box.axis[axis].outputs) * stride[axis];
-    for (int x = threadIdx.x; x < place.cols; x += GP_EXTREMES_THREADS)
-        for (int y = 0; y < place.rows; y++)
-            *(KEY *)(to + y * stride[outer] + x * stride[outer + 1]) = by.bits_of(tile[y * width + x]);
-}
+  public:
+    __device__ void walk(bool of_maximum) {
+#pragma unroll 1
+        for (int row = -rows_down; row < (int)p.rows; row += rows_down) {
+#pragma unroll 1
+            for (int word = threadIdx.x; word < words; word += blockDim.x) {
+                if (row < 0 || words > (int)blockDim.x)
+                    find_columns(word);
+                if (row < 0)
+                    fill(word);
+                else
+                    walk_down(row, word);
+            }
+            if (row < 0)
+                continue;
+            __syncthreads();
+            walk_along();
+            __syncthreads();
+            for (unsigned r = 0; r < a.box.results; r++)
+                if ((a.box.result[r].op == GP_REDUCE_MAX) == of_maximum)
+                    for (int first = threadIdx.x * E; first < p.outputs; first += blockDim.x * E)
+                        store(row, first, r);
+        }
+    }
+};
 
-template <typename KEY>
-__global__ void __launch_bounds__(GP_EXTREMES_THREADS, 8)
+template <int E>
+__global__ void __launch_bounds__(GP_EXTREMES_THREADS_MAX, BLOCKS_OF(GP_EXTREMES_THREADS_MAX, 2))
     window_extremes(const __grid_constant__ extremes_arguments a) {
-    extern __shared__ __align__(16) unsigned char extremes_shared[];
-    KEY *const tile = (KEY *)extremes_shared;
+    __shared__ strip_place place;
     gp_grid_dependency_wait();
-    const extremes_place place = find_tile(a);
-    const int window_y = (int)a.box.axis[a.box.outer].window, window_x = (int)a.box.axis[a.box.outer + 1].window;
-    const int width = place.cols + window_x - 1, height = place.rows + window_y - 1;
+    if (threadIdx.x == 0)
+        find_place(a.box, a.cut, E, a.box.channels, &place);
+    __syncthreads();
+#pragma unroll 1
     for (unsigned maximum = 0; maximum < 2; maximum++) {
         if (!(a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN)))
             continue;
-        const order<KEY> by = {gp_type_is_float(a.box.type), gp_type_is_signed(a.box.type), maximum != 0};
-        for (int row = threadIdx.x / 32; row < height; row += GP_EXTREMES_THREADS / 32) {
-            load_row(a, place, by, place.row + row, tile + row * width, width);
-            __syncwarp();
-            shrink_row(tile + row * width, width, window_x);
-        }
-        __syncthreads();
-        for (int x = threadIdx.x; x < place.cols; x += GP_EXTREMES_THREADS)
-            shrink_column(tile + x, width, height, window_y);
-        for (unsigned r = 0; r < a.box.results; r++)
-            if ((a.box.result[r].op == GP_REDUCE_MAX) == (maximum != 0))
-                store_columns(a, place, by, tile, width, r);
+        extremes<E>(a, place, maximum != 0).walk(maximum != 0);
         __syncthreads();
     }
 }
 
-gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    static const void *const kernels[] = {(const void *)window_extremes<uint8_t>,
-                                          (const void *)window_extremes<uint16_t>,
-                                          (const void *)window_extremes<uint32_t>};
+gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                    uint32_t stores) {
+    static const void *const kernels[] = {(const void *)window_extremes<4>, (const void *)window_extremes<2>,
+                                          (const void *)window_extremes<1>};
     extremes_arguments arguments = {};
     arguments.box = *problem->box;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
+    arguments.stores = stores;
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernels[plan->tiling.form - GP_STRIP_FORMS], list);
 }

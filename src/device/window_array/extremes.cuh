@@ -4,17 +4,16 @@
 #define GP_WINDOW_ARRAY_EXTREMES_CUH
 
 #include "../../host/kernel.h"
-#include "../../host/window_array/box.h"
-#include "../../host/window_array/tiling.h"
-#include "../gpu.h"
-#include "../warp.cuh"
+#include "strip.cuh"
 
 struct extremes_arguments {
     gp_window_box box;
     gp_extremes_cut cut;
+    uint32_t stores; /* bit r: a thread's elements of result r are stored at once */
 };
 
-gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                    uint32_t stores);
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 #endif

@@ -29,7 +29,8 @@ struct strip_place {
     unsigned skew; /* the first output's window begins so many columns behind `first` */
 };
 
-__device__ inline void find_place(const gp_window_box &box, const gp_strip_cut &cut, unsigned each, unsigned channels,
+template <class CUT>
+__device__ inline void find_place(const gp_window_box &box, const CUT &cut, unsigned each, unsigned channels,
                                   strip_place *p) {
     const gp_window_axis *y = gp_window_y(&box), *x = gp_window_x(&box);
     const uint64_t strip = blockIdx.x % cut.strips, segment = blockIdx.x / cut.strips % cut.segments;

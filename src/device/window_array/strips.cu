@@ -310,8 +310,12 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
-    if (problem->box->kind == GP_PASS_EXTREMES)
-        return gp_window_launch_extremes(context, plan, problem);
+    if (problem->box->kind == GP_PASS_EXTREMES) {
+        uint32_t stores = 0;
+        for (unsigned r = 0; r < problem->box->results; r++)
+            stores |= (uint32_t)stores_together(problem, r, problem->box->channels) << r;
+        return gp_window_launch_extremes(context, plan, problem, stores);
+    }
     /* by gp_strip_form */
     static const void *const forms[GP_STRIP_F16] = {(const void *)window_strip<linear_sums, linear_sums, 1, 8, 1>,
                                                     (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1>,

@@ -35,7 +35,6 @@ gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *devic
 /* ---- window_strip ---- */
 
 #define STRIP_WARPS 8                     /* a block, unless windows are wide */
-#define STRIP_ROWS_LESS 4                 /* a block has no fewer rows than a window of this part */
 #define STRIP_AREA_MAX ((int64_t)1 << 26) /* its square is exact as a double */
 
 static bool does_strip(const gp_window_box *box) {
@@ -101,15 +100,6 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
     return best;
 }
 
-/* Rows a block: as many blocks as the device holds at once, unless most of what they did were to begin. */
-static void cut_rows(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, uint64_t resident) {
-    uint64_t segments = apart < resident ? resident / apart : gp_divide_up(gp_times(4, resident), apart);
-    const uint64_t least = gp_at_least_one((uint64_t)y->window / STRIP_ROWS_LESS);
-    segments = gp_at_least_one(gp_least(segments, y->outputs / least));
-    cut->rows = gp_to_u32(gp_divide_up(y->outputs, segments));
-    cut->segments = gp_to_u32(gp_divide_up(y->outputs, cut->rows));
-}
-
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 16, 16, 24, 4, 8, 16, 16, 8, 16};
     static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 4, 4, 8, 12, 12, 12, 8, 8, 8};
@@ -146,7 +136,8 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
-    cut_rows(&cut, y, cut.strips * batches, gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
+    gp_window_cut_rows(&cut.rows, &cut.segments, y, cut.strips * batches,
+                       gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
     if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)
         return false;
     tiling->blocks *= cut.segments;

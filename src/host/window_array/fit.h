@@ -3,13 +3,28 @@
 #ifndef GP_WINDOW_ARRAY_FIT_H
 #define GP_WINDOW_ARRAY_FIT_H
 
+#include "../arithmetic.h"
 #include "../kernel.h"
+#include "box.h"
 
 GP_DECLARE_ROW(window_strip);
 GP_DECLARE_ROW(window_any);
 
 /* window_any, of what window_strip leaves. */
 GP_C_LINKAGE gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);
+
+/*
+ * Rows a block, and in how many segments it cuts those of the outputs: as many blocks as `resident` where strips and
+ * batches are `apart`, unless most of what they did were to begin, so no fewer rows than a quarter of a window.
+ */
+static inline void gp_window_cut_rows(uint32_t *rows, uint32_t *segments, const gp_window_axis *y, uint64_t apart,
+                                      uint64_t resident) {
+    uint64_t wanted = apart < resident ? resident / apart : gp_divide_up(gp_times(4, resident), apart);
+    const uint64_t least = gp_at_least_one((uint64_t)y->window / 4);
+    wanted = gp_at_least_one(gp_least(wanted, y->outputs / least));
+    *rows = gp_to_u32(gp_divide_up(y->outputs, wanted));
+    *segments = gp_to_u32(gp_divide_up(y->outputs, *rows));
+}
 
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);

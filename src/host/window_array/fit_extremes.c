@@ -1,57 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How window_strip cuts boxes of extremes: tiles of outputs, whose elements have room in shared memory. Pure. */
+/* How window_strip cuts boxes of extremes: strips of columns, whose last rows have room in shared memory. Pure. */
 #include "../arithmetic.h"
+#include "../occupancy.h"
 #include "box.h"
 #include "fit.h"
 #include "tiling.h"
 
-/* Most shared memory of a block: two have room on an SM. */
-#define SMEM ((uint64_t)100 << 10)
+#define BLOCK_WHOLE 33 /* blocks are as long as windows up to here, and half as long as longer ones */
+#define RUN_LEAST 9
 
-static uint64_t elements_of(const gp_window_box *box, uint64_t rows, uint64_t cols) {
-    return (rows + (uint64_t)gp_window_y(box)->window - 1) * (cols + (uint64_t)gp_window_x(box)->window - 1);
+/* A block's threads for so many words of a row. */
+static unsigned threads_of(uint32_t words, unsigned most) {
+    return gp_to_u32(gp_round_up(gp_divide_up(words, gp_divide_up(words, most)), 32));
 }
 
-/* The tile that loads the fewest elements an output. False: the window is too large for any. */
-static bool choose_tile(const gp_window_box *box, uint64_t smem, gp_extremes_cut *cut) {
-    const uint64_t bytes = gp_type_bytes(box->type);
+static size_t smem_of(const gp_window_box *box, uint64_t words) {
+    const uint64_t each = 4 / gp_type_bytes(box->type), height = (uint64_t)gp_window_y(box)->window;
+    return (size_t)(4 * ((height + 1) * words + 2 * GP_EXTREMES_DOWN * (words * each + GP_EXTREMES_GAP)));
+}
+
+/* Strips with the fewest words in all, and as many on an SM as hide what loads take. False: the window is too large.
+ */
+static bool choose_strips(const gp_window_box *box, const gp_device *device, uint64_t smem, unsigned threads,
+                          gp_extremes_cut *cut, uint64_t *resident) {
+    const uint64_t each = 4 / gp_type_bytes(box->type), unit = each * box->channels,
+                   columns = gp_window_x(box)->outputs * box->channels, lost = cut->reach + each - 1;
     double least = 0;
-    for (uint32_t cols = 32; cols <= GP_EXTREMES_COLS_MAX; cols *= 2)
-        for (uint32_t rows = 8; rows <= 128; rows *= 2) {
-            const uint64_t elements = elements_of(box, rows, cols);
-            const double cost = (double)elements / (rows * cols) * (cols < 64 ? 1.25 : 1);
-            if (elements * bytes > smem || (least > 0 && cost >= least))
-                continue;
-            least = cost;
-            cut->rows = rows;
-            cut->cols = cols;
-        }
+    for (uint32_t words = 32; smem_of(box, words) <= smem; words += words < 512 ? 32 : words) {
+        gp_occupancy_info held;
+        if (words * each < lost + unit)
+            continue;
+        const uint64_t strips = gp_divide_up(columns, (words * each - lost) / unit * unit);
+        const unsigned block = threads_of(words, threads);
+        gp_occupancy_compute(device, block, GP_EXTREMES_REGS, GP_STRIP_STATIC_SMEM + smem_of(box, words), &held);
+        if (held.blocks_per_sm == 0)
+            continue;
+        const double warps = held.blocks_per_sm * (block / 32),
+                     blocks = (double)held.blocks_per_sm * device->multiprocessors;
+        const double rows = (double)box->outputs / (double)columns * (double)strips / blocks;
+        const double cost = (double)strips * words * (1 + 16 / warps) * (1 + (double)gp_window_y(box)->window / rows);
+        if (least > 0 && cost >= least)
+            continue;
+        least = cost;
+        cut->words = words;
+        cut->strips = gp_to_u32(strips);
+        cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, strips), unit));
+        *resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
+    }
     return least > 0;
 }
 
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    const uint64_t most =
-        attempt == 0 ? gp_least(device->smem_per_block_optin, SMEM) : device->smem_per_block >> attempt;
+    const uint64_t smem = attempt == 0 ? device->smem_per_block_optin : device->smem_per_block >> (attempt - 1);
+    const unsigned bytes = gp_type_bytes(box->type), channels = box->channels;
+    const uint32_t window = gp_to_u32((uint64_t)x->window);
     gp_extremes_cut cut = {.rows = 0};
-    if (attempt > 2 || box->outputs <= 1 || x->window > INT16_MAX || y->window > INT16_MAX ||
-        y->outputs > INT32_MAX || x->outputs > INT32_MAX)
+    uint64_t resident = 0;
+    if (attempt > 3 || box->outputs <= 1 || x->window > INT16_MAX || y->window > INT16_MAX ||
+        y->window > 4 * (int64_t)y->n + 64 || y->outputs > INT32_MAX / 2 || x->n * channels >= INT32_MAX / 2 ||
+        x->outputs * channels > INT32_MAX / 2)
         return false;
     for (unsigned r = 0; r < box->results; r++)
         if (box->result[r].type != box->type)
             return false;
-    if (!choose_tile(box, most, &cut))
+    cut.reach = window * channels;
+    if (!choose_strips(box, device, smem, GP_EXTREMES_THREADS_MAX >> attempt, &cut, &resident))
         return false;
-    cut.across = gp_to_u32(gp_divide_up(x->outputs, cut.cols));
-    cut.down = gp_to_u32(gp_divide_up(y->outputs, cut.rows));
-    const uint64_t batches = box->outputs / y->outputs / x->outputs;
-    if (batches > INT32_MAX || cut.across * (uint64_t)cut.down > INT32_MAX / batches)
+    /* odd, both: threads side by side then have words in different banks */
+    cut.block = ((window <= BLOCK_WHOLE ? window : window / 2) - 1) | 1;
+    cut.run = gp_to_u32(gp_divide_up(RUN_LEAST, cut.block) | 1) * cut.block;
+    cut.vectors = x->in == (int64_t)(bytes * channels) && problem->in_align >= 4 && x->n * channels * bytes >= 4;
+    const uint64_t batches = box->outputs / y->outputs / (x->outputs * channels), apart = cut.strips * batches;
+    if (batches > INT32_MAX || apart > INT32_MAX)
         return false;
-    tiling->form = GP_STRIP_FORMS + gp_log2(gp_type_bytes(box->type));
-    tiling->threads = GP_EXTREMES_THREADS;
-    tiling->smem = (size_t)gp_round_up(elements_of(box, cut.rows, cut.cols) * gp_type_bytes(box->type), 16);
-    tiling->blocks = cut.across * (uint64_t)cut.down * batches;
+    gp_window_cut_rows(&cut.rows, &cut.segments, y, apart, resident);
+    tiling->form = GP_STRIP_FORMS + gp_log2(bytes);
+    tiling->threads = threads_of(cut.words, GP_EXTREMES_THREADS_MAX >> attempt);
+    tiling->smem = smem_of(box, cut.words);
+    tiling->blocks = apart * cut.segments;
     GP_TILING_PUT(tiling, cut);
-    return true;
+    return tiling->blocks <= INT32_MAX;
 }
