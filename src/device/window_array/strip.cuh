@@ -246,7 +246,10 @@ __device__ inline strip_row<COLUMNS, BYTES> load_together(const unsigned char *f
     return raw;
 }
 
-/* Column k is number at[k * step] of the row's; -1: none, then it is that of `fill`. */
+/*
+ * Column k is number at[k * step] of the row's; -1: none, then it is that of `fill`. Loads of short elements are all
+ * under way at once; those of long ones would need registers that the sums have.
+ */
 template <int COLUMNS, int BYTES>
 __device__ inline strip_row<COLUMNS, BYTES> load_apart(const unsigned char *row, const int32_t *at, unsigned step,
                                                        int64_t stride, const strip_row<COLUMNS, BYTES> &fill = {}) {
@@ -254,13 +257,13 @@ __device__ inline strip_row<COLUMNS, BYTES> load_apart(const unsigned char *row,
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++) {
         const int32_t column = at[k * step];
-        const unsigned char *from = row + column * stride;
-        if (column < 0)
+        const unsigned char *from = row + (BYTES < 4 ? max(column, 0) : column) * stride;
+        if (BYTES == 4 && column < 0)
             continue;
         const uint32_t x = BYTES == 1 ? *from : BYTES == 2 ? *(const uint16_t *)from : *(const uint32_t *)from;
         constexpr uint32_t all = ~0u >> (32 - 8 * BYTES);
         const int word = k * BYTES / 4, shift = k * BYTES % 4 * 8;
-        raw.word[word] ^= (x ^ (fill.word[word] >> shift & all)) << shift;
+        raw.word[word] ^= column < 0 ? 0 : (x ^ (fill.word[word] >> shift & all)) << shift;
     }
     return raw;
 }

@@ -38,7 +38,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
             const int64_t column = p.first + (int64_t)(threadIdx.x * COLUMNS + k);
             const int64_t pixel = column >= 0 ? column / CHANNELS : ~(~column / CHANNELS);
             const bool used = threadIdx.x * COLUMNS + k < p.outputs + p.skew + a.cut.reach;
-            const int64_t source = used ? source_near(a.box.border, n, pixel) : -1;
+            const int64_t source = used ? source_near(a.box.border, n, pixel) : pixel >= 0 && pixel < n ? pixel : -1;
             const int32_t at = source < 0 ? -1 : (int32_t)((source - pixel) * CHANNELS + column);
             side_by_side =
                 side_by_side && (k == 0 ? at >= 0 && at * BYTES % raw_row::together == 0 : at == before + 1);
