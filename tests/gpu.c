@@ -23,3 +23,22 @@ void *gpu_upload(const void *from, size_t bytes) {
     CUDA_OK(cudaMemcpy(memory, from, bytes, cudaMemcpyHostToDevice));
     return memory;
 }
+
+void *gpu_need(gp_context *context, size_t bytes) {
+    void *memory = NULL;
+    if (gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory) != GP_OK) {
+        printf("skipped: %s\n", gp_last_error());
+        skip();
+    }
+    return memory;
+}
+
+void gpu_spread(void *memory, size_t bytes, const void *tile, size_t tile_bytes) {
+    size_t done = tile_bytes < bytes ? tile_bytes : bytes;
+    CUDA_OK(cudaMemcpy(memory, tile, done, cudaMemcpyHostToDevice));
+    while (done < bytes) {
+        const size_t more = done < bytes - done ? done : bytes - done;
+        CUDA_OK(cudaMemcpy((char *)memory + done, memory, more, cudaMemcpyDeviceToDevice));
+        done += more;
+    }
+}

@@ -31,25 +31,12 @@ static int close_context(void **state) {
     return 0;
 }
 
-/* Device memory, or a test that says it was skipped. */
 static void *need(size_t bytes) {
-    void *memory = NULL;
-    if (gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory) != GP_OK) {
-        printf("skipped: %s\n", gp_last_error());
-        skip();
-    }
-    return memory;
+    return gpu_need(context, bytes);
 }
 
-/* Repeats the tile over bytes of device memory, by doubling on the device. */
 static void spread(void *memory, size_t bytes) {
-    size_t done = TILE * 4 < bytes ? TILE * 4 : bytes;
-    CUDA_OK(cudaMemcpy(memory, tile, done, cudaMemcpyHostToDevice));
-    while (done < bytes) {
-        size_t more = done < bytes - done ? done : bytes - done;
-        CUDA_OK(cudaMemcpy((char *)memory + done, memory, more, cudaMemcpyDeviceToDevice));
-        done += more;
-    }
+    gpu_spread(memory, bytes, tile, TILE * 4);
 }
 
 static unsigned char byte_at(size_t i) {
