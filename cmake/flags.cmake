@@ -39,6 +39,12 @@ if(GPUPRIM_SANITIZE)
   set(gp_sanitize -fsanitize=${GPUPRIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
 endif()
 
+# What is counted is not optimised, so that a line is one; the tests are, which compute far more than what they test.
+set(gp_counting "")
+if(GPUPRIM_COVERAGE)
+  set(gp_counting --coverage -fprofile-update=atomic -O0)
+endif()
+
 function(gp_flags target)
   set_target_properties(${target} PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden
@@ -50,5 +56,6 @@ function(gp_flags target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C>:${gp_warnings};${gp_hardening};${gp_sanitize}>
     $<$<COMPILE_LANGUAGE:CUDA>:${gp_cuda_flags}>)
-  target_link_options(${target} PRIVATE ${gp_sanitize} LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+  target_link_options(${target} PRIVATE ${gp_sanitize} $<$<BOOL:${GPUPRIM_COVERAGE}>:--coverage>
+    LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 endfunction()

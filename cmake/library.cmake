@@ -59,6 +59,7 @@ endif()
 
 add_library(gpuprim_objects OBJECT ${host_sources} ${device_sources})
 gp_flags(gpuprim_objects)
+target_compile_options(gpuprim_objects PRIVATE $<$<COMPILE_LANGUAGE:C>:${gp_counting}>)
 target_include_directories(gpuprim_objects PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(gpuprim_objects PUBLIC ${gp_needs})
 
