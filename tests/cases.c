@@ -179,8 +179,7 @@ void cases_window(void (*visit)(const window_case *, void *), void *user) {
                          &state, visit, user);
         window_visit_batches(reduced, (gp_border)border, &state, visit, user);
     }
-    if (!reduced)
-        window_visit_mixed(&state, visit, user);
+    window_visit_mixed(&state, visit, user);
 }
 
 int cases_reduce_label(const reduce_case *c, char *text, size_t size) {
