@@ -4,32 +4,41 @@ set(host_sources
   api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c footprint.c fork.c occupancy.c
   plan.c primitives.c problem.c run.c split.c status.c tiling.c
   cpu/available.c cpu/threads.c
-  rearrange/call.c rearrange/cpu.c rearrange/cpu_avx2.c rearrange/cpu_avx512.c rearrange/cpu_job.c rearrange/cpu_lines.c
-  rearrange/cpu_neon.c rearrange/cpu_quick.c rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c
-  rearrange/fit_tiles.c rearrange/problem.c rearrange/rows.c rearrange/split.c
+  rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_lines.c rearrange/cpu_quick.c
+  rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c
+  rearrange/rows.c rearrange/split.c
   rearrange_array/boxes.c rearrange_array/call.c rearrange_array/check.c rearrange_array/cpu.c
   rearrange_array/cpu_planes.c rearrange_array/cpu_rectangles.c rearrange_array/cpu_runs.c rearrange_array/fit.c
   rearrange_array/fit_cycle.c rearrange_array/matrix.c rearrange_array/problem.c rearrange_array/raw.c rearrange_array/rows.c
   rearrange_array/views.c rearrange_array/walks.c
-  reduce/call.c reduce/cpu.c reduce/cpu_avx2.c reduce/cpu_avx512.c reduce/cpu_neon.c reduce/problem.c reduce/rows.c
+  reduce/call.c reduce/cpu.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
-  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_avx2.c reduce_array/cpu_avx512.c reduce_array/cpu_neon.c
-  reduce_array/fit.c reduce_array/fit_many.c reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
+  reduce_array/columns.c reduce_array/cpu.c reduce_array/fit.c reduce_array/fit_many.c reduce_array/operations.c
+  reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
-  window/call.c window/cpu.c window/cpu_avx2.c window/cpu_avx512.c window/cpu_batch.c window/cpu_batch_map.c
-  window/cpu_border.c window/cpu_neon.c window/cpu_slide.c window/fit_rows.c window/fit_scan.c window/problem.c
-  window/rows.c window/split.c
-  window_array/call.c window_array/check.c window_array/cpu.c window_array/cpu_avx2.c window_array/cpu_avx512.c
-  window_array/cpu_floats.c window_array/cpu_neon.c window_array/cpu_plain.c window_array/cpu_tiles.c
-  window_array/fit.c window_array/fit_extremes.c window_array/one.c window_array/problem.c window_array/rows.c
-  window_array/views.c)
+  window/call.c window/cpu.c window/cpu_batch.c window/cpu_batch_map.c window/cpu_border.c window/cpu_slide.c
+  window/fit_rows.c window/fit_scan.c window/problem.c window/rows.c window/split.c
+  window_array/call.c window_array/check.c window_array/cpu.c window_array/cpu_floats.c window_array/cpu_plain.c
+  window_array/cpu_tiles.c window_array/fit.c window_array/fit_extremes.c window_array/one.c window_array/problem.c
+  window_array/rows.c window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
-# Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
-foreach(instructions plain avx2 avx512 neon)
-  set_property(SOURCE src/host/window_array/cpu_${instructions}.c PROPERTY COMPILE_OPTIONS -fno-math-errno)
+
+# What is compiled for each instruction set: a primitive's cpu_simd.h over the vectors of cpu/simd_<instructions>.h.
+set(host ${PROJECT_SOURCE_DIR}/src/host)
+foreach(primitive rearrange reduce reduce_array window window_array)
+  foreach(instructions avx2 avx512 neon)
+    set(source ${PROJECT_BINARY_DIR}/src/host/${primitive}/cpu_${instructions}.c)
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
+      "#include \"${host}/cpu/simd_${instructions}.h\"\n#include \"${host}/${primitive}/cpu_simd.h\"\n")
+    list(APPEND host_sources ${source})
+  endforeach()
 endforeach()
+# Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
+set(of_windows ${PROJECT_BINARY_DIR}/src/host/window_array/cpu_)
+set_property(SOURCE src/host/window_array/cpu_plain.c ${of_windows}avx2.c ${of_windows}avx512.c ${of_windows}neon.c
+  PROPERTY COMPILE_OPTIONS -fno-math-errno)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  set_property(SOURCE src/host/window_array/cpu_avx512.c APPEND PROPERTY COMPILE_OPTIONS -mprefer-vector-width=512)
+  set_property(SOURCE ${of_windows}avx512.c APPEND PROPERTY COMPILE_OPTIONS -mprefer-vector-width=512)
 endif()
 
 if(GPUPRIM_WITH_CUDA)

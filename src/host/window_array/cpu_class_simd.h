@@ -65,7 +65,7 @@ SIMD static void IN_CLASS(write_small_means)(const moments *m, stretch at) {
     float *restrict to = (float *)(void *)m->tile->row;
     READS(m, at);
     (void)squares_of;
-#if defined(FUSED)
+#if defined(HAS_FUSED)
     const float inverse = 1 / n;
     for (size_t i = 0; i < count; i++) {
         const float s = (float)(SIGNED_T)SUM_AT(i), near = s * inverse;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transposes with AVX-512. */
-#include "../cpu/simd_avx512.h"
-
+/* Transposes with the vectors of the simd_*.h that the including file names before. Each needs the one before. */
 #include "cpu_tiles_simd.h"
 
 #include "cpu_lines_simd.h"
