@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops over n elements of one type, which compilers make vectors of. The including file defines TYPE; KEY, what it
- * is compared as; KEY_OF(x), from an element; TYPED(name); and INTEGER for ints: then too MAGNITUDE_OF, |x| without
- * sign; SUM_TYPE, what 2^14 elements are added up in, of 64 bits their LOW_HALF, and the HIGH_HALF in HIGH_TYPE; and
- * SQUARE_TYPE, for their squares.
+ * Loops over n elements of one type, which compilers make vectors of. The including file defines TYPE and
+ * TYPED(name). For floats, which compare as ints by their bits: KEY_OF(x), what x is compared as, and INFINITY_BITS.
+ * For ints: SUM_TYPE, what 2^14 elements are added up in, or halves of those of 64 bits; SQUARE_TYPE, for their
+ * squares; and of signed ones MAGNITUDE_OF, |x| without sign.
  */
+#if !defined(INFINITY_BITS)
+#define KEY_OF(x) (x)
+#endif
+#if !defined(MAGNITUDE_OF)
+#define MAGNITUDE_OF(x) (x)
+#endif
 
 /* The least and the greatest. */
-SIMD static void TYPED(extremes)(const TYPE *x, size_t n, KEY *min, KEY *max) {
-    KEY least = KEY_OF(x[0]), greatest = least;
+SIMD static void TYPED(extremes)(const TYPE *x, size_t n, TYPE *min, TYPE *max) {
+    TYPE least = KEY_OF(x[0]), greatest = least;
     for (size_t i = 1; i < n; i++) {
-        const KEY key = KEY_OF(x[i]);
+        const TYPE key = KEY_OF(x[i]);
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
     }
@@ -19,7 +25,7 @@ SIMD static void TYPED(extremes)(const TYPE *x, size_t n, KEY *min, KEY *max) {
 }
 
 /* The first (last) place of a key that is there. */
-static size_t TYPED(find)(const TYPE *x, size_t n, KEY key, bool last) {
+static size_t TYPED(find)(const TYPE *x, size_t n, TYPE key, bool last) {
     size_t i = last ? n - 1 : 0;
     while (KEY_OF(x[i]) != key)
         i = last ? i - 1 : i + 1;
@@ -27,7 +33,7 @@ static size_t TYPED(find)(const TYPE *x, size_t n, KEY key, bool last) {
 }
 
 /* What a block with its best key `here` adds to the best so far; places only if they are wanted. */
-static gp_extreme TYPED(placed)(const gp_extreme *best, bool better, bool wanted, const TYPE *x, size_t n, KEY key,
+static gp_extreme TYPED(placed)(const gp_extreme *best, bool better, bool wanted, const TYPE *x, size_t n, TYPE key,
                                 uint64_t here, int64_t place, int64_t step) {
     const int64_t least = step < 0 ? place + step * (int64_t)(n - 1) : place;
     gp_extreme e = {here, best->place};
@@ -37,8 +43,8 @@ static gp_extreme TYPED(placed)(const gp_extreme *best, bool better, bool wanted
 }
 
 /* An element's bits again. KEY_OF() of keys undoes it. */
-static gp_number TYPED(number)(unsigned type, KEY key) {
-    const TYPE element = (TYPE)KEY_OF((TYPE)key);
+static gp_number TYPED(number)(unsigned type, TYPE key) {
+    const TYPE element = KEY_OF(key);
     return gp_number_load(type, (const unsigned char *)&element);
 }
 
@@ -46,19 +52,19 @@ SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, co
                                       uint64_t n, block_extremes *seen) {
     const TYPE *x = (const TYPE *)(const void *)in;
     const int64_t step = pass->axis[pass->kept + pass->reduced - 1].place;
-    KEY min, max;
+    TYPE min, max;
     TYPED(extremes)(x, n, &min, &max);
-#if !defined(INTEGER)
+#if defined(INFINITY_BITS)
     if (max > KEY_OF(INFINITY_BITS) || min < -KEY_OF(INFINITY_BITS) - 1) {
         gp_pass_run_any(a, pass, in, NULL, place, n);
         return;
     }
 #endif
     a->counted += n;
-    if (seen->any && min >= (KEY)seen->min && max <= (KEY)seen->max && step >= 0)
+    if (seen->any && min >= (TYPE)seen->min && max <= (TYPE)seen->max && step >= 0)
         return; /* of equals the first is the one that is wanted */
-    *seen = (block_extremes){true, (int64_t)(seen->any && (KEY)seen->min < min ? (KEY)seen->min : min),
-                             (int64_t)(seen->any && (KEY)seen->max > max ? (KEY)seen->max : max)};
+    *seen = (block_extremes){true, (int64_t)(seen->any && (TYPE)seen->min < min ? (TYPE)seen->min : min),
+                             (int64_t)(seen->any && (TYPE)seen->max > max ? (TYPE)seen->max : max)};
     const gp_number low = TYPED(number)(pass->type, min), high = TYPED(number)(pass->type, max);
     const uint64_t lowest = gp_number_key(pass->type, low), highest = gp_number_key(pass->type, high);
     const gp_extreme least = TYPED(placed)(&a->min, !a->some || lowest < a->min.key, pass->wants & GP_WANT_ARGMIN, x,
@@ -70,7 +76,7 @@ SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, co
     gp_accumulator_take_extremes(a, &least, &greatest);
 }
 
-#if defined(INTEGER)
+#if !defined(INFINITY_BITS)
 
 SIMD static uint64_t TYPED(nonzero)(const TYPE *x, size_t n) {
     uint32_t count = 0;
@@ -95,10 +101,10 @@ SIMD static gp_total TYPED(sum)(const TYPE *x, size_t n) {
     if (sizeof(TYPE) == 1)
         return sum_of_bytes((const unsigned char *)x, n, (int)(TYPE)-1 == -1);
     SUM_TYPE low = 0;
-    HIGH_TYPE high = 0;
+    TYPE high = 0;
     for (size_t i = 0; i < n; i++) {
-        low += (SUM_TYPE)LOW_HALF(x[i]);
-        high += (HIGH_TYPE)HIGH_HALF(x[i]);
+        low += (SUM_TYPE)(sizeof(TYPE) == 8 ? x[i] & (int64_t)UINT32_MAX : x[i]);
+        high = (TYPE)(high + (sizeof(TYPE) == 8 ? x[i] >> 32 : 0));
     }
     return (gp_total)low + (gp_total)high * ((gp_total)1 << 32);
 }
@@ -153,18 +159,12 @@ SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const
     }
 }
 
-#undef MAGNITUDE_OF
-#undef SUM_TYPE
-#undef HIGH_TYPE
-#undef LOW_HALF
-#undef HIGH_HALF
-#undef SQUARE_TYPE
-#undef INTEGER
-#else
-#undef INFINITY_BITS
 #endif
 
 #undef TYPE
-#undef KEY
-#undef KEY_OF
 #undef TYPED
+#undef KEY_OF
+#undef INFINITY_BITS
+#undef SUM_TYPE
+#undef SQUARE_TYPE
+#undef MAGNITUDE_OF

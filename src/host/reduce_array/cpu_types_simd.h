@@ -23,116 +23,60 @@ SIMD static int64_t sum_of_bytes(const unsigned char *x, size_t n, bool is_signe
     return total;
 }
 
-#define SAME(x) (x)
-#define NONE(x) 0
-#define LOW_32(x) ((uint64_t)(x)&UINT32_MAX)
-#define HIGH_32(x) ((x) >> 32)
 #define ABSOLUTE(unsigned_type, x) ((unsigned_type)((x) < 0 ? 0 - (unsigned_type)(x) : (unsigned_type)(x)))
 #define ABSOLUTE_8(x) ABSOLUTE(uint8_t, x)
 #define ABSOLUTE_16(x) ABSOLUTE(uint16_t, x)
 #define ABSOLUTE_32(x) ABSOLUTE(uint32_t, x)
 #define ABSOLUTE_64(x) ABSOLUTE(uint64_t, x)
 
-#define INTEGER
 #define TYPE uint8_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_u8
-#define MAGNITUDE_OF SAME
 #define SUM_TYPE uint32_t
-#define HIGH_TYPE uint32_t
-#define LOW_HALF SAME
-#define HIGH_HALF NONE
 #define SQUARE_TYPE uint32_t
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE uint16_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_u16
-#define MAGNITUDE_OF SAME
 #define SUM_TYPE uint32_t
-#define HIGH_TYPE uint32_t
-#define LOW_HALF SAME
-#define HIGH_HALF NONE
 #define SQUARE_TYPE uint64_t
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE uint32_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_u32
-#define MAGNITUDE_OF SAME
 #define SUM_TYPE uint64_t
-#define HIGH_TYPE uint64_t
-#define LOW_HALF SAME
-#define HIGH_HALF NONE
 #define SQUARE_TYPE uint64_t
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE uint64_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_u64
-#define MAGNITUDE_OF SAME
 #define SUM_TYPE uint64_t
-#define HIGH_TYPE uint64_t
-#define LOW_HALF LOW_32
-#define HIGH_HALF HIGH_32
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE int8_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_s8
-#define MAGNITUDE_OF ABSOLUTE_8
 #define SUM_TYPE int32_t
-#define HIGH_TYPE int32_t
-#define LOW_HALF SAME
-#define HIGH_HALF NONE
 #define SQUARE_TYPE uint32_t
+#define MAGNITUDE_OF ABSOLUTE_8
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE int16_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_s16
-#define MAGNITUDE_OF ABSOLUTE_16
 #define SUM_TYPE int32_t
-#define HIGH_TYPE int32_t
-#define LOW_HALF SAME
-#define HIGH_HALF NONE
 #define SQUARE_TYPE uint64_t
+#define MAGNITUDE_OF ABSOLUTE_16
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE int32_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_s32
-#define MAGNITUDE_OF ABSOLUTE_32
 #define SUM_TYPE int64_t
-#define HIGH_TYPE int64_t
-#define LOW_HALF SAME
-#define HIGH_HALF NONE
 #define SQUARE_TYPE uint64_t
+#define MAGNITUDE_OF ABSOLUTE_32
 #include "cpu_type_simd.h"
 
-#define INTEGER
 #define TYPE int64_t
-#define KEY TYPE
-#define KEY_OF SAME
 #define TYPED(name) name##_s64
-#define MAGNITUDE_OF ABSOLUTE_64
 #define SUM_TYPE uint64_t
-#define HIGH_TYPE int64_t
-#define LOW_HALF LOW_32
-#define HIGH_HALF HIGH_32
+#define MAGNITUDE_OF ABSOLUTE_64
 #include "cpu_type_simd.h"
 
 /* Floats compare as these integers do; -0 below +0. */
@@ -141,29 +85,25 @@ SIMD static int64_t sum_of_bytes(const unsigned char *x, size_t n, bool is_signe
 #define KEY_OF_64(x) ((x) ^ (((x) >> 63) & INT64_MAX))
 
 #define TYPE int16_t
-#define KEY TYPE
+#define TYPED(name) name##_f16
 #define KEY_OF KEY_OF_16
 #define INFINITY_BITS 0x7c00
-#define TYPED(name) name##_f16
 #include "cpu_type_simd.h"
 
 #define TYPE int16_t
-#define KEY TYPE
+#define TYPED(name) name##_bf16
 #define KEY_OF KEY_OF_16
 #define INFINITY_BITS 0x7f80
-#define TYPED(name) name##_bf16
 #include "cpu_type_simd.h"
 
 #define TYPE int32_t
-#define KEY TYPE
+#define TYPED(name) name##_f32
 #define KEY_OF KEY_OF_32
 #define INFINITY_BITS 0x7f800000
-#define TYPED(name) name##_f32
 #include "cpu_type_simd.h"
 
 #define TYPE int64_t
-#define KEY TYPE
+#define TYPED(name) name##_f64
 #define KEY_OF KEY_OF_64
 #define INFINITY_BITS 0x7ff0000000000000
-#define TYPED(name) name##_f64
 #include "cpu_type_simd.h"
