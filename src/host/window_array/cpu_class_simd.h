@@ -2,7 +2,7 @@
 /*
  * Moments in sums of one width, included once for each: CLASS, its name; SUM_T, modulo whose size all is computed;
  * SIGNED_T, the same with a sign; HOLDS(moments): whether a window's sums fit; NUMERATOR, of a variance, as a double
- * with at most one rounding.
+ * with at most one rounding. The macros that it defines read the same each time, and stay.
  */
 #define IN_CLASS(name) JOINED(name##_, CLASS)
 
@@ -52,8 +52,6 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
         if ((float)(x * below) != (float)(x * above))
             IN_CLASS(write_exactly)(m, r, at, i);
     }
-#undef VALUE
-#undef ROOT
 }
 
 /*
@@ -355,18 +353,6 @@ SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
     }
 }
 
-#undef IN_CLASS
-#undef COLUMNS
-#undef BEFORE
-#undef WHOLE
-#undef UNITS
-#undef STEP
-#undef STEP_OTHERS
-#undef READS
-#undef SUM_AT
-#undef SQUARES_AT
-#undef WRITE_SUMS
-#undef WRITE_MEANS
 #undef CLASS
 #undef SUM_T
 #undef SIGNED_T

@@ -3,13 +3,16 @@
  * The least or the greatest of windows, included once for each ELEMENT, named TYPE. Floats have the signed type of
  * their size, in which keys compare as they do; NaNs take the key that wins. Along a row windows double until they
  * are long enough; along Y each block of as many rows as a window has is gone through from both ends, after M. van
- * Herk, "A fast algorithm for local minimum and maximum filters": three comparisons an output.
+ * Herk, "A fast algorithm for local minimum and maximum filters": three comparisons an output. The macros that it
+ * defines read the same each time, and stay.
  */
 #define OF_TYPE(name) JOINED(name##_, TYPE)
 #define BITS (8 * sizeof(ELEMENT))
+#define GREATEST_KEY ((ELEMENT)(UINT64_MAX >> (64 - BITS + ((ELEMENT)-1 < 1)))) /* a bit less with a sign */
+#define LEAST_KEY ((ELEMENT)~GREATEST_KEY)
 
 /* A float's key, its own inverse. Zero, the border, is its own key. */
-#define KEY(x) ((ELEMENT)((x) ^ (((x) >> (BITS - 1)) & (ELEMENT)GREATEST_KEY)))
+#define KEY(x) ((ELEMENT)((x) ^ (((x) >> (BITS - 1)) & GREATEST_KEY)))
 
 /* How rows become keys, and keys results. */
 typedef struct OF_TYPE(way) {
@@ -30,7 +33,7 @@ SIMD static void OF_TYPE(row_of_keys)(const gp_window_tile *t, const OF_TYPE(way
     for (size_t i = 0; i < others; i++)
         memcpy(to + (i < t->left ? i : i + t->middle), row + (t->offset[i] < 0 ? 0 : t->offset[i]), sizeof *to);
     for (size_t i = 0; way->is_float && i < t->ext; i++) {
-        const ELEMENT x = to[i], magnitude = x & (ELEMENT)GREATEST_KEY;
+        const ELEMENT x = to[i], magnitude = x & GREATEST_KEY;
         to[i] = magnitude > way->infinity ? way->nan : KEY(x);
     }
     for (size_t i = 0; i < others; i++)
@@ -101,9 +104,9 @@ SIMD static bool OF_TYPE(extreme)(const gp_window_tile *t, unsigned r) {
     const OF_TYPE(way) way = {.is_float = gp_type_is_float(box->type),
                               .greatest = greatest,
                               .infinity = (ELEMENT)(half ? 0x7c00 : 0x7f800000),
-                              .nan = greatest ? (ELEMENT)GREATEST_KEY : (ELEMENT)LEAST_KEY,
+                              .nan = greatest ? GREATEST_KEY : LEAST_KEY,
                               .canonical = (ELEMENT)(half ? 0x7e00 : 0x7fc00000),
-                              .nothing = greatest ? (ELEMENT)LEAST_KEY : (ELEMENT)GREATEST_KEY};
+                              .nothing = greatest ? LEAST_KEY : GREATEST_KEY};
     size_t elements;
     if (__builtin_mul_overflow(t->n, 2 * (size_t)t->y.window, &elements) ||
         __builtin_add_overflow(elements, t->ext + t->n, &elements) || elements > SIZE_MAX / 2 / sizeof(ELEMENT))
@@ -115,10 +118,5 @@ SIMD static bool OF_TYPE(extreme)(const gp_window_tile *t, unsigned r) {
     return memory != NULL;
 }
 
-#undef OF_TYPE
-#undef BITS
-#undef KEY
 #undef ELEMENT
 #undef TYPE
-#undef LEAST_KEY
-#undef GREATEST_KEY

@@ -291,38 +291,26 @@ static bool moments_of(const gp_window_tile *t) {
 
 #define ELEMENT uint8_t
 #define TYPE u8
-#define LEAST_KEY 0
-#define GREATEST_KEY UINT8_MAX
 #include "cpu_extremes_simd.h"
 
 #define ELEMENT int8_t
 #define TYPE s8
-#define LEAST_KEY INT8_MIN
-#define GREATEST_KEY INT8_MAX
 #include "cpu_extremes_simd.h"
 
 #define ELEMENT uint16_t
 #define TYPE u16
-#define LEAST_KEY 0
-#define GREATEST_KEY UINT16_MAX
 #include "cpu_extremes_simd.h"
 
 #define ELEMENT int16_t
 #define TYPE s16
-#define LEAST_KEY INT16_MIN
-#define GREATEST_KEY INT16_MAX
 #include "cpu_extremes_simd.h"
 
 #define ELEMENT uint32_t
 #define TYPE u32
-#define LEAST_KEY 0
-#define GREATEST_KEY UINT32_MAX
 #include "cpu_extremes_simd.h"
 
 #define ELEMENT int32_t
 #define TYPE s32
-#define LEAST_KEY INT32_MIN
-#define GREATEST_KEY INT32_MAX
 #include "cpu_extremes_simd.h"
 
 static bool extremes_of(const gp_window_tile *t) {
