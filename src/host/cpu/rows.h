@@ -7,6 +7,7 @@
 #define GP_CPU_ROWS_H
 
 #include "../context.h"
+#include "split.h"
 
 /* A row names its launcher with these, which are NULL where the compiler does not target that processor. */
 #if defined(__x86_64__)

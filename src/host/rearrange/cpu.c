@@ -7,12 +7,6 @@
 #define ELEMENTS_BYTES ((size_t)16 << 10)
 #define SQUARE_BYTES (ELEMENTS_BYTES + SIDE_MAX * GP_QUICK_BEHIND)
 
-/*
- * Less is left to one thread, since lines that another has in its cache cost more to fetch than to transpose: 254 x
- * 283 elements of 8 bytes take one thread 34 us and two 45.
- */
-#define ALONE_BYTES_MAX ((uint64_t)2 << 20)
-
 typedef struct {
     gp_matrices whole;
     gp_transpose_quick quick;
@@ -123,9 +117,4 @@ bool gp_transpose_lines_simd_supports(const gp_problem *problem) {
     const bool room = gp_transpose_has_short_rows(problem->rows, bytes) ? problem->out_pitch == problem->rows : true;
     return gp_transpose_tiles_supports(problem) && !problem->in_place && gp_transpose_past_caches(problem) && room &&
            problem->cols * bytes >= 16 && problem->rows * bytes >= 16;
-}
-
-uint64_t gp_transpose_cpu_parts(const gp_problem *problem) {
-    const uint64_t bytes = problem->bytes_read + problem->bytes_written;
-    return bytes < ALONE_BYTES_MAX ? 1 : gp_parts_for_bytes(bytes);
 }

@@ -102,9 +102,6 @@ typedef void (*gp_transpose_turn)(const gp_matrices *at, size_t rows, size_t col
 
 void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size_t bytes); /* elements of any size */
 
-/* Most threads worth using: blocks of the rows' tilings. */
-uint64_t gp_transpose_cpu_parts(const gp_problem *problem);
-
 /* What rows can do; transpose_cpu does everything. */
 bool gp_transpose_thin_supports(const gp_problem *problem);       /* one side of a few elements */
 bool gp_transpose_lines_simd_supports(const gp_problem *problem); /* output past the caches */

@@ -45,7 +45,3 @@ gp_status gp_launch_rearrange_array_cpu(gp_context *context, const gp_plan *plan
     gp_threads_run(context, parts, move->in_place ? swap_part : copy_part, &work);
     return GP_OK;
 }
-
-uint64_t gp_rearrange_array_parts(const gp_problem *problem) {
-    return gp_parts_for_bytes(problem->bytes_written);
-}

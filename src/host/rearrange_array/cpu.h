@@ -9,9 +9,6 @@
 #include "array.h"
 #include "walk.h"
 
-/* Most threads worth using: blocks of the rows' tilings. */
-uint64_t gp_rearrange_array_parts(const gp_problem *problem);
-
 /* Of matrices in place, with at most a hundredth of their bytes of other memory. */
 gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_move *move, unsigned cols);
 

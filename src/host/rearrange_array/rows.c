@@ -4,7 +4,7 @@
 #include "cpu.h"
 #include "tiling.h"
 
-#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_rearrange_array_parts(problem))
+#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_parts_for_bytes(problem->bytes_written))
 #define FIT_SIMD(name, isa) \
     FIT(name, isa, gp_rearrange_runs_supports(problem) && gp_transpose_tiles_supports(problem))
 

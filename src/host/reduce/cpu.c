@@ -101,13 +101,6 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
     return GP_OK;
 }
 
-/* Two threads need longer to meet than one needs for less than this, if its core has it in its own cache. */
-#define BYTES_FOR_TWO ((uint64_t)1 << 20)
-
-uint64_t gp_reduce_cpu_parts(const gp_problem *problem) {
-    return problem->bytes_read < BYTES_FOR_TWO ? 1 : gp_parts_for_bytes(problem->bytes_read);
-}
-
 /* `op` is a constant. */
 static inline __attribute__((always_inline)) int64_t reduce_as(gp_reduce_op op, const int32_t *in, size_t n) {
     int64_t total = in[0];

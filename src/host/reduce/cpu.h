@@ -25,9 +25,6 @@ typedef int64_t (*gp_reduce_chunk)(gp_reduce_op op, const int32_t *in, size_t n,
 gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                               gp_reduce_chunk chunk);
 
-/* Most threads worth using: blocks of the rows' tilings. */
-uint64_t gp_reduce_cpu_parts(const gp_problem *problem);
-
 GP_DECLARE_LAUNCHER(gp_launch_reduce_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_reduce_avx2);
 GP_DECLARE_LAUNCHER(gp_launch_reduce_avx512);

@@ -54,7 +54,14 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     return true;
 }
 
-#define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, gp_reduce_cpu_parts(problem))
+/* Two threads need longer to meet than one needs for less than this, if its core has it in its own cache. */
+#define BYTES_FOR_TWO ((uint64_t)1 << 20)
+
+static uint64_t parts_of(const gp_problem *problem) {
+    return problem->bytes_read < BYTES_FOR_TWO ? 1 : gp_parts_for_bytes(problem->bytes_read);
+}
+
+#define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, parts_of(problem))
 
 FIT(avx512, GP_ISA_AVX512)
 FIT(avx2, GP_ISA_AVX2)

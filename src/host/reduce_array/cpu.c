@@ -210,10 +210,6 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     return GP_OK;
 }
 
-uint64_t gp_reduce_array_parts(const gp_problem *problem) {
-    return gp_parts_for_bytes(problem->bytes_read);
-}
-
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n) {
     const gp_pass_axis none = {0}, *axis = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &none;

@@ -19,9 +19,6 @@ void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char
 gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run,
                             gp_pass_columns columns);
 
-/* Most threads worth using: blocks of the rows' tilings. */
-uint64_t gp_reduce_array_parts(const gp_problem *problem);
-
 GP_DECLARE_LAUNCHER(gp_launch_reduce_array_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_reduce_array_avx2);
 GP_DECLARE_LAUNCHER(gp_launch_reduce_array_avx512);

@@ -93,10 +93,6 @@ bool gp_window_simd_supports(const gp_problem *problem) {
     return problem->window <= (size_t)1 << 30;
 }
 
-uint64_t gp_window_cpu_parts(const gp_problem *problem) {
-    return gp_parts_for_bytes(bytes_of(problem));
-}
-
 typedef struct {
     gp_i128 sum;
     gp_u128 square;

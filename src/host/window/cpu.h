@@ -53,9 +53,6 @@ void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, 
 float gp_window_round(gp_u128 value);
 float gp_window_round_signed(gp_i128 value);
 
-/* Most threads worth using: blocks of the rows' tilings. */
-uint64_t gp_window_cpu_parts(const gp_problem *problem);
-
 /* What rows can do that need an instruction set; window_cpu does everything. */
 bool gp_window_simd_supports(const gp_problem *problem);                /* window up to 2^30 */
 bool gp_window_batch_supports(const gp_problem *problem, size_t lanes); /* short rows, a lane a row */

@@ -6,7 +6,8 @@
 #include "tiling.h"
 
 #define GPU_ROW(row, ceiling, fixed, text) GP_GPU_ROW(row, ceiling, fixed, gp_fit_##row, text)
-#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_window_cpu_parts(problem))
+#define FIT(name, isa, can) \
+    GP_CPU_FIT(fit_##name, isa, can, gp_parts_for_bytes(problem->bytes_read + problem->bytes_written))
 
 FIT(batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16))
 FIT(avx512, GP_ISA_AVX512, gp_window_simd_supports(problem))

@@ -61,10 +61,6 @@ static void take_rows(void *argument, unsigned part, unsigned parts) {
     gp_round_as(caller);
 }
 
-uint64_t gp_window_array_parts(const gp_problem *problem) {
-    return gp_parts_for_bytes(problem->bytes_read + problem->bytes_written);
-}
-
 /* Of one element of a window. */
 #define ELEMENT_NS 4
 

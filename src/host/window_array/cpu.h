@@ -60,9 +60,6 @@ bool gp_window_is_streamed(const gp_window_tile *tile, unsigned r);
 /* Moments of floats, of any size and spread: columns of exact sums. */
 bool gp_window_float_moments(const gp_window_tile *tile);
 
-/* Most threads worth using: blocks of the rows' tilings. */
-uint64_t gp_window_array_parts(const gp_problem *problem);
-
 GP_DECLARE_LAUNCHER(gp_launch_window_array_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_window_array_plain);
 GP_DECLARE_LAUNCHER(gp_launch_window_array_avx2);

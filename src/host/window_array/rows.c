@@ -5,7 +5,8 @@
 #include "fit.h"
 #include "tiling.h"
 
-#define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, gp_window_array_parts(problem))
+#define FIT(name, isa) \
+    GP_CPU_FIT(fit_##name, isa, true, gp_parts_for_bytes(problem->bytes_read + problem->bytes_written))
 
 FIT(avx512, GP_ISA_AVX512)
 FIT(avx2, GP_ISA_AVX2)
