@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How tables name processor rows. One with an instruction set in its name may only be launched where
- * gp_device.cpu_isa has that bit.
+ * How tables name processor rows, and what these work with. One with an instruction set in its name may only be
+ * launched where gp_device.cpu_isa has that bit.
  */
 #ifndef GP_CPU_ROWS_H
 #define GP_CPU_ROWS_H
 
-#include "../context.h"
 #include "split.h"
+#include "threads.h"
 
 /* A row names its launcher with these, which are NULL where the compiler does not target that processor. */
 #if defined(__x86_64__)

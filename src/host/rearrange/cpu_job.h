@@ -4,8 +4,6 @@
 #define GP_CPU_TRANSPOSE_JOB_H
 
 #include "../cpu/rows.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 #include <limits.h>
 #include <string.h>
 

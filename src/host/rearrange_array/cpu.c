@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rearranging on the processor: the reference row, for any view. */
 #include "cpu.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 
 static void copy_part(void *argument, unsigned part, unsigned parts) {
     const gp_move *move = argument;

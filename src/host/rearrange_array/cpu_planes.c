@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large matrices, and squares in place: one after the other by the kernels that transpose one. */
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 #include "cpu.h"
 #include "matrix.h"
 #include <stdatomic.h>

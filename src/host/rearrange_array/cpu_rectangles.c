@@ -10,8 +10,6 @@
  * matrix goes the same way back. (After F. Gustavson, L. Karlsson, B. Kagstrom, "Parallel and cache-efficient
  * in-place matrix storage format conversion", 2012.)
  */
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 #include "cpu.h"
 #include <stdlib.h>
 

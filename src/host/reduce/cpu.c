@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reduction on the processor: the reference row, and the walk over parts and chunks that all rows share. */
 #include "cpu.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 
 typedef struct {
     const gp_problem *problem;

@@ -2,8 +2,6 @@
 /* Reduction of views on the processor: the reference row, and the walk that all rows share. */
 #include "cpu.h"
 #include "../cpu/rounding.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 #include <pthread.h>
 
 typedef struct {

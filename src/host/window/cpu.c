@@ -6,8 +6,6 @@
  */
 #include "cpu.h"
 #include "../cpu/rounding.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 
 typedef struct {
     const gp_problem *problem;

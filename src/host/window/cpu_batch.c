@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short rows of the window in batches: which rows make one, and where its results go. */
 #include "cpu_batch.h"
-#include "../cpu/split.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line of the window in blocks: where elements enter and leave, and how large they can be. */
 #include "cpu_slide.h"
-#include "../cpu/split.h"
 
 /* Columns to compute and columns of the window together, up to which a line is done without vectors. */
 #define PLAIN_COLS_MAX 8

@@ -2,8 +2,6 @@
 /* Windows over views on the processor: the reference row, which takes each window's elements one by one. */
 #include "cpu.h"
 #include "../cpu/rounding.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 
 __extension__ typedef unsigned __int128 u128;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cuts a box into tiles for the threads, and finds what each of them sees beyond its edges. */
 #include "../cpu/rounding.h"
-#include "../cpu/split.h"
-#include "../cpu/threads.h"
 #include "cpu.h"
 #include <stdlib.h>
 
