@@ -96,19 +96,10 @@ GP_EXACT_INLINE void gp_exact_add_product_bits(int64_t *limb, unsigned bit, uint
     gp_exact_add_bits(limb, bit + 64, a1 * b1, negative);
 }
 
-/* Integers, in forms of unit 0 (or counted in units of any form): 64 bits, their products, two's complement of 128.
- */
-GP_EXACT_INLINE void gp_exact_add_u64(int64_t *limb, uint64_t magnitude, bool negative) {
-    gp_exact_add_bits(limb, 0, magnitude, negative);
-}
-
+/* Integers with a sign, in forms of unit 0 (or counted in units of any form): of 64 bits, and of 128. */
 GP_EXACT_INLINE void gp_exact_add_s64(int64_t *limb, int64_t value) {
     limb[0] += value & UINT32_MAX;
     limb[1] += value >> 32;
-}
-
-GP_EXACT_INLINE void gp_exact_add_product_u64(int64_t *limb, uint64_t a, uint64_t b, bool negative) {
-    gp_exact_add_product_bits(limb, 0, a, b, negative);
 }
 
 GP_EXACT_INLINE void gp_exact_add_128(int64_t *limb, uint64_t low, int64_t high) {
@@ -172,17 +163,6 @@ GP_EXACT_INLINE float gp_exact_widen_bf16(uint16_t upper) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
-}
-
-/* x, in the form of sums of f32. */
-GP_EXACT_INLINE void gp_exact_add_f32(int64_t *limb, float x, uint32_t *flags) {
-    const gp_exact_parts p = gp_exact_parts_f32(x);
-    *flags |= p.special;
-    const int64_t sign = -(int64_t)p.negative;
-    const uint64_t shifted = p.mantissa << (p.bit & 31);
-    limb += p.bit >> 5;
-    limb[0] += ((int64_t)(shifted & UINT32_MAX) ^ sign) - sign;
-    limb[1] += ((int64_t)(shifted >> 32) ^ sign) - sign;
 }
 
 /* x, in any form of which x is a whole number of units, below 2^(32 limbs - 12) of them: f64, or part of a sum of

@@ -14,8 +14,10 @@ void exact_sums_clear(exact_sums *s, gp_type type) {
 }
 
 static void add_float(exact_sums *s, float x, float y, unsigned way) {
+    const gp_exact_parts parts = gp_exact_parts_f32(x);
+    s->flags |= parts.special;
     if (way & 1)
-        gp_exact_add_f32(s->limb, x, &s->flags);
+        gp_exact_add_bits(s->limb, parts.bit, parts.mantissa, parts.negative);
     else
         gp_exact_add_f64(s->limb, s->form, (double)x, &s->flags);
     if (way & 2)
@@ -36,8 +38,8 @@ static void add_int(exact_sums *s, uint64_t x, bool x_negative, uint64_t y, bool
     else if (way & 2)
         gp_exact_add_128(s->limb, x_negative ? 0 - x : x, x_negative ? -1 : 0);
     else
-        gp_exact_add_u64(s->limb, x, x_negative);
-    gp_exact_add_product_u64(s->square, x, y, x_negative != y_negative);
+        gp_exact_add_bits(s->limb, 0, x, x_negative);
+    gp_exact_add_product_bits(s->square, 0, x, y, x_negative != y_negative);
 }
 
 /* The element as 64 bits of two's complement. */

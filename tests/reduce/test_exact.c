@@ -298,7 +298,7 @@ static void as_many_additions_as_promised(void **unused) {
     mpz_init_set_ui(one, 1);
     mpz_mul(want, want, want);
     mpz_mul_2exp(want, want, 29);
-    gp_exact_add_product_u64(limb, UINT64_MAX, UINT64_MAX, false);
+    gp_exact_add_product_bits(limb, 0, UINT64_MAX, UINT64_MAX, false);
     for (unsigned l = 0; l < form.limbs; l++)
         limb[l] *= 1 << 29;
     same(gp_exact_round(limb, form, 0, GP_F64), oracle_round(want, one, 0, false, GP_F64), "sum", "2^29 squares");

@@ -104,7 +104,7 @@ GP_BOTH static void add_value(gp_accumulator *a, const gp_pass *pass, unsigned s
     else if (gp_type_is_signed(pass->type))
         gp_exact_add_s64(limb, (int64_t)e.whole);
     else
-        gp_exact_add_u64(limb, e.whole, false);
+        gp_exact_add_bits(limb, 0, e.whole, false);
 }
 
 GP_BOTH static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number x, gp_number y) {
@@ -115,8 +115,8 @@ GP_BOTH static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned
     else if (gp_type_is_float(type))
         gp_exact_add_product_f32(limb, (float)x.real, (float)y.real, &a->flags[sum]);
     else
-        gp_exact_add_product_u64(limb, gp_number_magnitude(type, x), gp_number_magnitude(type, y),
-                                 gp_type_is_signed(type) && ((x.whole ^ y.whole) & SIGN));
+        gp_exact_add_product_bits(limb, 0, gp_number_magnitude(type, x), gp_number_magnitude(type, y),
+                                  gp_type_is_signed(type) && ((x.whole ^ y.whole) & SIGN));
 }
 
 GP_BOTH static gp_number magnitude_element(unsigned type, gp_number e) {
@@ -128,7 +128,7 @@ GP_BOTH static void add_magnitude(gp_accumulator *a, const gp_pass *pass, unsign
     if (gp_type_is_float(pass->type))
         add_value(a, pass, sum, magnitude_element(pass->type, e));
     else
-        gp_exact_add_u64(gp_accumulator_limbs(a, pass, sum), gp_number_magnitude(pass->type, e), false);
+        gp_exact_add_bits(gp_accumulator_limbs(a, pass, sum), 0, gp_number_magnitude(pass->type, e), false);
 }
 
 GP_BOTH static void take_moments(gp_accumulator *a, const gp_pass *pass, gp_number e) {
@@ -149,9 +149,9 @@ GP_BOTH static uint64_t difference(unsigned type, gp_number x, gp_number y) {
 GP_BOTH static void take_pair_of_ints(gp_accumulator *a, const gp_pass *pass, gp_number x, gp_number y) {
     const uint64_t apart = difference(pass->type, x, y);
     if (pass->wants & GP_WANT_ABS)
-        gp_exact_add_u64(gp_accumulator_limbs(a, pass, GP_ABS), apart, false);
+        gp_exact_add_bits(gp_accumulator_limbs(a, pass, GP_ABS), 0, apart, false);
     if (pass->wants & GP_WANT_SQUARES)
-        gp_exact_add_product_u64(gp_accumulator_limbs(a, pass, GP_SQUARES), apart, apart, false);
+        gp_exact_add_product_bits(gp_accumulator_limbs(a, pass, GP_SQUARES), 0, apart, apart, false);
 }
 
 /* (x - y)^2 = x^2 + y^2 - x y - x y, and of numbers that are not finite, the difference alone tells. */
