@@ -55,6 +55,11 @@ typedef struct gp_primitive {
     gp_total (*combine)(const gp_problem *problem, gp_total a, gp_total b); /* of scalar results of pieces; or NULL */
 } gp_primitive;
 
+/* What each entry opens with: its rows are gp_<table>_rows[], and its file has functions of these names. */
+#define GP_PRIMITIVE_ENTRY(table, number)                                                                \
+    .name = #table, .operation = number, .row = gp_##table##_rows, .row_count = &gp_##table##_row_count, \
+    .derive = derive, .is_empty = is_empty, .describe = describe, .name_operands = name_operands
+
 #define GP_PRIMITIVE_DECLARED(name) extern const gp_primitive gp_primitive_##name;
 GP_PRIMITIVES(GP_PRIMITIVE_DECLARED)
 

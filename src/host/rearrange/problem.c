@@ -32,14 +32,7 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
 GP_DECLARE_ROWS(transpose);
 
 const gp_primitive gp_primitive_rearrange = {
-    .name = "transpose",
-    .operation = GP_OPERATION_TRANSPOSE,
-    .row = gp_transpose_rows,
-    .row_count = &gp_transpose_row_count,
-    .derive = derive,
-    .is_empty = is_empty,
-    .describe = describe,
-    .name_operands = name_operands,
+    GP_PRIMITIVE_ENTRY(transpose, GP_OPERATION_TRANSPOSE),
     .split = gp_transpose_split,
     .part = gp_transpose_part,
 };

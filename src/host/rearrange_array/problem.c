@@ -51,14 +51,7 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
 GP_DECLARE_ROWS(rearrange_array);
 
 const gp_primitive gp_primitive_rearrange_array = {
-    .name = "rearrange_array",
-    .operation = GP_OPERATION_REARRANGE_ARRAY,
-    .row = gp_rearrange_array_rows,
-    .row_count = &gp_rearrange_array_row_count,
-    .derive = derive,
-    .is_empty = is_empty,
-    .describe = describe,
-    .name_operands = name_operands,
+    GP_PRIMITIVE_ENTRY(rearrange_array, GP_OPERATION_REARRANGE_ARRAY),
 };
 
 /* In place, what is neither pairs that change places nor matrices of other sides. */

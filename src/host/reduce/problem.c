@@ -51,16 +51,9 @@ GP_DECLARE_ROWS(reduce);
 GP_DECLARE_ROWS(reduce_study);
 
 const gp_primitive gp_primitive_reduce = {
-    .name = "reduce",
-    .operation = GP_OPERATION_REDUCE,
-    .row = gp_reduce_rows,
-    .row_count = &gp_reduce_row_count,
+    GP_PRIMITIVE_ENTRY(reduce, GP_OPERATION_REDUCE),
     .study_row = gp_reduce_study_rows,
     .study_row_count = &gp_reduce_study_row_count,
-    .derive = derive,
-    .is_empty = is_empty,
-    .describe = describe,
-    .name_operands = name_operands,
     .split = cut,
     .part = set_part,
     .combine = combine,

@@ -63,12 +63,5 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
 GP_DECLARE_ROWS(reduce_array);
 
 const gp_primitive gp_primitive_reduce_array = {
-    .name = "reduce_array",
-    .operation = GP_OPERATION_REDUCE_ARRAY,
-    .row = gp_reduce_array_rows,
-    .row_count = &gp_reduce_array_row_count,
-    .derive = derive,
-    .is_empty = is_empty,
-    .describe = describe,
-    .name_operands = name_operands,
+    GP_PRIMITIVE_ENTRY(reduce_array, GP_OPERATION_REDUCE_ARRAY),
 };

@@ -40,16 +40,9 @@ GP_DECLARE_ROWS(window);
 GP_DECLARE_ROWS(window_study);
 
 const gp_primitive gp_primitive_window = {
-    .name = "window",
-    .operation = GP_OPERATION_WINDOW,
-    .row = gp_window_rows,
-    .row_count = &gp_window_row_count,
+    GP_PRIMITIVE_ENTRY(window, GP_OPERATION_WINDOW),
     .study_row = gp_window_study_rows,
     .study_row_count = &gp_window_study_row_count,
-    .derive = derive,
-    .is_empty = is_empty,
-    .describe = describe,
-    .name_operands = name_operands,
     .split = gp_window_split,
     .part = gp_window_part,
 };

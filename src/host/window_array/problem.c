@@ -63,12 +63,5 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
 GP_DECLARE_ROWS(window_array);
 
 const gp_primitive gp_primitive_window_array = {
-    .name = "window_array",
-    .operation = GP_OPERATION_WINDOW_ARRAY,
-    .row = gp_window_array_rows,
-    .row_count = &gp_window_array_row_count,
-    .derive = derive,
-    .is_empty = is_empty,
-    .describe = describe,
-    .name_operands = name_operands,
+    GP_PRIMITIVE_ENTRY(window_array, GP_OPERATION_WINDOW_ARRAY),
 };
