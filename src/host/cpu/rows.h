@@ -30,4 +30,18 @@
 #define GP_CPU_ROW(row, fits, launcher, text) \
     { .name = #row, .about = text, .space = GP_SPACE_PROCESSOR, .fit = fits, .launch = launcher }
 
+/* An algorithm that is compiled for each instruction set, best first: its launchers, fit() of each, and the rows. */
+#define GP_DECLARE_SIMD_LAUNCHERS(row)             \
+    GP_DECLARE_LAUNCHER(gp_launch_##row##_avx512); \
+    GP_DECLARE_LAUNCHER(gp_launch_##row##_avx2);   \
+    GP_DECLARE_LAUNCHER(gp_launch_##row##_neon)
+#define GP_SIMD_FITS(can, worth)                      \
+    GP_CPU_FIT(fit_avx512, GP_ISA_AVX512, can, worth) \
+    GP_CPU_FIT(fit_avx2, GP_ISA_AVX2, can, worth)     \
+    GP_CPU_FIT(fit_neon, GP_ISA_NEON, can, worth)
+#define GP_SIMD_ROWS(row, text)                                                             \
+    GP_CPU_ROW(row##_avx512, fit_avx512, GP_X86(gp_launch_##row##_avx512), "AVX-512" text), \
+        GP_CPU_ROW(row##_avx2, fit_avx2, GP_X86(gp_launch_##row##_avx2), "AVX2" text),      \
+        GP_CPU_ROW(row##_neon, fit_neon, GP_ARM64(gp_launch_##row##_neon), "NEON" text)
+
 #endif

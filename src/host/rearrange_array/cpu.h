@@ -20,9 +20,7 @@ bool gp_rearrange_runs_supports(const gp_problem *problem);
 bool gp_rearrange_planes_supports(const gp_problem *problem);
 
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);
-GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_avx512);
-GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_avx2);
-GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_neon);
+GP_DECLARE_SIMD_LAUNCHERS(rearrange_array);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_runs);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_cpu);
 

@@ -4,19 +4,15 @@
 #include "cpu.h"
 #include "tiling.h"
 
-#define FIT(name, isa, can) GP_CPU_FIT(fit_##name, isa, can, gp_parts_for_bytes(problem->bytes_written))
-#define FIT_SIMD(name, isa) \
-    FIT(name, isa, gp_rearrange_runs_supports(problem) && gp_transpose_tiles_supports(problem))
+#define WORTH gp_parts_for_bytes(problem->bytes_written)
+#define FIT(name, can) GP_CPU_FIT(fit_##name, 0, can, WORTH)
 
-FIT(planes, 0, gp_rearrange_planes_supports(problem))
-FIT_SIMD(avx512, GP_ISA_AVX512)
-FIT_SIMD(avx2, GP_ISA_AVX2)
-FIT_SIMD(neon, GP_ISA_NEON)
-FIT(runs, 0, gp_rearrange_runs_supports(problem))
-FIT(cpu, 0, true)
+FIT(planes, gp_rearrange_planes_supports(problem))
+GP_SIMD_FITS(gp_rearrange_runs_supports(problem) && gp_transpose_tiles_supports(problem), WORTH)
+FIT(runs, gp_rearrange_runs_supports(problem))
+FIT(cpu, true)
 
-#define CPU_ROW(name, target, text) \
-    GP_CPU_ROW(rearrange_array_##name, fit_##name, target(gp_launch_rearrange_array_##name), text)
+#define CPU_ROW(name, text) GP_CPU_ROW(rearrange_array_##name, fit_##name, gp_launch_rearrange_array_##name, text)
 
 const gp_kernel gp_rearrange_array_rows[] = {
     GP_GPU_ROW(rearrange_tile, GP_REARRANGE_TILE_REGS, 0, gp_fit_rearrange_tile,
@@ -30,12 +26,10 @@ const gp_kernel gp_rearrange_array_rows[] = {
      .launch = GP_GPU(gp_launch_rearrange_cycle)},
     GP_GPU_ROW(rearrange_any, GP_REARRANGE_ANY_REGS, 0, gp_fit_rearrange_any,
                "any view and alignment, in place where elements change places in pairs: a piece a thread"),
-    CPU_ROW(planes, , "large matrices, squares also in place: each by the kernels that transpose one"),
-    CPU_ROW(avx512, GP_X86, "AVX-512: runs of the output by way of a buffer, elements of 1 to 16 bytes"),
-    CPU_ROW(avx2, GP_X86, "AVX2: runs of the output by way of a buffer, elements of 1 to 16 bytes"),
-    CPU_ROW(neon, GP_ARM64, "NEON: runs of the output by way of a buffer, elements of 1 to 16 bytes"),
-    CPU_ROW(runs, , "portable C: runs of the output by way of a buffer, elements of up to 8 KiB"),
-    CPU_ROW(cpu, , "portable C, any view, also in place: the reference that every other kernel is proved against"),
+    CPU_ROW(planes, "large matrices, squares also in place: each by the kernels that transpose one"),
+    GP_SIMD_ROWS(rearrange_array, ": runs of the output by way of a buffer, elements of 1 to 16 bytes"),
+    CPU_ROW(runs, "portable C: runs of the output by way of a buffer, elements of up to 8 KiB"),
+    CPU_ROW(cpu, "portable C, any view, also in place: the reference that every other kernel is proved against"),
 };
 
 GP_COUNT_ROWS(rearrange_array);

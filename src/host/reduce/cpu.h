@@ -26,8 +26,6 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
                               gp_reduce_chunk chunk);
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_cpu);
-GP_DECLARE_LAUNCHER(gp_launch_reduce_avx2);
-GP_DECLARE_LAUNCHER(gp_launch_reduce_avx512);
-GP_DECLARE_LAUNCHER(gp_launch_reduce_neon);
+GP_DECLARE_SIMD_LAUNCHERS(reduce);
 
 #endif

@@ -61,22 +61,15 @@ static uint64_t parts_of(const gp_problem *problem) {
     return problem->bytes_read < BYTES_FOR_TWO ? 1 : gp_parts_for_bytes(problem->bytes_read);
 }
 
-#define FIT(name, isa) GP_CPU_FIT(fit_##name, isa, true, parts_of(problem))
-
-FIT(avx512, GP_ISA_AVX512)
-FIT(avx2, GP_ISA_AVX2)
-FIT(neon, GP_ISA_NEON)
-FIT(cpu, 0)
+GP_SIMD_FITS(true, parts_of(problem))
+GP_CPU_FIT(fit_cpu, 0, true, parts_of(problem))
 
 const gp_kernel gp_reduce_rows[] = {
     GP_GPU_ROW(reduce_block, GP_REDUCE_BLOCK_REGS, GP_REDUCE_STATIC_SMEM, fit_block,
                "one block for few elements: no second pass over partial results"),
     GP_GPU_ROW(reduce_grid, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, fit_grid,
                "any number of elements in one launch: the last block to start collects the partial results"),
-    GP_CPU_ROW(reduce_avx512, fit_avx512, GP_X86(gp_launch_reduce_avx512),
-               "AVX-512, eight pages of memory side by side"),
-    GP_CPU_ROW(reduce_avx2, fit_avx2, GP_X86(gp_launch_reduce_avx2), "AVX2, eight pages of memory side by side"),
-    GP_CPU_ROW(reduce_neon, fit_neon, GP_ARM64(gp_launch_reduce_neon), "NEON, eight pages of memory side by side"),
+    GP_SIMD_ROWS(reduce, ", eight pages of memory side by side"),
     GP_CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
                "portable C: the reference that every other kernel is proved against"),
 };

@@ -20,8 +20,6 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
                             gp_pass_columns columns);
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_array_cpu);
-GP_DECLARE_LAUNCHER(gp_launch_reduce_array_avx2);
-GP_DECLARE_LAUNCHER(gp_launch_reduce_array_avx512);
-GP_DECLARE_LAUNCHER(gp_launch_reduce_array_neon);
+GP_DECLARE_SIMD_LAUNCHERS(reduce_array);
 
 #endif

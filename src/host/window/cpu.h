@@ -60,8 +60,6 @@ bool gp_window_batch_supports(const gp_problem *problem, size_t lanes); /* short
 GP_DECLARE_LAUNCHER(gp_launch_window_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_window_batch_avx2);
 GP_DECLARE_LAUNCHER(gp_launch_window_batch_avx512);
-GP_DECLARE_LAUNCHER(gp_launch_window_avx2);
-GP_DECLARE_LAUNCHER(gp_launch_window_avx512);
-GP_DECLARE_LAUNCHER(gp_launch_window_neon);
+GP_DECLARE_SIMD_LAUNCHERS(window);
 
 #endif

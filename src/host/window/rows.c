@@ -6,15 +6,12 @@
 #include "tiling.h"
 
 #define GPU_ROW(row, ceiling, fixed, text) GP_GPU_ROW(row, ceiling, fixed, gp_fit_##row, text)
-#define FIT(name, isa, can) \
-    GP_CPU_FIT(fit_##name, isa, can, gp_parts_for_bytes(problem->bytes_read + problem->bytes_written))
+#define WORTH gp_parts_for_bytes(problem->bytes_read + problem->bytes_written)
 
-FIT(batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16))
-FIT(avx512, GP_ISA_AVX512, gp_window_simd_supports(problem))
-FIT(batch_avx2, GP_ISA_AVX2, gp_window_batch_supports(problem, 8))
-FIT(avx2, GP_ISA_AVX2, gp_window_simd_supports(problem))
-FIT(neon, GP_ISA_NEON, gp_window_simd_supports(problem))
-FIT(cpu, 0, true)
+GP_CPU_FIT(fit_batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16), WORTH)
+GP_CPU_FIT(fit_batch_avx2, GP_ISA_AVX2, gp_window_batch_supports(problem, 8), WORTH)
+GP_SIMD_FITS(gp_window_simd_supports(problem), WORTH)
+GP_CPU_FIT(fit_cpu, 0, true, WORTH)
 
 const gp_kernel gp_window_rows[] = {
     GPU_ROW(window_rows, GP_WINDOW_ROWS_REGS, 0,

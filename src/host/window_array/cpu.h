@@ -62,8 +62,6 @@ bool gp_window_float_moments(const gp_window_tile *tile);
 
 GP_DECLARE_LAUNCHER(gp_launch_window_array_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_window_array_plain);
-GP_DECLARE_LAUNCHER(gp_launch_window_array_avx2);
-GP_DECLARE_LAUNCHER(gp_launch_window_array_avx512);
-GP_DECLARE_LAUNCHER(gp_launch_window_array_neon);
+GP_DECLARE_SIMD_LAUNCHERS(window_array);
 
 #endif
