@@ -102,6 +102,16 @@ gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
     return GP_OK;
 }
 
+gp_status gp_check_same_extents(const char *name, const gp_array *a, const gp_array *in) {
+    if (a->rank != in->rank)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: rank %u, but in has %u", name, a->rank, in->rank);
+    for (unsigned axis = 0; axis < in->rank; axis++)
+        if (a->extent[axis] != in->extent[axis])
+            return gp_fail(GP_ERR_ARGUMENT, "%s: extent %zu on axis %u, but in has %zu", name, a->extent[axis], axis,
+                           in->extent[axis]);
+    return GP_OK;
+}
+
 gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b) {
     if (a->empty || b->empty ||
         (a->start < b->start ? b->start - a->start >= a->span : a->start - b->start >= b->span))

@@ -23,6 +23,9 @@ gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_byte
  * that is not a multiple of their size. */
 gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f);
 
+/* That a view has the rank and the extents of `in`. */
+gp_status gp_check_same_extents(const char *name, const gp_array *a, const gp_array *in);
+
 /* GP_ERR_OVERLAP: they share bytes. Exact, but that blocks are taken to lie at every multiple of the step. */
 gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b);
 

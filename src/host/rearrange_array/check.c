@@ -24,12 +24,7 @@ gp_status gp_move_check(const gp_array *in, const gp_array *out, bool *in_place)
     GP_TRY(measure_view(out, &out_bytes, &of_out));
     if (out_bytes != in_bytes)
         return gp_fail(GP_ERR_ARGUMENT, "out: elements of %zu bytes, but in has %zu", out_bytes, in_bytes);
-    if (out->rank != in->rank)
-        return gp_fail(GP_ERR_ARGUMENT, "out: rank %u, but in has %u", out->rank, in->rank);
-    for (unsigned axis = 0; axis < in->rank; axis++)
-        if (out->extent[axis] != in->extent[axis])
-            return gp_fail(GP_ERR_ARGUMENT, "out: extent %zu on axis %u, but in has %zu", out->extent[axis], axis,
-                           in->extent[axis]);
+    GP_TRY(gp_check_same_extents("out", out, in));
     if (of_out.folded && !of_out.empty)
         return gp_fail(GP_ERR_OVERLAP, "out: its strides fold it onto itself");
     *in_place = gp_footprint_is_same(&of_in, in, &of_out, out, in_bytes);

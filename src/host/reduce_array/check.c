@@ -87,16 +87,6 @@ static gp_status check_of_something(const gp_reduce_call *call) {
     return GP_OK;
 }
 
-static gp_status check_with(const gp_array *in, const gp_array *with) {
-    if (with->rank != in->rank)
-        return gp_fail(GP_ERR_ARGUMENT, "with: rank %u, but in has %u", with->rank, in->rank);
-    for (unsigned axis = 0; axis < in->rank; axis++)
-        if (with->extent[axis] != in->extent[axis])
-            return gp_fail(GP_ERR_ARGUMENT, "with: extent %zu on axis %u, but in has %zu", with->extent[axis], axis,
-                           in->extent[axis]);
-    return GP_OK;
-}
-
 gp_status gp_reduce_check(const gp_reduce_call *call) {
     gp_footprint in = {.name = "in"}, with = {.name = "with", .empty = true}, to[GP_RESULTS_MAX];
     GP_TRY(gp_check_not_null("in", call->in));
@@ -106,7 +96,7 @@ gp_status gp_reduce_check(const gp_reduce_call *call) {
     GP_TRY(gp_footprint_measure(call->in, &in));
     if (call->with != NULL) {
         GP_TRY(gp_footprint_measure(call->with, &with));
-        GP_TRY(check_with(call->in, call->with));
+        GP_TRY(gp_check_same_extents("with", call->with, call->in));
     }
     for (size_t i = 0; i < call->count; i++) {
         GP_TRY(check_result(call, i, &to[i]));

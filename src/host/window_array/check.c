@@ -64,16 +64,6 @@ static gp_status check_result_type(const gp_window_call *call, const char *name,
                    gp_type_name(type));
 }
 
-static gp_status check_extents(const gp_array *in, const char *name, const gp_array *to) {
-    if (to->rank != in->rank)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: rank %u, but in has %u", name, to->rank, in->rank);
-    for (unsigned axis = 0; axis < in->rank; axis++)
-        if (to->extent[axis] != in->extent[axis])
-            return gp_fail(GP_ERR_ARGUMENT, "%s: extent %zu on axis %u, but in has %zu", name, to->extent[axis], axis,
-                           in->extent[axis]);
-    return GP_OK;
-}
-
 static gp_status check_result(const gp_window_call *call, size_t i, gp_footprint *f) {
     const gp_result *result = &call->results[i];
     char name[24];
@@ -82,7 +72,7 @@ static gp_status check_result(const gp_window_call *call, size_t i, gp_footprint
     GP_TRY(check_operation(call, name, result));
     GP_TRY(gp_footprint_measure(&result->to, f));
     GP_TRY(check_result_type(call, name, result));
-    GP_TRY(check_extents(call->in, f->name, &result->to));
+    GP_TRY(gp_check_same_extents(f->name, &result->to, call->in));
     if (f->folded)
         return gp_fail(GP_ERR_OVERLAP, "%s: its strides fold it onto itself", f->name);
     return GP_OK;
