@@ -21,8 +21,8 @@ void explain_array(const request *r, const gp_context *context, const char *sour
     gp_pass pass[REDUCTION_OPS];
     gp_problem problem[REDUCTION_OPS];
     uintptr_t at = end_of(&in, first);
+    gp_served served = {0};
     size_t passes = 0;
-    uint64_t done = 0;
     (void)reduction_results("--shape", &r->what, &in, axes_mask("--shape", &r->what.axes, r->rank), want);
     for (size_t i = 0; i < r->what.count; i++) {
         want[i].to.data = (void *)at;
@@ -30,10 +30,7 @@ void explain_array(const request *r, const gp_context *context, const char *sour
     }
     const gp_reduce_call call = {.in = &in, .results = want, .count = r->what.count};
     must(gp_reduce_check(&call));
-    const unsigned count = gp_pass_count(&call);
-    for (; gp_pass_next(&call, &done, &pass[passes]); passes++) {
-        pass[passes].number = (uint8_t)(passes + 1);
-        pass[passes].of = (uint8_t)count;
+    for (; gp_pass_next(&call, &served, &pass[passes]); passes++) {
         gp_problem_clear(&problem[passes], &gp_primitive_reduce_array);
         problem[passes].pass = &pass[passes];
         problem[passes].primitive->derive(&problem[passes]);
@@ -58,16 +55,13 @@ void explain_boxes(const request *r, const gp_context *context, const char *sour
         want[i] = gp_want((uint32_t)r->what.op[i], gp_dense(type, (const void *)at, r->rank, r->extent));
         at = end_of(&want[i].to, at);
     }
-    const gp_window_call call = {&in, &shape, want, r->what.count};
+    const gp_reduce_call call = {.in = &in, .window = &shape, .results = want, .count = r->what.count};
+    gp_served served = {0};
     must(gp_window_check(&call));
-    for (uint64_t done = 0; gp_window_box_next(&call, &done, &box[boxes]); boxes++) {
+    for (; gp_window_box_next(&call, &served, &box[boxes]); boxes++) {
         gp_problem_clear(&problem[boxes], &gp_primitive_window_array);
         problem[boxes].box = &box[boxes];
         problem[boxes].primitive->derive(&problem[boxes]);
-    }
-    for (size_t i = 0; i < boxes; i++) {
-        box[i].number = (uint8_t)(i + 1);
-        box[i].of = (uint8_t)boxes;
     }
     explain_problems(r, context, boxes, problem, source);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the arguments of gp_reduce() and gp_reduce_pair() to passes: facts of operations, checks, canonical views.
- * Pure. */
+ * What gp_window() shares of these. Pure. */
 #ifndef GP_REDUCE_ARRAY_H
 #define GP_REDUCE_ARRAY_H
 
@@ -9,10 +9,17 @@
 
 /* The arguments of a call. */
 typedef struct gp_reduce_call {
-    const gp_array *in, *with; /* with NULL: gp_reduce() */
+    const gp_array *in, *with;     /* with NULL: gp_reduce() */
+    const gp_window_shape *window; /* of gp_window() alone */
     const gp_result *results;
     size_t count;
 } gp_reduce_call;
+
+/* How far a call is; all zeros at its start. */
+typedef struct gp_served {
+    uint64_t done;      /* results that have had their pass, bit by bit */
+    uint8_t number, of; /* the last pass is number `number` of `of` */
+} gp_served;
 
 #define GP_RESULTS_MAX 64u /* of a call */
 
@@ -42,11 +49,11 @@ void gp_name_result(char name[24], size_t i, const char *tail);
 /* Checks all arguments; fails and names argument and axis. */
 gp_status gp_reduce_check(const gp_reduce_call *call);
 
-/* The next pass of a checked call with outputs; *done: results that have had theirs, bit by bit. False: no more. */
-bool gp_pass_next(const gp_reduce_call *call, uint64_t *done, gp_pass *pass);
+/* The next pass of a checked call with outputs. False: no more. */
+bool gp_pass_next(const gp_reduce_call *call, gp_served *served, gp_pass *pass);
 
-/* How many passes a checked call takes. */
-unsigned gp_pass_count(const gp_reduce_call *call);
+/* Which results of a checked call share the next pass. Returns how many; 0: no more. */
+unsigned gp_results_next(const gp_reduce_call *call, gp_served *served, uint8_t index[GP_PASS_RESULTS]);
 
 /* A result's axis is reduced if the result has one element along it, or no axes at all. */
 static inline bool gp_axis_is_reduced(const gp_array *to, unsigned axis) {

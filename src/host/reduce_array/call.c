@@ -6,14 +6,10 @@
 /* An integer that its type cannot hold does not keep the other results from being written. */
 static gp_status reduce(gp_context *context, const gp_reduce_call *call) {
     GP_TRY(gp_reduce_check(call));
-    const unsigned passes = gp_pass_count(call);
     gp_status status = GP_OK;
-    uint64_t done = 0;
-    gp_pass pass;
-    for (unsigned number = 1; gp_pass_next(call, &done, &pass); number++) {
+    gp_served served = {0};
+    for (gp_pass pass; gp_pass_next(call, &served, &pass);) {
         gp_problem problem;
-        pass.number = (uint8_t)number;
-        pass.of = (uint8_t)passes;
         gp_problem_clear(&problem, &gp_primitive_reduce_array);
         problem.pass = &pass;
         problem.primitive->derive(&problem);

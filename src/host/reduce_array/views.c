@@ -163,7 +163,7 @@ static unsigned next_group(const gp_reduce_call *call, uint64_t *done, uint8_t i
     return count;
 }
 
-unsigned gp_pass_count(const gp_reduce_call *call) {
+static unsigned count_passes(const gp_reduce_call *call) {
     uint8_t index[GP_PASS_RESULTS] = {0};
     uint64_t done = 0;
     unsigned passes = 0;
@@ -174,9 +174,15 @@ unsigned gp_pass_count(const gp_reduce_call *call) {
     return passes;
 }
 
-bool gp_pass_next(const gp_reduce_call *call, uint64_t *done, gp_pass *pass) {
+unsigned gp_results_next(const gp_reduce_call *call, gp_served *served, uint8_t index[GP_PASS_RESULTS]) {
+    if (served->number++ == 0)
+        served->of = (uint8_t)count_passes(call);
+    return next_group(call, &served->done, index);
+}
+
+bool gp_pass_next(const gp_reduce_call *call, gp_served *served, gp_pass *pass) {
     uint8_t index[GP_PASS_RESULTS] = {0};
-    const unsigned results = next_group(call, done, index);
+    const unsigned results = gp_results_next(call, served, index);
     if (results == 0)
         return false;
     memset(pass, 0, offsetof(gp_pass, axis));
@@ -190,6 +196,8 @@ bool gp_pass_next(const gp_reduce_call *call, uint64_t *done, gp_pass *pass) {
     pass->in = call->in->data;
     pass->with = call->with != NULL ? call->with->data : NULL;
     pass->results = (uint8_t)results;
+    pass->number = served->number;
+    pass->of = served->of;
     for (unsigned r = 0; r < results; r++) {
         const gp_result *result = &call->results[index[r]];
         pass->result[r].op = (uint8_t)result->op;

@@ -30,7 +30,7 @@ static gp_status check_axes(const gp_array *in, const gp_window_shape *window) {
     return GP_OK;
 }
 
-static gp_status check_operation(const gp_window_call *call, const char *name, const gp_result *result) {
+static gp_status check_operation(const gp_reduce_call *call, const char *name, const gp_result *result) {
     const uint32_t op = result->op & GP_OPERATION_MASK;
     const gp_operation_facts *facts = gp_operation_facts_of(op);
     if (facts->name == NULL || (result->op & ~(GP_OPERATION_MASK | GP_SKIP_NAN | GP_WHERE)) != 0)
@@ -50,7 +50,7 @@ static gp_status check_operation(const gp_window_call *call, const char *name, c
     return GP_OK;
 }
 
-static gp_status check_result_type(const gp_window_call *call, const char *name, const gp_result *result) {
+static gp_status check_result_type(const gp_reduce_call *call, const char *name, const gp_result *result) {
     const gp_operation_facts *facts = gp_operation_facts_of(result->op & GP_OPERATION_MASK);
     const unsigned type = (unsigned)call->in->type, to = (unsigned)result->to.type;
     const bool own = result->op == GP_REDUCE_MEAN && !gp_type_is_float(type);
@@ -64,7 +64,7 @@ static gp_status check_result_type(const gp_window_call *call, const char *name,
                    gp_type_name(type));
 }
 
-static gp_status check_result(const gp_window_call *call, size_t i, gp_footprint *f) {
+static gp_status check_result(const gp_reduce_call *call, size_t i, gp_footprint *f) {
     const gp_result *result = &call->results[i];
     char name[24];
     gp_name_result(name, i, "]");
@@ -78,7 +78,7 @@ static gp_status check_result(const gp_window_call *call, size_t i, gp_footprint
     return GP_OK;
 }
 
-gp_status gp_window_check(const gp_window_call *call) {
+gp_status gp_window_check(const gp_reduce_call *call) {
     gp_footprint in = {.name = "in"}, to[GP_RESULTS_MAX];
     GP_TRY(gp_check_not_null("in", call->in));
     GP_TRY(gp_check_not_null("window", call->window));

@@ -42,13 +42,13 @@ static void keep_inside(gp_window_box *box, axis_of_all *a) {
     a->axis.before = 0;
 }
 
-static axis_of_all axis_of(const gp_window_call *call, gp_window_box *box, unsigned axis,
+static axis_of_all axis_of(const gp_reduce_call *call, gp_window_box *box, unsigned axis,
                            const uint8_t index[GP_PASS_RESULTS]) {
     const gp_array *in = call->in;
     axis_of_all a = {.axis = {.n = in->extent[axis], .outputs = in->extent[axis], .window = 1}};
     if (call->window->extent[axis] > 1) {
         a.axis.window = (int64_t)call->window->extent[axis];
-        a.axis.before = gp_window_before(call->window, axis);
+        a.axis.before = a.axis.window / 2 - call->window->shift[axis];
     }
     if (in->extent[axis] > 1) /* else its stride may be anything */
         a.axis.in = in->stride[axis] * (int64_t)gp_type_bytes(box->type);
@@ -133,7 +133,7 @@ static void put(gp_window_box *box, const axis_of_all *a, unsigned at) {
 }
 
 /* `index`: the box's results among the call's. */
-static void set_views(gp_window_box *box, const gp_window_call *call, const uint8_t index[GP_PASS_RESULTS]) {
+static void set_views(gp_window_box *box, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
     static const axis_of_all missing = {.axis = {.n = 1, .outputs = 1, .window = 1}};
     axes all = {.count = 0};
     unsigned y, x;
@@ -158,28 +158,24 @@ static void set_views(gp_window_box *box, const gp_window_call *call, const uint
         box->channels = (uint8_t)all.at[all.count - 1].axis.n;
 }
 
-static unsigned kind_of(const gp_result *result) {
-    return gp_operation_facts_of(result->op)->kind;
-}
-
-bool gp_window_box_next(const gp_window_call *call, uint64_t *done, gp_window_box *box) {
-    uint8_t index[GP_PASS_RESULTS];
+bool gp_window_box_next(const gp_reduce_call *call, gp_served *served, gp_window_box *box) {
+    uint8_t index[GP_PASS_RESULTS] = {0};
+    const unsigned results = gp_results_next(call, served, index);
+    if (results == 0)
+        return false;
     memset(box, 0, sizeof *box);
-    for (size_t i = 0; i < call->count && box->results < GP_PASS_RESULTS; i++) {
-        const gp_result *result = &call->results[i];
-        if (*done >> i & 1 || (box->results > 0 && kind_of(result) != box->kind))
-            continue;
-        *done |= (uint64_t)1 << i;
-        const unsigned r = box->results++;
-        index[r] = (uint8_t)i;
-        box->kind = (uint8_t)kind_of(result);
-        box->wants |= gp_operation_facts_of(result->op)->wants;
+    for (unsigned r = 0; r < results; r++) {
+        const gp_result *result = &call->results[index[r]];
+        const gp_operation_facts *facts = gp_operation_facts_of(result->op);
+        box->kind = facts->kind;
+        box->wants |= facts->wants;
         box->result[r].op = (uint8_t)result->op;
         box->result[r].type = (uint8_t)result->to.type;
         box->to[r] = result->to.data;
     }
-    if (box->results == 0)
-        return false;
+    box->results = (uint8_t)results;
+    box->number = served->number;
+    box->of = served->of;
     box->type = (uint8_t)call->in->type;
     box->border = (uint8_t)call->window->border;
     box->in = call->in->data;
