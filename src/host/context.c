@@ -13,24 +13,20 @@ gp_status gp_context_check(const gp_context *context) {
     return GP_OK;
 }
 
+/* A copy of our own of what a problem points to. Where the shape is known, it is there already. */
+#define KEEP(whole)                                      \
+    if (problem->whole != NULL) {                        \
+        if (!known && problem->whole != &context->whole) \
+            context->whole = *problem->whole;            \
+        context->problem.whole = &context->whole;        \
+    }
+
 gp_status gp_context_replan(gp_context *context, const gp_problem *problem) {
     const bool known = context->has_plan && gp_problem_same_shape(&context->problem, problem);
     context->problem = *problem;
-    if (problem->pass != NULL) {
-        if (!known && problem->pass != &context->pass)
-            context->pass = *problem->pass;
-        context->problem.pass = &context->pass;
-    }
-    if (problem->move != NULL) {
-        if (!known && problem->move != &context->move)
-            context->move = *problem->move;
-        context->problem.move = &context->move;
-    }
-    if (problem->box != NULL) {
-        if (!known && problem->box != &context->box)
-            context->box = *problem->box;
-        context->problem.box = &context->box;
-    }
+    KEEP(pass)
+    KEEP(move)
+    KEEP(box)
     if (known)
         return GP_OK;
     context->has_problem = true;
