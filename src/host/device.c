@@ -2,7 +2,7 @@
 /* Device facts: defaults, and what the processor tells of itself. */
 #include "device.h"
 #include "arithmetic.h"
-#include "cpu/available.h"
+#include "cpu/split.h"
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)

@@ -35,9 +35,6 @@ typedef struct gp_tiling {
         memcpy((tiling)->t, &(numbers), sizeof(numbers));                                               \
     } while (0)
 
-/* A GPU's tiling in words: "tile 64 x 64, 256 threads, 1024 blocks". As snprintf. */
-int gp_tiling_describe(const gp_tiling *tiling, char *text, size_t size);
-
 typedef struct gp_kernel {
     const char *name;  /* kernel, launcher, pinned name, test label and bench line are all this string */
     const char *about; /* one line: what it is for */

@@ -86,18 +86,26 @@ bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows ro
     return plan->row != NULL;
 }
 
+/* A GPU's tiling: "tile 64 x 64, 256 threads, 1024 blocks". */
 static int describe_fit(const gp_verdict *verdict, bool chosen, char *text, size_t size) {
     const char *head = chosen ? "chosen" : "fits too, ranked lower";
     const gp_tiling *tiling = &verdict->tiling;
+    const uint32_t rows = tiling->t[GP_TILE_ROWS], cols = tiling->t[GP_TILE_COLS];
+    const unsigned long long blocks = tiling->blocks;
+    const char *plural = blocks == 1 ? "" : "s";
+    char tile[48] = "";
     if (verdict->row->space == GP_SPACE_PROCESSOR)
-        return snprintf(text, size, "%s: %llu thread%s", head, (unsigned long long)tiling->blocks,
-                        tiling->blocks == 1 ? "" : "s");
-    char words[96];
-    (void)gp_tiling_describe(tiling, words, sizeof words);
+        return snprintf(text, size, "%s: %llu thread%s", head, blocks, plural);
+    if (rows > 0)
+        (void)snprintf(tile, sizeof tile, "tile %u x %u, ", rows, cols);
+    else if (cols > 0)
+        (void)snprintf(tile, sizeof tile, "tile of %u elements, ", cols);
     return snprintf(text, size,
-                    "%s: %s, at most %u registers a thread, %zu + %zu bytes shared, %u blocks an SM (limit: %s)",
-                    head, words, verdict->row->regs_per_thread, verdict->row->smem_static, tiling->smem,
-                    verdict->blocks_per_sm, gp_limit_name(verdict->limited_by));
+                    "%s: %s%u threads, %llu block%s, at most %u registers a thread, %zu + %zu bytes shared, "
+                    "%u blocks an SM (limit: %s)",
+                    head, tile, tiling->threads, blocks, plural, verdict->row->regs_per_thread,
+                    verdict->row->smem_static, tiling->smem, verdict->blocks_per_sm,
+                    gp_limit_name(verdict->limited_by));
 }
 
 static int describe_reason(const gp_verdict *verdict, const gp_device *device, char *text, size_t size) {

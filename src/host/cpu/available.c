@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many processors this process may really use: what nproc says, less what a control group's quota takes away. */
-#include "available.h"
 #include "split.h"
 #include <fcntl.h>
 #include <sched.h>

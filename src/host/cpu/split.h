@@ -10,6 +10,9 @@
 
 #define GP_PARTS_MAX 1024u /* gp_options.cpu_threads allows no more */
 
+/* Processors this process may really use: affinity mask and control-group quota. At least 1. */
+unsigned gp_threads_available(void);
+
 /* Bytes moved that are worth a thread of their own, if it is awake: one core moves them in 3 to 30 us. */
 #define GP_BYTES_PER_PART ((uint64_t)256 << 10)
 

@@ -174,6 +174,39 @@ static void stream_rows(const batches *b, size_t first, size_t end, int32_t *col
 
 /* ---- all ---- */
 
+static void count(void *argument, const gp_window_run *run, size_t times) {
+    uint32_t *counts = argument;
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)run->count; ++i)
+        counts[run->first[i * run->step]] += (uint32_t)times;
+}
+
+/* Number 0 is what ZERO has outside the row. */
+static void map_columns(const gp_problem *problem, size_t lanes, gp_window_reverse reverse, gp_window_map *map) {
+    const int64_t before = (int64_t)problem->window_before, after = (int64_t)problem->window - 1 - before;
+    const int64_t first = (int64_t)problem->col_first;
+    int32_t row[GP_BATCH_COLS_MAX];
+    uint32_t counts[GP_BATCH_COLS_MAX + 1];
+    memset(counts, 0, (problem->cols + 1) * sizeof *counts);
+    for (size_t c = 0; c < problem->cols; ++c)
+        row[c] = (int32_t)c + 1;
+    map->n = problem->col_end - problem->col_first;
+    map->n_first = 0;
+    memset(map->enters, 0, GP_BATCH_FOUR * sizeof *map->enters);
+    memset(map->leaves, 0, GP_BATCH_FOUR * sizeof *map->leaves);
+    gp_window_extend(problem, row, first + after, map->n, map->enters, reverse);
+    gp_window_extend(problem, row, first - 1 - before, map->n, map->leaves, reverse);
+    for (size_t x = 0; x < map->n; ++x) {
+        map->enters[x] *= (int32_t)lanes;
+        map->leaves[x] *= (int32_t)lanes;
+    }
+    gp_window_visit_all(problem, row, first - 1 - before, count, counts);
+    for (size_t c = 1; c <= problem->cols; ++c)
+        if (counts[c] > 0) {
+            map->first[map->n_first] = (uint32_t)(c * lanes);
+            map->times[map->n_first++] = (int32_t)counts[c];
+        }
+}
+
 bool gp_window_batch_supports(const gp_problem *p, size_t lanes) {
     if (!gp_window_simd_supports(p) || p->col_first >= p->col_end || p->rows < lanes || p->cols > GP_BATCH_COLS_MAX)
         return false;
@@ -202,7 +235,7 @@ static void rows(const void *argument, size_t first, size_t end) {
 gp_status gp_window_in_batches(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                const gp_batch_kernels *kernels, gp_window_line line) {
     gp_window_map map;
-    gp_window_map_columns(problem, kernels->lanes, kernels->reverse, &map);
+    map_columns(problem, kernels->lanes, kernels->reverse, &map);
     const batches b = {kernels, problem, &map, line};
     return gp_window_in_parts(context, gp_window_threads(context, plan, problem), problem, problem->rows, rows, &b);
 }

@@ -42,9 +42,6 @@ typedef struct gp_window_map {
     int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column; FOUR at least */
 } gp_window_map;
 
-/* The map of a problem of up to GP_BATCH_COLS_MAX columns; in cpu_batch_map.c. */
-void gp_window_map_columns(const gp_problem *problem, size_t lanes, gp_window_reverse reverse, gp_window_map *map);
-
 /* Whole lines of results that are to go past the caches. */
 typedef struct gp_batch_lines {
     const float *from;
