@@ -8,20 +8,17 @@
 #define SQUARE_BYTES (ELEMENTS_BYTES + SIDE_MAX * GP_QUICK_BEHIND)
 
 typedef struct {
-    gp_matrices whole;
+    gp_transpose_job base;
     gp_transpose_quick quick;
-    size_t elem_bytes, rows, cols;
     size_t side; /* of a square */
 } job;
 
 /* Wide elements are put where they belong, others by way of a buffer: see gp_transpose_quick. */
 static void transpose_square(const job *j, size_t r, size_t c) {
     char buffer[SQUARE_BYTES];
-    size_t bytes = j->elem_bytes, held = j->side * bytes + GP_QUICK_BEHIND;
-    size_t rows = gp_smaller(j->side, j->rows - r), cols = gp_smaller(j->side, j->cols - c);
-    gp_matrices m = j->whole;
-    m.in += r * m.in_pitch + c * bytes;
-    m.out += c * m.out_pitch + r * bytes;
+    size_t bytes = j->base.elem_bytes, held = j->side * bytes + GP_QUICK_BEHIND;
+    size_t rows = gp_smaller(j->side, j->base.rows - r), cols = gp_smaller(j->side, j->base.cols - c);
+    const gp_matrices m = gp_matrices_at(j->base.whole, r, c, bytes);
     if (bytes > GP_QUICK_BYTES_MAX) {
         j->quick(&m, rows, cols, bytes);
         return;
@@ -33,7 +30,7 @@ static void transpose_square(const job *j, size_t r, size_t c) {
 /* Parts have rows or columns of squares, whichever are more. */
 static void transpose_part(void *argument, unsigned part, unsigned parts) {
     const job *j = argument;
-    size_t down = (j->rows + j->side - 1) / j->side, along = (j->cols + j->side - 1) / j->side;
+    size_t down = (j->base.rows + j->side - 1) / j->side, along = (j->base.cols + j->side - 1) / j->side;
     bool rows = down >= along;
     size_t first = gp_part_begin(rows ? down : along, part, parts);
     size_t end = gp_part_begin(rows ? down : along, part + 1, parts);
@@ -45,9 +42,9 @@ static void transpose_part(void *argument, unsigned part, unsigned parts) {
 /* In place: the square from element (r, c) on changes places with its mirror image; on the diagonal it is that. */
 static void swap_squares(const job *j, size_t r, size_t c) {
     char lower[SQUARE_BYTES], upper[SQUARE_BYTES];
-    size_t bytes = j->elem_bytes, pitch = j->whole.out_pitch, held = j->side * bytes + GP_QUICK_BEHIND;
-    size_t rows = gp_smaller(j->side, j->rows - r), cols = gp_smaller(j->side, j->rows - c);
-    char *square = j->whole.out + r * pitch + c * bytes, *mirror = j->whole.out + c * pitch + r * bytes;
+    size_t bytes = j->base.elem_bytes, pitch = j->base.whole.out_pitch, held = j->side * bytes + GP_QUICK_BEHIND;
+    size_t rows = gp_smaller(j->side, j->base.rows - r), cols = gp_smaller(j->side, j->base.rows - c);
+    char *square = j->base.whole.out + r * pitch + c * bytes, *mirror = j->base.whole.out + c * pitch + r * bytes;
     j->quick(&(gp_matrices){square, pitch, lower, held}, rows, cols, bytes);
     if (r != c) {
         j->quick(&(gp_matrices){mirror, pitch, upper, held}, cols, rows, bytes);
@@ -56,41 +53,24 @@ static void swap_squares(const job *j, size_t r, size_t c) {
     gp_copy_rows(mirror, pitch, lower, held, cols, rows * bytes);
 }
 
-/* Any size through a buffer of any size. */
-static void swap_bytes(char *a, char *b, size_t bytes) {
-    char held[64];
-    while (bytes > 0) {
-        size_t length = gp_smaller(bytes, sizeof held);
-        memcpy(held, a, length);
-        memcpy(a, b, length);
-        memcpy(b, held, length);
-        a += length, b += length, bytes -= length;
-    }
-}
-
 /* Band i has i + 1 squares: part p takes bands p, p + parts, ... so that the parts are of like size. */
 static void swap_part(void *argument, unsigned part, unsigned parts) {
     const job *j = argument;
-    char *matrix = j->whole.out;
-    size_t bytes = j->elem_bytes, pitch = j->whole.out_pitch;
-    for (size_t r = part * j->side; r < j->rows; r += parts * j->side)
+    char *matrix = j->base.whole.out;
+    size_t bytes = j->base.elem_bytes, pitch = j->base.whole.out_pitch;
+    for (size_t r = part * j->side; r < j->base.rows; r += parts * j->side)
         for (size_t c = 0; c <= r; c += j->side)
             if (j->side > 1)
                 swap_squares(j, r, c);
             else if (c < r)
-                swap_bytes(matrix + r * pitch + c * bytes, matrix + c * pitch + r * bytes, bytes);
+                gp_swap_bytes(matrix + r * pitch + c * bytes, matrix + c * pitch + r * bytes, bytes);
 }
 
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    if (problem->rows == 0 || problem->cols == 0)
-        return GP_OK;
     const unsigned parts = gp_transpose_parts(context, plan, problem);
     size_t bytes = problem->elem_bytes;
-    job j = {.whole = {problem->in, problem->in_pitch * bytes, problem->out, problem->out_pitch * bytes},
+    job j = {.base = gp_transpose_job_of(problem),
              .quick = gp_transpose_quick_of(bytes),
-             .elem_bytes = bytes,
-             .rows = problem->rows,
-             .cols = problem->cols,
              .side = bytes <= GP_QUICK_BYTES_MAX ? SIDE_MAX : 32};
     while ((problem->in_place || bytes <= GP_QUICK_BYTES_MAX) && j.side > 1 &&
            j.side * j.side * bytes > ELEMENTS_BYTES)

@@ -54,6 +54,17 @@ static inline void gp_copy_rows(char *to, size_t to_pitch, const char *from, siz
         memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
+/* Through a buffer of any size. */
+static inline void gp_swap_bytes(void *a, void *b, size_t bytes) {
+    char held[256];
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = gp_smaller(bytes - at, sizeof held);
+        memcpy(held, (char *)a + at, n);
+        memcpy((char *)a + at, (char *)b + at, n);
+        memcpy((char *)b + at, held, n);
+    }
+}
+
 /* Rows of the output so short, and without gaps between them, are done in runs of several. */
 static inline bool gp_transpose_has_short_rows(size_t rows, size_t elem_bytes) {
     return rows * elem_bytes <= 640;

@@ -18,13 +18,9 @@ static void swap_part(void *argument, unsigned part, unsigned parts) {
     gp_move_place place;
     gp_move_go_to(move, move->rank, begin, &place);
     for (uint64_t i = begin; i < end; i++, gp_move_next(move, move->rank, &place)) {
-        unsigned char held[256], *other = (unsigned char *)(uintptr_t)place.in;
-        for (uint64_t at = 0, n; place.out < other && at < move->run; at += n) {
-            n = gp_least(move->run - at, sizeof held);
-            memcpy(held, place.out + at, n);
-            memcpy(place.out + at, other + at, n);
-            memcpy(other + at, held, n);
-        }
+        unsigned char *other = (unsigned char *)(uintptr_t)place.in;
+        if (place.out < other)
+            gp_swap_bytes(place.out, other, move->run);
     }
 }
 
