@@ -72,8 +72,6 @@ static void pieces_of_lines(const void *argument, size_t first, size_t end) {
 
 gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_line line) {
-    if (problem->rows == 0 || problem->col_first >= problem->col_end)
-        return GP_OK;
     const unsigned parts = gp_window_threads(context, plan, problem);
     lines l = {problem, line, 1};
     if (parts > 1 && problem->rows / ROWS_PER_PART < parts) {

@@ -208,7 +208,7 @@ static void map_columns(const gp_problem *problem, size_t lanes, gp_window_rever
 }
 
 bool gp_window_batch_supports(const gp_problem *p, size_t lanes) {
-    if (!gp_window_simd_supports(p) || p->col_first >= p->col_end || p->rows < lanes || p->cols > GP_BATCH_COLS_MAX)
+    if (!gp_window_simd_supports(p) || p->rows < lanes || p->cols > GP_BATCH_COLS_MAX)
         return false;
     return !past_caches(p) ||
            (has_gaps(p) ? p->cols <= GP_BATCH_COLS_APART : p->cols * lanes <= GP_BATCH_STREAMED_MAX);
