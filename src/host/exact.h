@@ -107,6 +107,31 @@ GP_EXACT_INLINE void gp_exact_add_128(int64_t *limb, uint64_t low, int64_t high)
     gp_exact_add_s64(limb + 2, high);
 }
 
+/* Bit patterns of floats, and back. */
+GP_EXACT_INLINE uint32_t gp_bits_of_f32(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+GP_EXACT_INLINE uint64_t gp_bits_of_f64(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+GP_EXACT_INLINE float gp_f32_of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+GP_EXACT_INLINE double gp_f64_of_bits(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* A float taken apart: (-1)^negative mantissa 2^(bit + unit of its type), or special: a flag, and mantissa 0. */
 typedef struct gp_exact_parts {
     uint64_t mantissa;
@@ -130,14 +155,12 @@ GP_EXACT_INLINE gp_exact_parts gp_exact_take_apart(uint64_t fraction, unsigned e
 }
 
 GP_EXACT_INLINE gp_exact_parts gp_exact_parts_f32(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
+    const uint32_t bits = gp_bits_of_f32(x);
     return gp_exact_take_apart(bits & 0x7fffff, bits >> 23 & 0xff, 23, 0xff, bits >> 31);
 }
 
 GP_EXACT_INLINE gp_exact_parts gp_exact_parts_f64(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
+    const uint64_t bits = gp_bits_of_f64(x);
     return gp_exact_take_apart(bits & 0xfffffffffffff, bits >> 52 & 0x7ff, 52, 0x7ff, bits >> 63);
 }
 
@@ -153,16 +176,11 @@ GP_EXACT_INLINE float gp_exact_widen_f16(uint16_t half) {
             shifted++;
         bits |= ((113 - shifted) << 23) | (fraction & 0x3ff) << 13;
     }
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return gp_f32_of_bits(bits);
 }
 
 GP_EXACT_INLINE float gp_exact_widen_bf16(uint16_t upper) {
-    const uint32_t bits = (uint32_t)upper << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return gp_f32_of_bits((uint32_t)upper << 16);
 }
 
 /* x, in any form of which x is a whole number of units, below 2^(32 limbs - 12) of them: f64, or part of a sum of

@@ -59,24 +59,18 @@ GP_BOTH_OPEN gp_number gp_number_load(unsigned type, const unsigned char *at) {
     return e;
 }
 
-GP_BOTH static uint64_t bits_of(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 #define SIGN ((uint64_t)1 << 63)
 
 GP_BOTH_OPEN uint64_t gp_number_key(unsigned type, gp_number e) {
     if (!gp_type_is_float(type))
         return gp_type_is_signed(type) ? e.whole ^ SIGN : e.whole;
-    const uint64_t bits = bits_of(e.real);
+    const uint64_t bits = gp_bits_of_f64(e.real);
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
 GP_BOTH_OPEN uint64_t gp_number_magnitude(unsigned type, gp_number e) {
     if (gp_type_is_float(type))
-        return bits_of(fabs(e.real));
+        return gp_bits_of_f64(fabs(e.real));
     return gp_type_is_signed(type) && (e.whole & SIGN) ? 0 - e.whole : e.whole;
 }
 

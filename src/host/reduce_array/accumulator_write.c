@@ -23,16 +23,12 @@ GP_BOTH static uint64_t narrowed(gp_accumulator *a, double x, unsigned type) {
 
 /* Of an element, or a difference of two, in the elements' type already. */
 GP_BOTH static uint64_t float_of_bits(gp_accumulator *a, uint64_t bits, unsigned type) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
+    const double x = gp_f64_of_bits(bits);
     if (type == GP_F64)
         return bits;
     if (x == 0) /* a zero's sign, which a sum has not */
         return bits >> 63 << (8 * gp_type_bytes(type) - 1);
-    const float exact = (float)x;
-    uint32_t narrow;
-    memcpy(&narrow, &exact, sizeof narrow);
-    return type == GP_F32 ? narrow : narrowed(a, x, type);
+    return type == GP_F32 ? gp_bits_of_f32((float)x) : narrowed(a, x, type);
 }
 
 #define SIGN ((uint64_t)1 << 63)
@@ -73,24 +69,16 @@ GP_BOTH static uint64_t max_abs(gp_accumulator *a, unsigned type) {
     return gp_type_is_float(type) ? float_of_bits(a, a->max_abs, type) : a->max_abs;
 }
 
-GP_BOTH static uint64_t pattern_of(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 GP_BOTH_OPEN bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
     if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0)
         return false;
     const double quotient = n == 1 ? x : x / (double)n, magnitude = fabs(quotient);
-    *bits = x == 0 ? 0 : pattern_of(quotient);
+    *bits = x == 0 ? 0 : gp_bits_of_f64(quotient);
     if (to == GP_F64 || x == 0)
         return true;
-    const float narrow = (float)quotient;
-    uint32_t low;
+    const uint32_t low = gp_bits_of_f32((float)quotient);
     const bool halfway = n > 1 && (*bits & 0x1fffffff) == 0x10000000;
     const bool fits = magnitude > 0x1p-126 && magnitude < 0x1p127 && !halfway;
-    memcpy(&low, &narrow, sizeof low);
     *bits = low;
     return fits;
 }

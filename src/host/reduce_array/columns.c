@@ -66,13 +66,9 @@ static void clear(gp_columns *c, const gp_pass *pass, size_t count) {
 }
 
 static gp_number number_of(unsigned type, int64_t key) {
-    gp_number e = {type == GP_U64 ? (uint64_t)key ^ SIGN : (uint64_t)key, 0};
-    const int64_t bits = key < 0 ? key ^ INT64_MAX : key;
     if (gp_type_is_float(type))
-        memcpy(&e.real, &bits, sizeof bits);
-    if (gp_type_is_float(type))
-        e.whole = 0;
-    return e;
+        return (gp_number){0, gp_f64_of_bits((uint64_t)(key < 0 ? key ^ INT64_MAX : key))};
+    return (gp_number){type == GP_U64 ? (uint64_t)key ^ SIGN : (uint64_t)key, 0};
 }
 
 static void read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
@@ -102,18 +98,16 @@ static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
 static bool quick_extreme(const gp_columns *c, const gp_pass *pass, size_t j, uint64_t *bits) {
     const unsigned op = pass->result[0].op;
     const gp_number e = number_of(pass->type, op == GP_REDUCE_MIN ? c->min[j] : c->max[j]);
-    const float narrow = (float)e.real;
-    uint32_t low;
-    memcpy(&low, &narrow, sizeof low);
-    memcpy(bits, &e.real, sizeof *bits);
-    *bits = pass->type == GP_F32 ? low : pass->type == GP_F64 ? *bits : e.whole;
+    *bits = pass->type == GP_F32   ? gp_bits_of_f32((float)e.real)
+            : pass->type == GP_F64 ? gp_bits_of_f64(e.real)
+                                   : e.whole;
     return (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX) && (pass->type < GP_F16 || pass->type >= GP_F32);
 }
 
 /* Of two doubles their rounded sum is as good as the exact one, but for a quotient, or halfway between two floats. */
 static bool quick_sum(const gp_column_sums *s, size_t j, uint64_t n, unsigned to, uint64_t *bits) {
     const double x = s->sum[j] + s->errors[j];
-    memcpy(bits, &x, sizeof x);
+    *bits = gp_bits_of_f64(x);
     if (s->errors[j] != 0 && (n > 1 || (*bits & 0x1fffffff) == 0x10000000))
         return false;
     return gp_quick_ratio(x, n, to, bits);

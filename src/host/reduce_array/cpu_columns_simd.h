@@ -113,9 +113,7 @@ INLINE void column_sum(gp_column_sums *s, size_t j, double x) {
     const double error = (before - (sum - back)) + (x - back), errors = s->errors[j] + error;
     const double behind = errors - s->errors[j];
     const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
-    uint64_t bits;
-    memcpy(&bits, &rest, sizeof bits);
-    s->rest[j] |= bits;
+    s->rest[j] |= gp_bits_of_f64(rest);
     s->sum[j] = sum;
     s->errors[j] = errors;
 }

@@ -56,10 +56,7 @@ typedef struct {
 
 /* 2^exponent, or times 1.5. */
 static inline double power(int exponent, bool and_half) {
-    const uint64_t bits = ((uint64_t)(1023 + exponent) << 52) | (uint64_t)and_half << 51;
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return gp_f64_of_bits(((uint64_t)(1023 + exponent) << 52) | (uint64_t)and_half << 51);
 }
 
 INLINE reals level_begin(unsigned k) {
@@ -146,8 +143,7 @@ static void add_to_bins(summation *s, const double *x, size_t n) {
         memset(s->bin, 0, BINS * sizeof *s->bin);
     s->binned = true;
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, x + i, sizeof bits);
+        const uint64_t bits = gp_bits_of_f64(x[i]);
         const unsigned k = (unsigned)(bits >> 52), exponent = k & 0x7ff;
         const uint64_t mantissa = (bits & 0xfffffffffffff) | (uint64_t)1 << 52;
         if (exponent == 0 || exponent == 0x7ff)

@@ -45,7 +45,7 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
         const double x = VALUE(i);
         const float low = (float)(x * below), high = (float)(x * above);
         to[i] = low;
-        apart |= bits_of(low) ^ bits_of(high);
+        apart |= gp_bits_of_f32(low) ^ gp_bits_of_f32(high);
     }
     for (size_t i = 0; i < count && apart; i++) {
         const double x = VALUE(i);
@@ -233,7 +233,7 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
 
 /* An element; of floats, from its bits, in units. */
 #define WHOLE(x) ((SUM_T)(x))
-#define UNITS(x) ((SUM_T)(int64_t)((double)float_of((uint32_t)(x)) * scale))
+#define UNITS(x) ((SUM_T)(int64_t)((double)gp_f32_of_bits((uint32_t)(x)) * scale))
 
 SIMD static void IN_CLASS(add_row)(moments *m, const int32_t *row, uint64_t times) {
     const bool is_unsigned = !gp_type_is_signed(m->tile->one->box->type);

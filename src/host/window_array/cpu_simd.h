@@ -57,18 +57,6 @@ typedef struct line {
     uint32_t bits;
 } line;
 
-static inline float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool middle_too) {
     static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *,
                                     bool) = {[GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
@@ -82,7 +70,7 @@ SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool m
     else if (row != NULL)
         return (line){to, row + t->middle_at, ways[type](t, row, to, middle_too)};
     for (size_t k = 0; row != NULL && type == GP_F16 && k < t->ext; k++)
-        to[k] = (int32_t)bits_of(gp_exact_widen_f16((uint16_t)to[k]));
+        to[k] = (int32_t)gp_bits_of_f32(gp_exact_widen_f16((uint16_t)to[k]));
     if (row != NULL)
         return (line){to, to, 0};
     memset(to, 0, t->ext * sizeof *to);
@@ -123,7 +111,7 @@ typedef struct stretch {
 /* A float that is 1 / n, or the next above it. */
 static inline float inverse_above(int32_t n) {
     float x = (float)(1.0 / n);
-    const uint32_t next = bits_of(x) + 1;
+    const uint32_t next = gp_bits_of_f32(x) + 1;
     if ((double)x * n < 1) /* exact: of 24 and at most 28 bits */
         memcpy(&x, &next, sizeof x);
     return x;
@@ -131,9 +119,7 @@ static inline float inverse_above(int32_t n) {
 
 /* Of a positive number that is not subnormal. */
 static inline bool is_power_of_two(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits << 12 == 0;
+    return gp_bits_of_f64(x) << 12 == 0;
 }
 
 /* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
@@ -235,10 +221,7 @@ __extension__ typedef unsigned __int128 widest_sum;
 
 /* 2^k of a normal number; ldexp() would need libm. */
 static double power_of_two(int k) {
-    const uint64_t bits = (uint64_t)(k + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
+    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
 }
 
 /* Floats of a bounded spread are whole numbers of one unit. False: these are not, or not all are numbers. */
