@@ -97,7 +97,7 @@ static void write_results(pass_work *work, gp_accumulator *a, const output *o) {
 static void take_outputs(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
     const gp_pass *pass = work->pass;
-    const gp_rounding caller = gp_round_to_nearest();
+    GP_ROUNDS_TO_NEAREST;
     const uint64_t begin = gp_part_begin(pass->outputs, part, parts),
                    end = gp_part_begin(pass->outputs, part + 1, parts);
     output o;
@@ -109,14 +109,13 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
         write_results(work, &a, &o);
         next_output(pass, &o);
     }
-    gp_round_as(caller);
 }
 
 /* A thread's elements of the one output. */
 static void take_part(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
     const gp_pass *pass = work->pass;
-    const gp_rounding caller = gp_round_to_nearest();
+    GP_ROUNDS_TO_NEAREST;
     gp_accumulator a;
     output o;
     go_to_output(pass, &o, work->output);
@@ -126,14 +125,13 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
     pthread_mutex_lock(&work->lock);
     gp_accumulator_merge(work->whole, &a, pass);
     pthread_mutex_unlock(&work->lock);
-    gp_round_as(caller);
 }
 
 /* A thread's blocks of columns. */
 static void take_blocks(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
     const gp_pass *pass = work->pass;
-    const gp_rounding caller = gp_round_to_nearest();
+    GP_ROUNDS_TO_NEAREST;
     const uint64_t row = pass->axis[pass->kept - 1].n, all = pass->outputs / row * work->blocks;
     for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
         gp_columns c;
@@ -161,7 +159,6 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
             write_results(work, &a, &o);
         }
     }
-    gp_round_as(caller);
 }
 
 /* Few outputs: all threads work on one after the other. */
@@ -173,10 +170,9 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
         gp_accumulator_clear(&whole);
         gp_threads_run(context, parts, take_part, work);
-        const gp_rounding caller = gp_round_to_nearest();
+        GP_ROUNDS_TO_NEAREST;
         go_to_output(work->pass, &o, work->output);
         write_results(work, &whole, &o);
-        gp_round_as(caller);
     }
     pthread_mutex_destroy(&work->lock);
 }

@@ -27,12 +27,11 @@ typedef struct {
 static void window_part(void *argument, unsigned part, unsigned parts) {
     const window_work *work = argument;
     unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
-    const gp_rounding before = gp_round_to_nearest();
+    GP_ROUNDS_TO_NEAREST;
     (void)parts;
     for (; share < shares; share = gp_shares_take(work->shares, part))
         work->range(work->argument, gp_part_begin(work->items, share, shares),
                     gp_part_begin(work->items, share + 1, shares));
-    gp_round_as(before);
     if (work->problem->bytes_written >= GP_STREAMED_BYTES_MIN)
         gp_streams_done();
 }

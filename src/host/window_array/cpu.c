@@ -40,7 +40,7 @@ static void take_rows(void *argument, unsigned part, unsigned parts) {
     const gp_window_one *one = argument;
     const gp_window_box *box = one->box;
     const gp_window_axis *axis_y = gp_window_y(box), *axis_x = gp_window_x(box);
-    const gp_rounding caller = gp_round_to_nearest();
+    GP_ROUNDS_TO_NEAREST;
     const uint64_t rows = box->outputs / axis_x->outputs, end = gp_part_begin(rows, part + 1, parts);
     for (uint64_t row = gp_part_begin(rows, part, parts); row < end; row++) {
         const unsigned char *in = box->in;
@@ -56,7 +56,6 @@ static void take_rows(void *argument, unsigned part, unsigned parts) {
                 to[r] += box->result[r].stride[box->outer + 1];
         }
     }
-    gp_round_as(caller);
 }
 
 /* Of one element of a window. */

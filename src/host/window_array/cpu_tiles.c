@@ -99,7 +99,7 @@ static void take_tiles(void *argument, unsigned part, unsigned parts) {
     const work *w = argument;
     const gp_window_box *box = w->one.box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    const gp_rounding caller = gp_round_to_nearest();
+    GP_ROUNDS_TO_NEAREST;
     const uint64_t tiles = w->batches * w->strips * w->pieces, end = gp_part_begin(tiles, part + 1, parts);
     for (uint64_t i = gp_part_begin(tiles, part, parts); i < end; i++) {
         const uint64_t piece = i % w->pieces, strip = i / w->pieces % w->strips;
@@ -118,7 +118,6 @@ static void take_tiles(void *argument, unsigned part, unsigned parts) {
         tile.n = tile.count * tile.channels;
         run_tile(w, &tile);
     }
-    gp_round_as(caller);
     gp_streams_done();
 }
 
