@@ -39,28 +39,19 @@ unsigned gp_move_alignment(const gp_move *move, bool out) {
     return gp_alignment(bits);
 }
 
-/* Bytes of a tile that lie one behind the other, along axes in the order of one side's strides. */
-static uint64_t span_of(const gp_move_pieces *p, const uint32_t *t, bool out) {
+/* Bytes of a tile that lie one behind the other, along axes in the order of one side's strides. *end: the first
+ * of these that the tile does not hold whole; GP_MOVE_AXES: there is none. */
+static uint64_t span_of(const gp_move_pieces *p, const uint32_t *t, bool out, uint32_t *end) {
     uint64_t bytes = gp_move_distance(p->axis[0].out);
     const uint32_t axes = out ? p->axes : p->read;
-    for (uint32_t i = 0; i < axes; i++) {
+    *end = GP_MOVE_AXES;
+    for (uint32_t i = 0; i < axes && *end == GP_MOVE_AXES; i++) {
         const uint32_t a = out ? i : p->by_in[i];
         bytes *= t[a];
         if (t[a] < p->axis[a].n)
-            break;
+            *end = a;
     }
     return bytes;
-}
-
-/* The first axis of a side that the tile does not hold whole; GP_MOVE_AXES: there is none. */
-static uint32_t frontier_of(const gp_move_pieces *p, const uint32_t *t, bool out) {
-    const uint32_t axes = out ? p->axes : p->read;
-    for (uint32_t i = 0; i < axes; i++) {
-        const uint32_t a = out ? i : p->by_in[i];
-        if (t[a] < p->axis[a].n)
-            return a;
-    }
-    return GP_MOVE_AXES;
 }
 
 static uint64_t volume_of(const gp_move_pieces *p, const uint32_t *t) {
@@ -82,14 +73,13 @@ static void even_out(const gp_move_pieces *p, uint32_t *t, uint32_t unit) {
 /* The side with the shorter runs grows: twofold, or to the whole axis if that is not much more. */
 static void grow(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint32_t unit, uint32_t *t) {
     for (;;) {
-        const uint64_t volume = volume_of(p, t);
-        bool out = form->way == GP_MOVE_DIRECT || span_of(p, t, true) <= span_of(p, t, false);
-        uint32_t a = frontier_of(p, t, out);
-        if (a == GP_MOVE_AXES)
-            a = frontier_of(p, t, out = !out);
+        uint32_t ends[2]; /* of the input's side, and of the output's */
+        const uint64_t in = span_of(p, t, false, &ends[0]), out = span_of(p, t, true, &ends[1]);
+        const bool side = form->way == GP_MOVE_DIRECT || out <= in;
+        const uint32_t a = ends[side] < GP_MOVE_AXES ? ends[side] : ends[!side];
         if (a == GP_MOVE_AXES)
             return;
-        const uint64_t n = p->axis[a].n, rest = volume / t[a], most = room / rest;
+        const uint64_t n = p->axis[a].n, most = room / (volume_of(p, t) / t[a]);
         if (n <= most && n <= 3 * (uint64_t)t[a])
             t[a] = gp_to_u32(n);
         else if (2 * (uint64_t)t[a] <= most)
@@ -260,11 +250,12 @@ static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsig
 bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
                      gp_move_tile *tile, uint64_t *tiles, size_t *smem) {
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
+    uint32_t end;
     const bool fits = form->way == GP_MOVE_RAW ? fit_raw(&p, form, tile, smem)
                                                : fit_aligned(&p, form, in_align, out_align, tile, smem);
     if (!fits)
         return false;
-    tile->cols = gp_to_u32(span_of(&p, tile->extent, true) / form->piece);
+    tile->cols = gp_to_u32(span_of(&p, tile->extent, true, &end) / form->piece);
     tile->rows = gp_to_u32(volume_of(&p, tile->extent) / tile->cols);
     *tiles = 1;
     for (uint32_t a = 0; a < p.axes; a++)

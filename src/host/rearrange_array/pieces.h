@@ -60,9 +60,6 @@ static inline uint32_t gp_move_raw_out(const gp_move_pieces *p) {
 /* Whether rows of both sides have no gaps between pieces. */
 bool gp_move_raw_can(const gp_move_pieces *p);
 
-/* Bytes from one to the next along each axis in shared memory; how many there are in all. */
-uint32_t gp_move_raw_place(const gp_move_pieces *p, const gp_move_tile *tile, int32_t shared[GP_MOVE_AXES]);
-
 /* Both walks, and what else the kernel is told of rows. */
 void gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
 

@@ -29,8 +29,10 @@ static uint32_t row_of(const gp_move_pieces *p, const gp_move_tile *tile, uint32
     return (uint32_t)bytes;
 }
 
-uint32_t gp_move_raw_place(const gp_move_pieces *p, const gp_move_tile *tile, int32_t shared[GP_MOVE_AXES]) {
-    uint32_t axes, total = row_of(p, tile, &axes) + GP_MOVE_RAW_WORD - 1;
+/* Bytes from one to the next along each axis in shared memory; how many there are in all. `axes` make a row. */
+static uint32_t place(const gp_move_pieces *p, const gp_move_tile *tile, uint32_t row, uint32_t axes,
+                      int32_t shared[GP_MOVE_AXES]) {
+    uint32_t total = row + GP_MOVE_RAW_WORD - 1;
     for (uint32_t a = 0; a < p->axes; a++)
         shared[a] = 0;
     for (uint32_t i = 0; i < p->read; i++) {
@@ -51,7 +53,7 @@ void gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const g
     const uint32_t o = gp_move_raw_out(p), row = row_of(p, tile, &axes), word = form->out * form->piece;
     gp_move_walk *load = &cut->load, *store = &cut->store;
     *load = *store = (gp_move_walk){.units = 1};
-    cut->tile_bytes = (uint32_t)gp_round_up(gp_move_raw_place(p, tile, shared), GP_MOVE_RAW_WORD);
+    cut->tile_bytes = (uint32_t)gp_round_up(place(p, tile, row, axes, shared), GP_MOVE_RAW_WORD);
     cut->in_words = (uint32_t)gp_divide_up(row + GP_MOVE_RAW_WORD - 1, GP_MOVE_RAW_WORD);
     cut->out_words = (uint32_t)gp_divide_up(tile->extent[o] + form->out - 1, form->out);
     cut->beyond = (int32_t)((cut->in_words - 1) * GP_MOVE_RAW_WORD) - (int32_t)row;

@@ -21,10 +21,6 @@ gp_move_pieces gp_move_pieces_of(const gp_move *move, uint32_t piece) {
     return p;
 }
 
-/*
- * Pieces from one to the next along each axis in shared memory; how many there are in all. Direct: bytes in the
- * input.
- */
 uint32_t gp_move_place(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
                        int32_t shared[GP_MOVE_AXES]) {
     uint32_t total = 1;
