@@ -3,8 +3,6 @@
 #include "device.h"
 #include "arithmetic.h"
 #include "cpu/split.h"
-#include <stdio.h>
-#include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -14,28 +12,20 @@ bool gp_device_is_gpu(const gp_device *device) {
            device->blocks_per_sm > 0;
 }
 
-static void default_u32(uint32_t *field, uint32_t value) {
-    if (*field == 0)
-        *field = value;
-}
-
-static void default_size(size_t *field, size_t value) {
-    if (*field == 0)
-        *field = value;
-}
+#define DEFAULT(fact, value) device->fact = device->fact != 0 ? device->fact : (value)
 
 void gp_device_fill_defaults(gp_device *device) {
     if (!gp_device_is_gpu(device))
         return;
-    default_u32(&device->multiprocessors, 1);
-    default_u32(&device->warp_size, 32);
-    default_u32(&device->threads_per_block, gp_to_u32(gp_least(device->threads_per_sm, 1024)));
-    default_u32(&device->regs_per_block, device->regs_per_sm);
-    default_u32(&device->reg_unit, 1);
-    default_u32(&device->sm_partitions, 1);
-    default_size(&device->smem_per_block, device->smem_per_sm);
-    default_size(&device->smem_per_block_optin, device->smem_per_block);
-    default_size(&device->smem_unit, 1);
+    DEFAULT(multiprocessors, 1);
+    DEFAULT(warp_size, 32);
+    DEFAULT(threads_per_block, gp_to_u32(gp_least(device->threads_per_sm, 1024)));
+    DEFAULT(regs_per_block, device->regs_per_sm);
+    DEFAULT(reg_unit, 1);
+    DEFAULT(sm_partitions, 1);
+    DEFAULT(smem_per_block, device->smem_per_sm);
+    DEFAULT(smem_per_block_optin, device->smem_per_block);
+    DEFAULT(smem_unit, 1);
 }
 
 #if defined(__x86_64__)

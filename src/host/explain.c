@@ -4,7 +4,6 @@
 #include "copy_out.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan) {

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define GP_FORK_MARKS 4096 /* bytes of the smallest page */
 

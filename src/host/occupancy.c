@@ -6,7 +6,6 @@
  */
 #include "occupancy.h"
 #include "arithmetic.h"
-#include "status.h"
 #include <string.h>
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {
