@@ -17,7 +17,7 @@ typedef struct {
 static void transpose_square(const job *j, size_t r, size_t c) {
     char buffer[SQUARE_BYTES];
     size_t bytes = j->base.elem_bytes, held = j->side * bytes + GP_QUICK_BEHIND;
-    size_t rows = gp_smaller(j->side, j->base.rows - r), cols = gp_smaller(j->side, j->base.cols - c);
+    size_t rows = gp_least(j->side, j->base.rows - r), cols = gp_least(j->side, j->base.cols - c);
     const gp_matrices m = gp_matrices_at(j->base.whole, r, c, bytes);
     if (bytes > GP_QUICK_BYTES_MAX) {
         j->quick(&m, rows, cols, bytes);
@@ -43,7 +43,7 @@ static void transpose_part(void *argument, unsigned part, unsigned parts) {
 static void swap_squares(const job *j, size_t r, size_t c) {
     char lower[SQUARE_BYTES], upper[SQUARE_BYTES];
     size_t bytes = j->base.elem_bytes, pitch = j->base.whole.out_pitch, held = j->side * bytes + GP_QUICK_BEHIND;
-    size_t rows = gp_smaller(j->side, j->base.rows - r), cols = gp_smaller(j->side, j->base.rows - c);
+    size_t rows = gp_least(j->side, j->base.rows - r), cols = gp_least(j->side, j->base.rows - c);
     char *square = j->base.whole.out + r * pitch + c * bytes, *mirror = j->base.whole.out + c * pitch + r * bytes;
     j->quick(&(gp_matrices){square, pitch, lower, held}, rows, cols, bytes);
     if (r != c) {
@@ -85,7 +85,7 @@ bool gp_transpose_tiles_supports(const gp_problem *problem) {
 }
 
 bool gp_transpose_thin_supports(const gp_problem *problem) {
-    const size_t bytes = problem->elem_bytes, planes = gp_smaller(problem->rows, problem->cols);
+    const size_t bytes = problem->elem_bytes, planes = gp_least(problem->rows, problem->cols);
     const size_t count = problem->rows + problem->cols - planes;
     return gp_transpose_tiles_supports(problem) && !problem->in_place && planes > 0 &&
            (planes * bytes < 16 || (planes == problem->rows && planes <= 8 && planes * bytes <= GP_CACHE_LINE)) &&

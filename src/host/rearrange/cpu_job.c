@@ -51,7 +51,7 @@ static gp_rectangle rectangle_of(const gp_transpose_job *job, unsigned share, un
         at.r = share_begin(job->rows, unit, share, shares);
         size_t end = share_begin(job->rows, unit, share + 1, shares);
         at.r += share > 0 ? rows_to_line(job, at.r) : 0;
-        end = share + 1 < shares ? gp_smaller(job->rows, end + rows_to_line(job, end)) : end;
+        end = share + 1 < shares ? gp_least(job->rows, end + rows_to_line(job, end)) : end;
         at.rows = end - at.r;
     }
     return at;

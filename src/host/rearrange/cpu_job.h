@@ -37,10 +37,6 @@ typedef struct gp_rectangle {
     size_t r, rows, c, cols;
 } gp_rectangle;
 
-static inline size_t gp_smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* The matrices from element (r, c) on. */
 static inline gp_matrices gp_matrices_at(gp_matrices m, size_t r, size_t c, size_t elem_bytes) {
     m.in += r * m.in_pitch + c * elem_bytes;
@@ -58,7 +54,7 @@ static inline void gp_copy_rows(char *to, size_t to_pitch, const char *from, siz
 static inline void gp_swap_bytes(void *a, void *b, size_t bytes) {
     char held[256];
     for (size_t at = 0, n; at < bytes; at += n) {
-        n = gp_smaller(bytes - at, sizeof held);
+        n = gp_least(bytes - at, sizeof held);
         memcpy(held, (char *)a + at, n);
         memcpy((char *)a + at, (char *)b + at, n);
         memcpy((char *)b + at, held, n);

@@ -39,15 +39,15 @@ typedef struct {
 } panel;
 
 static size_t rows_of_panel(size_t bytes) {
-    return bytes > GP_QUICK_BYTES_MAX ? WIDE_RUN / bytes : gp_smaller(PANEL_ROWS_MAX, NARROW_RUN / bytes / 4 * 4);
+    return bytes > GP_QUICK_BYTES_MAX ? WIDE_RUN / bytes : gp_least(PANEL_ROWS_MAX, NARROW_RUN / bytes / 4 * 4);
 }
 
 /* Columns from c on, at most a group's and not past c_end. */
 static void do_group(const job *j, const panel *p, size_t c, size_t c_end, char *kept) {
     _Alignas(GP_CACHE_LINE) char buffer[BUFFER_BYTES];
     size_t bytes = j->base.elem_bytes, pitch = GP_CACHE_LINE + j->panel * bytes + GP_QUICK_BEHIND;
-    size_t cols = gp_smaller(j->group, c_end - c),
-           ahead_end = gp_smaller(AHEAD_BYTES + cols * bytes, (c_end - c) * bytes);
+    size_t cols = gp_least(j->group, c_end - c),
+           ahead_end = gp_least(AHEAD_BYTES + cols * bytes, (c_end - c) * bytes);
     const char *in = j->base.whole.in + p->r * j->base.whole.in_pitch + c * bytes;
     for (size_t k = 0; k < p->rows; ++k)
         for (size_t ahead = AHEAD_BYTES; ahead < ahead_end; ahead += GP_CACHE_LINE)
@@ -62,7 +62,7 @@ static void do_group(const job *j, const panel *p, size_t c, size_t c_end, char 
 
 /* A panel's columns c .. c_end - 1. */
 static void do_panel(const job *j, const panel *p, size_t c, size_t c_end, char *kept) {
-    for (; c < c_end; c += gp_smaller(j->group, c_end - c), kept += j->group * GP_CACHE_LINE)
+    for (; c < c_end; c += gp_least(j->group, c_end - c), kept += j->group * GP_CACHE_LINE)
         do_group(j, p, c, c_end, kept);
 }
 
@@ -75,8 +75,8 @@ static void do_part(void *argument, unsigned part, unsigned parts) {
         panel p = {.r_begin = at.r, .r_end = at.r + at.rows};
         for (size_t c = at.c; c < c_end; c += STRIP)
             for (p.r = p.r_begin; p.r < p.r_end; p.r += j->panel) {
-                p.rows = gp_smaller(j->panel, p.r_end - p.r);
-                do_panel(j, &p, c, gp_smaller(c_end, c + STRIP), j->base.kept + part * j->base.kept_bytes);
+                p.rows = gp_least(j->panel, p.r_end - p.r);
+                do_panel(j, &p, c, gp_least(c_end, c + STRIP), j->base.kept + part * j->base.kept_bytes);
             }
     }
     gp_streams_done();
@@ -94,8 +94,8 @@ gp_status gp_launch_transpose_lines_cpu(gp_context *context, const gp_plan *plan
     job j = {.base = gp_transpose_job_of(problem),
              .quick = gp_transpose_quick_of(bytes),
              .panel = rows_of_panel(bytes),
-             .group = gp_smaller(GROUP_COLS_MAX, GROUP_BYTES / bytes)};
-    if (!gp_transpose_keep_lines(context, parts, &j.base, gp_smaller(problem->cols, STRIP)))
+             .group = gp_least(GROUP_COLS_MAX, GROUP_BYTES / bytes)};
+    if (!gp_transpose_keep_lines(context, parts, &j.base, gp_least(problem->cols, STRIP)))
         return gp_launch_transpose_cpu(context, plan, problem);
     gp_transpose_run(context, parts, &j.base, do_part);
     return GP_OK;

@@ -61,7 +61,7 @@ INLINE const char *input_at(const strip *s, size_t panel_rows, place p) {
 INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
     const size_t rows = high * GP_CACHE_LINE / bytes, n = LANE / bytes, steps = SQUARE_BYTES / LANE,
                  pitch = s->at.in_pitch;
-    const size_t rows_ahead = pitch % CROWDED_PITCH == 0 ? gp_smaller(rows, CROWDED_ROWS_AHEAD) : rows;
+    const size_t rows_ahead = pitch % CROWDED_PITCH == 0 ? gp_least(rows, CROWDED_ROWS_AHEAD) : rows;
     square held[2];
     place now = {0, 0, 0}, next = place_after(s, now);
     for (size_t i = 0; i < rows; ++i)
@@ -166,7 +166,7 @@ INLINE void put_panels(size_t bytes, size_t high, const strip *s) {
             }
         }
         for (; first < s->width; first += LANE, kept += n * GP_CACHE_LINE) {
-            const size_t from = gp_smaller(first, s->width - LANE);
+            const size_t from = gp_least(first, s->width - LANE);
             at = gp_matrices_at(s->at, p * rows, from / bytes, bytes);
             put_skewed(bytes, high, &at, kept, (first - from) / bytes);
         }
@@ -209,7 +209,7 @@ SIMD static void begin_lines(const element_kernels *e, const strip *s) {
                               s->at.out_pitch};
     char *kept = s->kept;
     for (size_t first = 0; first < s->width; first += LANE) {
-        const gp_matrices m = gp_matrices_at(head, 0, gp_smaller(first, s->width - LANE) / e->bytes, e->bytes);
+        const gp_matrices m = gp_matrices_at(head, 0, gp_least(first, s->width - LANE) / e->bytes, e->bytes);
         e->columns(&(gp_matrices){m.in, m.in_pitch, kept, GP_CACHE_LINE});
         for (size_t k = 0; k < e->of_lane; ++k, kept += GP_CACHE_LINE) {
             char *out = m.out + k * m.out_pitch;
@@ -225,7 +225,7 @@ SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed
     char rows[LINES_MAX * GP_CACHE_LINE][LANE], run[LANE][(1 + LINES_MAX) * GP_CACHE_LINE], *kept = s->kept;
     __asm__("" : "=m"(rows));
     for (size_t first = 0; first < s->width; first += LANE) {
-        const size_t from = gp_smaller(first, s->width - LANE), done = (first - from) / e->bytes;
+        const size_t from = gp_least(first, s->width - LANE), done = (first - from) / e->bytes;
         const gp_matrices m = gp_matrices_at(s->at, below, from / e->bytes, e->bytes);
         for (size_t i = 0; i < s->left; ++i)
             memcpy(rows[i], m.in + i * m.in_pitch, LANE);
@@ -239,8 +239,7 @@ SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed
             if (skewed)
                 memcpy(run[k], kept, GP_CACHE_LINE);
             for (size_t i = 0; i < length; i += GP_CACHE_LINE)
-                copy_some(out - before + i, run[k] + GP_CACHE_LINE - before + i,
-                          gp_smaller(GP_CACHE_LINE, length - i));
+                copy_some(out - before + i, run[k] + GP_CACHE_LINE - before + i, gp_least(GP_CACHE_LINE, length - i));
         }
     }
 }
@@ -282,7 +281,7 @@ SIMD static void short_rows(const element_kernels *e, const gp_matrices *m, size
     const size_t pitch = m->out_pitch;
     size_t begin = 0;
     for (size_t c = 0, n; c < cols; c += n) {
-        n = gp_smaller(e->of_line, cols - c);
+        n = gp_least(e->of_line, cols - c);
         const gp_matrices at = gp_matrices_at(*m, 0, c, e->bytes);
         for (size_t i = 0; i < rows; ++i)
             __builtin_prefetch(at.in + i * at.in_pitch + BYTES_AHEAD, 0, 2);

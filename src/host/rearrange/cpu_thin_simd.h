@@ -133,7 +133,7 @@ SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n
     for (size_t r = 0, some; r < n; r += some) {
         const gp_matrices at = gp_matrices_at(*m, r, 0, bytes);
         const bool packed = m->in_pitch == record && n - r >= most;
-        some = gp_smaller(most, n - r);
+        some = gp_least(most, n - r);
         if (!packed)
             copy_records(b->records, record, at.in, at.in_pitch, some, record);
         WITH_PLANES(split, j->planes, bytes, &j->orders, packed ? at.in : b->records,
@@ -150,7 +150,7 @@ SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n,
     for (size_t r = 0, some; r < n; r += some) {
         const gp_matrices at = gp_matrices_at(*m, 0, r, bytes);
         const bool packed = m->out_pitch == record && n - r >= most;
-        some = gp_smaller(most, n - r);
+        some = gp_least(most, n - r);
         for (size_t k = 0; some < most && k < j->planes; ++k)
             copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
         WITH_PLANES(join_lines, j->planes, bytes, &j->orders, some == most ? at.in : b->lines[0],
@@ -164,7 +164,7 @@ SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n,
 SIMD static void stream_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
     const size_t bytes = j->base.elem_bytes;
     for (size_t r = 0, some; r < n; r += some) {
-        some = gp_smaller(RUN_LINES * GP_CACHE_LINE / bytes, n - r);
+        some = gp_least(RUN_LINES * GP_CACHE_LINE / bytes, n - r);
         const bool first = r == 0, last = r + some == n;
         const gp_matrices at = gp_matrices_at(*m, j->to_planes ? r : 0, j->to_planes ? 0 : r, bytes);
         gp_matrices to_run = {at.in, at.in_pitch, b->runs + GP_CACHE_LINE, at.out_pitch};

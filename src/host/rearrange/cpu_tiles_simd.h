@@ -72,7 +72,7 @@ INLINE void put_tiles(size_t bytes, const gp_matrices *m, size_t cols) {
         for (size_t k = 0; k < GP_CACHE_LINE / LANE; ++k, at.in += LANE, at.out += n * m->out_pitch)
             put_columns(bytes, true, &at);
     for (; c < cols; c += n) {
-        at = gp_matrices_at(*m, 0, gp_smaller(c, cols - n), bytes);
+        at = gp_matrices_at(*m, 0, gp_least(c, cols - n), bytes);
         put_columns(bytes, true, &at);
     }
 }
@@ -85,7 +85,7 @@ INLINE void put_lanes(size_t bytes, const gp_matrices *m, size_t rows, size_t co
     const size_t n = LANE / bytes, across = VECTOR / bytes;
     for (size_t c = 0; c < cols; c += across)
         for (size_t r = 0; r < rows; r += n) {
-            const gp_matrices at = gp_matrices_at(*m, gp_smaller(r, rows - n), gp_smaller(c, cols - across), bytes);
+            const gp_matrices at = gp_matrices_at(*m, gp_least(r, rows - n), gp_least(c, cols - across), bytes);
             const columns part = columns_of(bytes, false, at.in, at.in_pitch);
             for (size_t k = 0; k < n; ++k)
                 store_lanes(at.out + k * at.out_pitch, n * at.out_pitch, part.of[k]);
@@ -134,7 +134,7 @@ SIMD static void whole_tiles(const element_kernels *e, const gp_matrices *m, siz
     for (size_t c = 0, width; c < cols; c += width) {
         width = cols - c < STRIP_COLS + e->of_lane ? cols - c : STRIP_COLS;
         for (size_t r = 0, done = 0; done < rows; r = r == 0 && head > 0 ? head : r + e->of_line) {
-            const size_t first = gp_smaller(r, rows - e->of_line);
+            const size_t first = gp_least(r, rows - e->of_line);
             const gp_matrices at = gp_matrices_at(*m, first, c, e->bytes);
             e->tiles(&at, width);
             done = first + e->of_line;
@@ -195,7 +195,7 @@ SIMD static void small_tiles(const element_kernels *e, const gp_matrices *m, siz
     for (size_t r = 0; r < rows; r += e->of_line)
         for (size_t c = 0; c < cols; c += e->of_line) {
             const gp_matrices at = gp_matrices_at(*m, r, c, e->bytes);
-            const size_t high = gp_smaller(e->of_line, rows - r), across = gp_smaller(e->of_line, cols - c);
+            const size_t high = gp_least(e->of_line, rows - r), across = gp_least(e->of_line, cols - c);
             tile out;
             tile_of(e, at.in, at.in_pitch, high, across, &out);
             copy_rows(at.out, at.out_pitch, out.line[0], GP_CACHE_LINE, across, high * e->bytes);
@@ -247,7 +247,7 @@ SIMD static void swap_part(void *argument, unsigned part, unsigned parts) {
     const size_t side = e->of_line, pitch = j->whole.out_pitch;
     for (size_t r = part * side; r < j->rows; r += parts * side)
         for (size_t c = 0; c <= r; c += side) {
-            const size_t high = gp_smaller(side, j->rows - r), across = gp_smaller(side, j->rows - c);
+            const size_t high = gp_least(side, j->rows - r), across = gp_least(side, j->rows - c);
             char *lower = j->whole.out + r * pitch + c * e->bytes, *upper = j->whole.out + c * pitch + r * e->bytes;
             tile of_lower, of_upper;
             tile_of(e, lower, pitch, high, across, &of_lower);
