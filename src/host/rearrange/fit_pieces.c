@@ -13,10 +13,6 @@
 #define ROWS_FOR_COLS 16  /* a side is short if the other is so many times as long */
 #define PIECES_ELEM 1024u /* most bytes of an element */
 
-static uint32_t greatest_common(uint32_t a, uint32_t b) {
-    return b == 0 ? a : greatest_common(b, a % b);
-}
-
 /* Smaller tiles where that makes too few for all multiprocessors. */
 static uint64_t budget_of(const gp_problem *problem, const gp_device *device, uint64_t most) {
     const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
@@ -121,7 +117,7 @@ bool gp_fit_transpose_strip(const gp_problem *problem, const gp_device *device, 
 
 /* Rows and columns of a tile: both sides of about equally many bytes, a side that is short whole. */
 static gp_tiles tile_of(const gp_problem *problem, uint64_t budget) {
-    const uint32_t elem = gp_to_u32(problem->elem_bytes), unit = GP_SECTOR / greatest_common(GP_SECTOR, elem);
+    const uint32_t elem = gp_to_u32(problem->elem_bytes), unit = GP_SECTOR / gp_alignment(GP_SECTOR | elem);
     uint64_t high = GP_LINE; /* of a column, bytes: whole lines and whole units of rows */
     while ((high + GP_LINE / 2) * (high + GP_LINE / 2) * 100 < budget * elem * ASPECT * ASPECT)
         high += GP_LINE;
@@ -147,7 +143,7 @@ static bool share_columns(const gp_problem *problem, gp_tiles *tiles, uint32_t w
     const uint32_t elem = gp_to_u32(problem->elem_bytes), warps = GP_TRANSPOSE_THREADS / 32;
     const uint32_t chunk = 32 * GP_TRANSPOSE_PIECES_TIMES(piece_of(problem)); /* words */
     const uint32_t off = gp_to_u32(problem->out_pitch * elem % GP_SECTOR);
-    const uint32_t period = !skewed || off == 0 ? 1 : GP_SECTOR / greatest_common(GP_SECTOR, off);
+    const uint32_t period = !skewed || off == 0 ? 1 : GP_SECTOR / gp_alignment(GP_SECTOR | off);
     tiles->chunks = gp_to_u32(gp_divide_up(words, chunk));
     tiles->stride = period;
     if (tiles->cols < 2 * warps && tiles->chunks > 2 * warps && 4 * chunk % elem == 0) {

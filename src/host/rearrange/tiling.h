@@ -77,8 +77,7 @@ static inline gp_tiles gp_tiles_of(const gp_plan *plan) {
 
 /* The most bytes, 16 or fewer, that divide an element's size and every address. */
 static inline uint32_t gp_piece_bytes(const gp_problem *problem) {
-    const uint64_t bits = problem->elem_bytes | problem->in_align | problem->out_align | GP_VECTOR;
-    return (uint32_t)(bits & (~bits + 1));
+    return gp_alignment(problem->elem_bytes | problem->in_align | problem->out_align | GP_VECTOR);
 }
 
 #ifdef __cplusplus

@@ -11,8 +11,7 @@
 #define SPREADS 8u /* paddings that are tried */
 
 uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_align) {
-    const uint64_t bits = move->run | in_align | out_align | 16;
-    return gp_to_u32(bits & (~bits + 1));
+    return gp_alignment(move->run | in_align | out_align | 16);
 }
 
 unsigned gp_move_alignment(const gp_move *move, bool out) {

@@ -15,8 +15,7 @@
 #define TRIES 64u
 
 static void measure_units(gp_cycle *c, unsigned align) {
-    const uint64_t bits = c->unit | c->apart | align | (c->matrices > 1 ? c->bytes : 0) | 16;
-    c->word = gp_to_u32(bits & (~bits + 1));
+    c->word = gp_alignment(c->unit | c->apart | align | (c->matrices > 1 ? c->bytes : 0) | 16);
     const uint64_t words = c->unit / c->word;
     c->lanes = 1;
     while (c->lanes < 32 && c->lanes * GP_CYCLE_WORDS < words)
