@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large matrices, and squares in place: one after the other by the kernels that transpose one. */
 #include "cpu.h"
-#include "matrix.h"
+#include "problem.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 #include "../primitive.h"
 #include "array.h"
 #include "cut.h"
-#include "matrix.h"
 #include <stdio.h>
 
 static void derive(gp_problem *problem) {
