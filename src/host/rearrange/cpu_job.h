@@ -102,10 +102,10 @@ typedef void (*gp_transpose_quick)(const gp_matrices *at, size_t rows, size_t co
 
 gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
 
-/* out[c][r] = in[r][c] of a small matrix, and nothing is written besides. */
-typedef void (*gp_transpose_turn)(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
+/* out[c][r] = in[r][c] of a small matrix, and nothing is written besides. But for `cpu`, of 1, 2, 4, 8, 16 bytes. */
+typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
 
-void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size_t bytes); /* elements of any size */
+gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
 
 /* What rows can do; transpose_cpu does everything. */
 bool gp_transpose_thin_supports(const gp_problem *problem);       /* one side of a few elements */
@@ -113,16 +113,9 @@ bool gp_transpose_lines_simd_supports(const gp_problem *problem); /* output past
 bool gp_transpose_tiles_supports(const gp_problem *problem);      /* elements of 1, 2, 4, 8, 16 bytes */
 bool gp_transpose_lines_supports(const gp_problem *problem);      /* output past the caches, up to 256 bytes */
 
-/* And turns elements of 1, 2, 4, 8 and 16 bytes. */
-#define GP_DECLARE_TRANSPOSES(set)                                                               \
-    void gp_transpose_turn_##set(const gp_matrices *at, size_t rows, size_t cols, size_t bytes); \
-    GP_DECLARE_LAUNCHER(gp_launch_transpose_thin_##set);                                         \
-    GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_##set);                                        \
-    GP_DECLARE_LAUNCHER(gp_launch_transpose_tiles_##set)
-
-GP_DECLARE_TRANSPOSES(avx512);
-GP_DECLARE_TRANSPOSES(avx2);
-GP_DECLARE_TRANSPOSES(neon);
+GP_DECLARE_SIMD_LAUNCHERS(transpose_thin);
+GP_DECLARE_SIMD_LAUNCHERS(transpose_lines);
+GP_DECLARE_SIMD_LAUNCHERS(transpose_tiles);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_cpu);
 

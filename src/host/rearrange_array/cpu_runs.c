@@ -28,7 +28,7 @@
 
 typedef struct {
     const gp_move *move;
-    gp_transpose_turn turn;
+    gp_transpose_turn *turn;
     gp_move outer, along;            /* the axes that are neither, and those of a run */
     int64_t stride;                  /* of the input, along the last of the others */
     gp_move_axis cols;               /* n 1: there are no columns */
@@ -283,7 +283,7 @@ static void choose_sizes(job *j, unsigned parts) {
 #define BYTES_A_NS 5
 
 static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                         gp_transpose_turn turn) {
+                         gp_transpose_turn *turn) {
     job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
     gp_transpose_job lines;
     unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
