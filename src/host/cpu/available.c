@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many processors this process may really use: what nproc says, less what a control group's quota takes away. */
 #include "split.h"
-#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PATH_BYTES 1024
-#define FILE_BYTES \
-    4096 /* the control files hold one line; /proc/self/cgroup has one for each of about 15 controllers */
-
-/* The file's first FILE_BYTES - 1 bytes as a string; false if there is no such file. */
-static bool read_text(const char *path, char text[FILE_BYTES]) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    ssize_t length = read(file, text, FILE_BYTES - 1);
-    close(file);
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
 
 static unsigned affinity_count(void) {
     for (size_t cpus = 1024; cpus <= (size_t)1 << 20; cpus *= 2) {
@@ -47,13 +32,15 @@ static unsigned whole_processors(long long quota, long long period) {
 
 /* The numbers that a file of a group begins with; false if there is no such file, or words in it. */
 static bool read_numbers(const char *folder, const char *file, long long number[2]) {
-    char path[PATH_BYTES], text[FILE_BYTES], *end;
+    char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (!read_text(path, text))
+    FILE *text = fopen(path, "re");
+    if (text == NULL)
         return false;
-    number[0] = strtoll(text, &end, 10);
-    number[1] = strtoll(end, NULL, 10);
-    return end != text;
+    number[1] = 0;
+    const int found = fscanf(text, "%lld %lld", &number[0], &number[1]);
+    fclose(text);
+    return found > 0;
 }
 
 /* Version 2 has one file, "max 100000" or "150000 100000"; version 1 one for each number, quota -1 for no limit. */
@@ -106,11 +93,15 @@ static unsigned limit_of_line(char *line, unsigned count) {
 
 unsigned gp_threads_available(void) {
     unsigned count = affinity_count();
-    char text[FILE_BYTES];
-    if (read_text("/proc/self/cgroup", text)) {
-        char *rest = NULL;
-        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-            count = limit_of_line(line, count);
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (groups != NULL && getline(&line, &room, groups) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        count = limit_of_line(line, count);
     }
+    free(line);
+    if (groups != NULL)
+        fclose(groups);
     return count < GP_PARTS_MAX ? count : GP_PARTS_MAX;
 }
