@@ -29,17 +29,18 @@ static bool is_empty(const gp_problem *problem) {
 
 static int describe(const gp_problem *problem, char *text, size_t size) {
     const gp_move *move = problem->move;
-    char extents[200] = "1", strides[200] = "";
+    char extents[200], strides[200] = "";
     size_t length = 0, more = 0;
+    (void)snprintf(extents, sizeof extents, "%d", move->count != 0);
     for (unsigned i = 0; i < move->rank; i++) {
         length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%llu", i > 0 ? " x " : "",
                                    (unsigned long long)move->axis[i].n);
         more += (size_t)snprintf(strides + more, sizeof strides - more, "%s%lld", i > 0 ? ", " : " from strides ",
                                  (long long)move->axis[i].in);
     }
-    return snprintf(text, size, "rearrange %s elements of %zu byte%s%s%s, aligned %u in, %u out", extents,
-                    problem->elem_bytes, problem->elem_bytes == 1 ? "" : "s", move->in_place ? " in place" : "",
-                    strides, problem->in_align, problem->out_align);
+    return snprintf(text, size, "rearrange %s element%s of %zu byte%s%s%s, aligned %u in, %u out", extents,
+                    move->count == 1 ? "" : "s", problem->elem_bytes, problem->elem_bytes == 1 ? "" : "s",
+                    move->in_place ? " in place" : "", strides, problem->in_align, problem->out_align);
 }
 
 static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERANDS]) {

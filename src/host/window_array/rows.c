@@ -12,7 +12,7 @@ GP_CPU_FIT(fit_cpu, 0, true, WORTH)
 
 const gp_kernel gp_window_array_rows[] = {
     GP_GPU_ROW(window_strip, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM, gp_fit_window_strip,
-               "sums of columns carried down a strip, windows from prefix sums; extremes by tiles"),
+               "sums of columns carried down a strip, windows from prefix sums; extremes by blocks"),
     GP_GPU_ROW(window_any, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM, gp_fit_window_any,
                "any window, element by element: sums by proof, all else by the source of the processor's reference"),
     GP_SIMD_ROWS(window_array, ", any window: sums and extremes carried along both axes"),
