@@ -26,7 +26,7 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
     const uint64_t each = 4 / gp_type_bytes(box->type), unit = each * box->channels,
                    columns = gp_window_x(box)->outputs * box->channels, lost = cut->reach + each - 1;
     double least = 0;
-    for (uint32_t words = 32; smem_of(box, words) <= smem; words += words < 512 ? 32 : words) {
+    for (uint32_t words = 32; smem_of(box, words) <= smem; words += words < 512 ? 32 : 256) {
         gp_occupancy_info held;
         if (words * each < lost + unit)
             continue;
