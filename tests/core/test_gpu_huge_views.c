@@ -53,7 +53,7 @@ static double sum_of(size_t first, size_t step, size_t count) {
 static void reductions(void **state) {
     (void)state;
     unsigned char *in = picture(SIDE * SIDE);
-    double *sums = gpu_need(context, (SIDE + 1) * sizeof(double)), seen[2], want = 0;
+    double *sums = gpu_need(context, SIDE * sizeof(double)), seen;
     const gp_array all = gp_matrix(GP_U8, in, SIDE, SIDE, SIDE);
     for (unsigned kept = 0; kept < 2; kept++) {
         gp_array to = gp_matrix(GP_F64, sums, kept == 0 ? SIDE : 1, kept == 0 ? 1 : SIDE, kept == 0 ? 1 : SIDE);
@@ -63,16 +63,16 @@ static void reductions(void **state) {
         assert_int_equal(gp_context_synchronize(context), GP_OK);
         for (size_t k = 0; k < 20; k++) {
             const size_t at = SIDE - 1 - k * k * 180;
-            CUDA_OK(cudaMemcpy(seen, sums + at, sizeof *seen, cudaMemcpyDeviceToHost));
-            assert_true(seen[0] == sum_of(kept == 0 ? at * SIDE : at, kept == 0 ? 1 : SIDE, SIDE));
+            CUDA_OK(cudaMemcpy(&seen, sums + at, sizeof seen, cudaMemcpyDeviceToHost));
+            assert_true(seen == sum_of(kept == 0 ? at * SIDE : at, kept == 0 ? 1 : SIDE, SIDE));
         }
     }
     const gp_result total = gp_want(GP_REDUCE_SUM, gp_matrix(GP_F64, sums, 1, 1, 1));
     assert_int_equal(gp_reduce(context, &all, &total, 1), GP_OK);
-    want = (double)(SIDE * SIDE / TILE) * sum_of(0, 1, TILE) + sum_of(0, 1, SIDE * SIDE % TILE);
+    const double want = (double)(SIDE * SIDE / TILE) * sum_of(0, 1, TILE) + sum_of(0, 1, SIDE * SIDE % TILE);
     assert_int_equal(gp_context_synchronize(context), GP_OK);
-    CUDA_OK(cudaMemcpy(seen, sums, sizeof *seen, cudaMemcpyDeviceToHost));
-    assert_true(seen[0] == want);
+    CUDA_OK(cudaMemcpy(&seen, sums, sizeof seen, cudaMemcpyDeviceToHost));
+    assert_true(seen == want);
     assert_int_equal(gp_free(context, in), GP_OK);
     assert_int_equal(gp_free(context, sums), GP_OK);
 }
@@ -95,7 +95,7 @@ static void places(void **state) {
     assert_int_equal(gp_free(context, place), GP_OK);
 }
 
-/* A pixel's window of 5 x 5: the least, or the mean rounded to a whole number, ties to even. */
+/* A pixel's window of 5 x 5: the least, or the mean rounded to a whole number. */
 static unsigned char window_of(gp_reduce_op op, size_t y, size_t x) {
     unsigned sum = 0, least = 255;
     for (ptrdiff_t i = -2; i <= 2; i++)
@@ -135,7 +135,7 @@ static void windows(void **state) {
     assert_int_equal(gp_free(context, out), GP_OK);
 }
 
-/* All axes in other orders, and a square in place. */
+/* Three axes in other orders, and a square in place. */
 static void rearrangements(void **state) {
     (void)state;
     static const struct {

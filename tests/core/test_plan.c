@@ -333,6 +333,18 @@ static void large_elements_are_not_taken_for_small_ones(void **state) {
     gp_context_destroy(context);
 }
 
+/* Rows of 2^36 bytes and shared memory of 2^62: nothing is divided by what 32 bits leave of them. */
+static void wide_rows_are_not_taken_for_narrow_ones(void **state) {
+    (void)state;
+    const size_t cols = (size_t)1 << 36;
+    gp_device_info endless = devices[DEVICE_HOPPER];
+    endless.smem_per_block = endless.smem_per_block_optin = endless.smem_per_sm = (size_t)1 << 62;
+    gp_context *context = devices_open(&endless);
+    assert_int_equal(gp_transpose(context, 1, IN, 363, cols, cols, (char *)IN + 512 * cols, 363), GP_OK);
+    assert_true(plan_of(context).grid >= cols / 1024); /* of tiles of up to 363 x 1024 */
+    gp_context_destroy(context);
+}
+
 static void single_rows_have_no_pitch(void **state) {
     (void)state;
     static const size_t pitches[] = {5003, (size_t)1 << 62, SIZE_MAX};
@@ -370,6 +382,7 @@ static void shapes_differ_in_every_member(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_elements_are_not_taken_for_small_ones),
+        cmocka_unit_test(wide_rows_are_not_taken_for_narrow_ones),
         cmocka_unit_test(single_rows_have_no_pitch),
         cmocka_unit_test(plans_keep_to_every_device),
         cmocka_unit_test(vast_matrices_are_planned),
