@@ -8,6 +8,7 @@
 
 #define BLOCK_WHOLE 33 /* blocks are as long as windows up to here, and half as long as longer ones */
 #define RUN_LEAST 9
+#define WORDS_MAX 8192 /* of a row; more than any GPU has shared memory for */
 
 /* A block's threads for so many words of a row. */
 static unsigned threads_of(uint32_t words, unsigned most) {
@@ -26,7 +27,7 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
     const uint64_t each = 4 / gp_type_bytes(box->type), unit = each * box->channels,
                    columns = gp_window_x(box)->outputs * box->channels, lost = cut->reach + each - 1;
     double least = 0;
-    for (uint32_t words = 32; smem_of(box, words) <= smem; words += words < 512 ? 32 : 256) {
+    for (uint32_t words = 32; words <= WORDS_MAX && smem_of(box, words) <= smem; words += words < 512 ? 32 : 256) {
         gp_occupancy_info held;
         if (words * each < lost + unit)
             continue;
