@@ -209,6 +209,7 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     const gp_window_tile *t = m->tile;
     const unsigned results = t->one->box->results;
     const size_t bytes = gp_type_bytes(t->one->box->result[0].type);
+    const unsigned char *next = gp_window_row(t, (int64_t)y - t->y.before + t->y.window);
     unsigned char *to[GP_PASS_RESULTS];
     for (unsigned r = 0; r < results; r++)
         to[r] = gp_window_result_row(t, r, y);
@@ -219,11 +220,14 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
         how h[GP_PASS_RESULTS];
         for (unsigned r = 0; r < results; r++)
             h[r] = IN_CLASS(how_to_write)(m, r, all_of_it.n);
+        const bool both = results == 2 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS &&
+                          h[1].way == AS_VARIANCES && gp_window_is_contiguous(t, 0) && gp_window_is_contiguous(t, 1);
         for (stretch at = all_of_it; x < all_of_it.end; x = at.end) {
-            at.begin = x;
-            at.end = x + BLOCK < all_of_it.end ? x + BLOCK - (uintptr_t)(to[0] + (x + BLOCK) * bytes) % 64 / bytes
-                                               : all_of_it.end;
-            for (unsigned r = 0; r < results; r++) {
+            at.end = end_of_block(to[0], x, bytes, both);
+            at = (stretch){x, gp_least(at.end, all_of_it.end), at.n};
+            prefetch_row(t, next, at.begin, at.end);
+            at.begin += both ? write_both(m, &h[1], at, to) : 0;
+            for (unsigned r = 0; r < results && at.begin < at.end; r++) {
                 IN_CLASS(write_block)(m, r, &h[r], at);
                 put(t, r, to[r], at);
             }
