@@ -9,6 +9,7 @@
  * window's sums can be.
  */
 #include "cpu.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,65 +18,7 @@
 #define JOINED_(a, b) a##b
 #define JOINED(a, b) JOINED_(a, b)
 
-/* ---- rows as the windows see them ---- */
-
-/* The bits that any magnitude has, or for negative ones the magnitude less 1; bytes are taken to have all. Elements
- * go to 32 bits each. */
-#define EXPAND(type, element, is_signed)                                                               \
-    SIMD static uint32_t expand_##type(const gp_window_tile *t, const unsigned char *row, int32_t *to, \
-                                       bool middle_too) {                                              \
-        const element *middle = (const element *)(const void *)(row + t->middle_at);                   \
-        int32_t bits = 0;                                                                              \
-        for (size_t i = 0; i < t->ext - t->middle; i++) {                                              \
-            element x = 0;                                                                             \
-            if (t->offset[i] >= 0)                                                                     \
-                memcpy(&x, row + t->offset[i], sizeof x);                                              \
-            const int32_t y = to[i < t->left ? i : i + t->middle] = (int32_t)x;                        \
-            bits |= is_signed ? y ^ (y >> 31) : y;                                                     \
-        }                                                                                              \
-        element inner = sizeof inner == 1 ? (element)(is_signed ? INT8_MAX : UINT8_MAX) : 0;           \
-        for (size_t i = 0; sizeof inner > 1 && i < t->middle; i++)                                     \
-            inner |= (element)(middle[i] ^ (is_signed ? middle[i] >> (8 * sizeof(element) - 1) : 0));  \
-        to += t->left;                                                                                 \
-        for (size_t i = 0; middle_too && i < t->middle; i++)                                           \
-            to[i] = (int32_t)middle[i];                                                                \
-        return (uint32_t)bits | (uint32_t)inner;                                                       \
-    }
-
-EXPAND(u8, uint8_t, false)
-EXPAND(s8, int8_t, true)
-EXPAND(u16, uint16_t, false)
-EXPAND(s16, int16_t, true)
-EXPAND(u32, uint32_t, false)
-EXPAND(s32, int32_t, true)
-
-/* A row that enters or leaves: its middle as it is, if that is not taken too, the rest in 32 bits each. Floats are
- * all taken, as they are. */
-typedef struct line {
-    int32_t *others;
-    const void *middle;
-    uint32_t bits;
-} line;
-
-SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool middle_too) {
-    static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *,
-                                    bool) = {[GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
-                                             [GP_S16] = expand_s16, [GP_U32] = expand_u32, [GP_S32] = expand_s32};
-    const unsigned char *row = gp_window_row(t, i);
-    const unsigned type = t->one->box->type;
-    if (row != NULL && type == GP_F32)
-        (void)expand_s32(t, row, to, true);
-    else if (row != NULL && type == GP_F16)
-        (void)expand_u16(t, row, to, true);
-    else if (row != NULL)
-        return (line){to, row + t->middle_at, ways[type](t, row, to, middle_too)};
-    for (size_t k = 0; row != NULL && type == GP_F16 && k < t->ext; k++)
-        to[k] = (int32_t)gp_bits_of_f32(gp_exact_widen_f16((uint16_t)to[k]));
-    if (row != NULL)
-        return (line){to, to, 0};
-    memset(to, 0, t->ext * sizeof *to);
-    return (line){to, to, 0};
-}
+#include "cpu_row_simd.h"
 
 /* ---- moments ---- */
 
@@ -87,6 +30,10 @@ typedef struct moments {
     int32_t *others[2]; /* of the rows that enter and leave */
     double most, scale; /* of floats: all are whole numbers below `most` times 2^unit, which is 1 / scale; else 0 */
     int unit;
+    /* Not 0: sums are in 64 bits, and floats' squares are had rounded down to whole numbers of 1 / square_scale. */
+    double square_scale;
+    size_t failures; /* outputs of row y that this did not decide */
+    uint64_t y;
     size_t pad;
     void *sum, *square;   /* of columns, behind `pad` zeros */
     void *sums, *squares; /* of all columns before one, so that those behind the first channels are at a line */
@@ -142,6 +89,15 @@ typedef struct how {
     double divisor;
     bool sure; /* a quotient in double is exact */
 } how;
+
+/* The nearest to x / divisor, both exact, of two neighbours; where it lies between them, the even one. */
+static float nearest(double x, double divisor, float a, float b) {
+    const double between =
+        ((double)a + b) / 2 * divisor; /* exact: of 25 bits, and at most 24 beside a power of two */
+    if (x == between)
+        return gp_bits_of_f32(a) & 1 ? b : a;
+    return (x < between) == (a < b) ? a : b;
+}
 
 /* The greatest magnitude that elements may have by their bits. */
 static double magnitude(const moments *m) {
@@ -209,59 +165,8 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
     return end - (uintptr_t)(to + end * bytes) % 64 / bytes;
 }
 
-#if defined(LANES)
-INLINE bool any_bits(vec x) {
-    for (size_t distance = LANES / 2; distance > 0; distance /= 2)
-        x = x | swap_lanes(x, distance);
-    return first_lane(x) != 0;
-}
-
-INLINE fvec mean_of(fvec sum, fvec n, fvec inverse) {
-#if defined(HAS_FUSED)
-    const fvec near = sum * inverse;
-    return add_product(less_product(near, n, sum), inverse, near);
-#else
-    (void)inverse;
-    return sum / n;
-#endif
-}
-
-static const int32_t *sums_before(const moments *m, const void *prefix) {
-    return (const int32_t *)prefix + gp_round_up(m->tile->channels, LINE) - m->tile->channels + m->pad;
-}
-
-/* Means and variances of narrow sums, right where they are wanted: how many of the first ones, 0 if not all are sure.
- */
-SIMD static size_t write_both(const moments *m, const how *h, stretch at, unsigned char *const to[2]) {
-    const int32_t *sum = sums_before(m, m->sums) + at.begin, *square = sums_before(m, m->squares) + at.begin;
-    const size_t reach = (size_t)m->tile->x.window * m->tile->channels, count = (at.end - at.begin) / LANES * LANES;
-    const float n = (float)at.n;
-    const fvec ns = (fvec){0} + n, inverse = (fvec){0} + 1 / n;
-    const dvec below = (dvec){0} + (h->sure ? 1 : BELOW) / h->divisor,
-               above = (dvec){0} + (h->sure ? 1 : ABOVE) / h->divisor;
-    float *means = (float *)(void *)to[0] + at.begin, *variances = (float *)(void *)to[1] + at.begin;
-    const bool past_caches = gp_window_is_streamed(m->tile, 0) && ((uintptr_t)means | (uintptr_t)variances) % 64 == 0;
-    vec apart = all(0);
-    for (size_t i = 0; i < count; i += LANES) {
-        const vec s = subtract_32(load(sum + i + reach), load(sum + i)),
-                  q = subtract_32(load(square + i + reach), load(square + i));
-        const pairs ss = multiply(s, s), nq = multiply(q, all((int32_t)at.n));
-        const dvec even = doubles_of(subtract_64(nq.even, ss.even)), odd = doubles_of(subtract_64(nq.odd, ss.odd));
-        const vec mean = (vec)mean_of(round_32(s), ns, inverse), variance = (vec)floats_of(even * below, odd * below);
-        apart = apart | (variance ^ (vec)floats_of(even * above, odd * above));
-        if (past_caches) {
-            stream(means + i, mean);
-            stream(variances + i, variance);
-        } else {
-            store(means + i, mean);
-            store(variances + i, variance);
-        }
-    }
-    return any_bits(apart) ? 0 : count;
-}
-#else
-#define write_both(...) 0
-#endif
+#include "cpu_both_simd.h"
+#include "cpu_rounded_simd.h"
 
 #define CLASS narrow
 #define SUM_T uint32_t
@@ -274,7 +179,7 @@ SIMD static size_t write_both(const moments *m, const how *h, stretch at, unsign
 #define CLASS wide
 #define SUM_T uint64_t
 #define SIGNED_T int64_t
-#define HOLDS(m) ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63))
+#define HOLDS(m) ((m)->square_scale > 0 || ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63)))
 #define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
@@ -286,25 +191,20 @@ __extension__ typedef unsigned __int128 widest_sum;
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
-/* 2^k of a normal number; ldexp() would need libm. */
-static double power_of_two(int k) {
-    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
-}
-
 /* Floats of a bounded spread are whole numbers of one unit. False: these are not, or not all are numbers. */
 SIMD static bool find_unit(moments *m) {
     const gp_window_tile *t = m->tile;
     const int64_t begin = (int64_t)t->y_begin - t->y.before, end = (int64_t)t->y_end - t->y.before + t->y.window - 1;
-    uint32_t least = 254u << 23, most = 1u << 23;
+    uint32_t below = (254u << 23) - 1, most = 1u << 23; /* the least that is not 0, less 1 */
     for (int64_t i = begin; i < end && end - begin <= 4 * (int64_t)t->y.n; i++) {
         const int32_t *row = line_at(t, i, m->others[0], true).others;
         for (size_t k = 0; k < t->ext; k++) {
-            const uint32_t x = (uint32_t)row[k] & INT32_MAX, low = x == 0 ? least : x;
-            least = low < least ? low : least;
+            const uint32_t x = (uint32_t)row[k] & INT32_MAX;
+            below = x - 1 < below ? x - 1 : below;
             most = x > most ? x : most;
         }
     }
-    const int low = least >> 23 > 0 ? (int)(least >> 23) : 1, high = (int)(most >> 23);
+    const int low = (below + 1) >> 23 > 0 ? (int)((below + 1) >> 23) : 1, high = (int)(most >> 23);
     m->unit = low - 150;
     m->scale = power_of_two(-m->unit);
     m->most = power_of_two(high - low + 24);
@@ -330,8 +230,10 @@ static bool moments_of(const gp_window_tile *t) {
         free(memory);
         return gp_window_float_moments(t);
     }
+    m.square_scale = is_float ? scale_of_squares(&m) : 0;
     uint64_t y = slide_narrow(&m, t->y_begin);
     y = y < t->y_end ? slide_wide(&m, y) : y;
+    m.square_scale = 0;
     y = y < t->y_end ? slide_widest(&m, y) : y;
     free(memory);
     return y == t->y_end;
