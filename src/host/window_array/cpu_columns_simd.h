@@ -104,12 +104,9 @@ SIMD static void IN_CLASS(add_up)(const moments *m, const SUM_T *of, SUM_T *befo
         return;
     }
 #endif
-    if (channels == 1) {
+    for (size_t channel = 0; channel < channels; channel++) {
         SUM_T so_far = 0;
-        for (size_t i = 0; i < n; i++)
-            before[i + 1] = so_far += of[i];
-        return;
+        for (size_t i = channel; i < n; i += channels)
+            before[i + channels] = so_far += of[i];
     }
-    for (size_t i = 0; i < n; i++)
-        before[i + channels] = before[i] + of[i];
 }
