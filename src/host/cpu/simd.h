@@ -2,8 +2,8 @@
 /*
  * Vectors under one set of names, so that a kernel is written once and compiled for each instruction set: a source
  * includes simd_avx2.h, simd_avx512.h or simd_neon.h, then the kernel. Those define SIMD, the attribute of functions
- * that use the instructions; LANES, of 32 bits, in a vector; vec, wide and fvec, vectors of 32 bits, 64 bits and
- * floats; and, behind this file, what is only declared here.
+ * that use the instructions; LANES, of 32 bits, in a vector; vec, wide, fvec and dvec, vectors of 32 bits, 64 bits,
+ * floats and doubles; and, behind this file, what is only declared here.
  */
 #ifndef GP_CPU_SIMD_H
 #define GP_CPU_SIMD_H
@@ -79,6 +79,9 @@ INLINE pairs widen(vec x);
 
 /* Rounded once. BITS_64: the numbers are below 2^BITS_64, of round_unsigned() without a sign. */
 INLINE fvec round_64(pairs p);
+
+/* A pair of doubles, each rounded once. doubles_of(x): of 64 bits, exact below 2^51. */
+INLINE fvec floats_of(dvec even, dvec odd);
 INLINE fvec round_unsigned(pairs p);
 
 /* ---- sums ---- */

@@ -15,6 +15,7 @@
 typedef __m256i vec;
 typedef __m256i wide;
 typedef __m256 fvec;
+typedef __m256d dvec;
 
 #include "simd_x86.h"
 
@@ -38,17 +39,20 @@ INLINE pairs widen(vec x) {
 }
 
 /* |x| < 2^51: added to the bits of 1.5 * 2^52, x stands in the mantissa's lowest bits. */
-INLINE __m128 round_below_2_51(wide x) {
-    const __m256d offset = _mm256_set1_pd(0x1.8p52);
-    const wide bits = _mm256_add_epi64(x, _mm256_castpd_si256(offset));
-    return _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_castsi256_pd(bits), offset));
+INLINE dvec doubles_of(wide x) {
+    const dvec offset = _mm256_set1_pd(0x1.8p52);
+    return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_add_epi64(x, _mm256_castpd_si256(offset))), offset);
+}
+
+INLINE fvec floats_of(dvec even, dvec odd) {
+    const __m128 a = _mm256_cvtpd_ps(even), b = _mm256_cvtpd_ps(odd);
+    return _mm256_set_m128(_mm_unpackhi_ps(a, b), _mm_unpacklo_ps(a, b));
 }
 
 /* AVX2 rounds no 64-bit integers, but in double these are exact. */
 #define BITS_64 51
 INLINE fvec round_64(pairs p) {
-    const __m128 even = round_below_2_51(p.even), odd = round_below_2_51(p.odd);
-    return _mm256_set_m128(_mm_unpackhi_ps(even, odd), _mm_unpacklo_ps(even, odd));
+    return floats_of(doubles_of(p.even), doubles_of(p.odd));
 }
 
 INLINE fvec round_unsigned(pairs p) {

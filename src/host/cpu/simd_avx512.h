@@ -15,6 +15,7 @@
 typedef __m512i vec;
 typedef __m512i wide;
 typedef __m512 fvec;
+typedef __m512d dvec;
 
 #include "simd_x86.h"
 
@@ -80,6 +81,12 @@ INLINE pairs widen(vec x) {
 INLINE fvec interleave(__m256 even, __m256 odd) {
     const vec order = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     return _mm512_permutex2var_ps(_mm512_castps256_ps512(even), order, _mm512_castps256_ps512(odd));
+}
+
+#define doubles_of _mm512_cvtepi64_pd
+
+INLINE fvec floats_of(dvec even, dvec odd) {
+    return interleave(_mm512_cvtpd_ps(even), _mm512_cvtpd_ps(odd));
 }
 
 INLINE fvec round_64(pairs p) {
@@ -163,8 +170,10 @@ INLINE vec joined(size_t first, vec x, vec y) {
     return _mm512_or_si512(_mm512_srli_epi16(whole, 8), _mm512_slli_epi16(words_from(first / 2 + 1, x, y), 8));
 }
 
-/* Optional: a product and a sum with one rounding are one instruction. */
+/* Optional: a product and a sum with one rounding are one instruction. a b + c, c - a b. */
 #define HAS_FUSED 1
+#define add_product _mm512_fmadd_ps
+#define less_product _mm512_fnmadd_ps
 
 #define HAS_COPY_SOME 1
 

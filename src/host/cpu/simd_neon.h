@@ -14,6 +14,7 @@
 typedef int32x4_t vec;
 typedef int64x2_t wide;
 typedef float32x4_t fvec;
+typedef float64x2_t dvec;
 
 #include "simd.h"
 
@@ -57,10 +58,16 @@ INLINE pairs widen(vec x) {
     return (pairs){vmovl_s32(vget_low_s32(x)), vmovl_high_s32(x)};
 }
 
+#define doubles_of vcvtq_f64_s64
+
+INLINE fvec floats_of(dvec even, dvec odd) {
+    return vcvt_high_f32_f64(vcvt_f32_f64(even), odd);
+}
+
 /* Exact in double. */
 #define BITS_64 51
 INLINE fvec round_64(pairs p) {
-    return vcvt_high_f32_f64(vcvt_f32_f64(vcvtq_f64_s64(p.even)), vcvtq_f64_s64(p.odd));
+    return floats_of(doubles_of(p.even), doubles_of(p.odd));
 }
 
 INLINE fvec round_unsigned(pairs p) {

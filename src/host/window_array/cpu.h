@@ -54,7 +54,8 @@ static inline const unsigned char *gp_window_row(const gp_window_tile *tile, int
 unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y);
 void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, size_t begin, size_t end);
 
-/* The result is large, and its row contiguous. */
+/* The result's row is contiguous; and the result is large. */
+bool gp_window_is_contiguous(const gp_window_tile *tile, unsigned r);
 bool gp_window_is_streamed(const gp_window_tile *tile, unsigned r);
 
 /* Moments of floats, of any size and spread: columns of exact sums. */

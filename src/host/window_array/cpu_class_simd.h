@@ -30,7 +30,7 @@ SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch a
 /* Means, or with `variance` variances, or with `root` deviations, as floats. */
 static inline __attribute__((always_inline)) SIMD void
 IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h, bool variance, bool root) {
-    const bool sure = h->sure && !root;
+    const bool sure = h->sure && !root, simple = !variance && at.n < 1 << 24;
     const double inverse = 1 / h->divisor, scale = root ? 1 : inverse;
     const double below = scale * (sure ? 1 : BELOW), above = scale * (sure ? 1 : ABOVE);
     const SUM_T n = (SUM_T)at.n;
@@ -49,7 +49,10 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
     }
     for (size_t i = 0; i < count && apart; i++) {
         const double x = VALUE(i);
-        if ((float)(x * below) != (float)(x * above))
+        const float low = (float)(x * below), high = (float)(x * above);
+        if (low != high && simple && __builtin_fabs(x) <= 0x1p53 && __builtin_fabsf(high) <= FLT_MAX)
+            to[i] = nearest(x, h->divisor, low, high);
+        else if (low != high)
             IN_CLASS(write_exactly)(m, r, at, i);
     }
 }
@@ -172,7 +175,7 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
     return h;
 }
 
-SIMD static void IN_CLASS(write_block)(const moments *m, unsigned r, const how *h, stretch at) {
+SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, stretch at) {
     switch (h->way) {
     case AS_SUMS:
     case AS_SQUARES:
@@ -192,14 +195,25 @@ SIMD static void IN_CLASS(write_block)(const moments *m, unsigned r, const how *
         IN_CLASS(write_quotients)(m, r, at, h, false, false);
         return;
     case AS_VARIANCES:
+        if (m->square_scale > 0) {
+            write_rounded(m, r, at, h, false);
+            return;
+        }
         IN_CLASS(write_quotients)(m, r, at, h, true, false);
         return;
     case AS_DEVIATIONS:
+        if (m->square_scale > 0) {
+            write_rounded(m, r, at, h, true);
+            return;
+        }
         IN_CLASS(write_quotients)(m, r, at, h, true, true);
         return;
     default:
         for (size_t i = 0; i < at.end - at.begin; i++)
-            IN_CLASS(write_exactly)(m, r, at, i);
+            if (m->square_scale > 0)
+                write_singly(m, r, at, i);
+            else
+                IN_CLASS(write_exactly)(m, r, at, i);
     }
 }
 
@@ -209,6 +223,7 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     const gp_window_tile *t = m->tile;
     const unsigned results = t->one->box->results;
     const size_t bytes = gp_type_bytes(t->one->box->result[0].type);
+    const unsigned char *next = gp_window_row(t, (int64_t)y - t->y.before + t->y.window);
     unsigned char *to[GP_PASS_RESULTS];
     for (unsigned r = 0; r < results; r++)
         to[r] = gp_window_result_row(t, r, y);
@@ -219,11 +234,14 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
         how h[GP_PASS_RESULTS];
         for (unsigned r = 0; r < results; r++)
             h[r] = IN_CLASS(how_to_write)(m, r, all_of_it.n);
+        const bool both = results == 2 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS &&
+                          h[1].way == AS_VARIANCES && gp_window_is_contiguous(t, 0) && gp_window_is_contiguous(t, 1);
         for (stretch at = all_of_it; x < all_of_it.end; x = at.end) {
-            at.begin = x;
-            at.end = x + BLOCK < all_of_it.end ? x + BLOCK - (uintptr_t)(to[0] + (x + BLOCK) * bytes) % 64 / bytes
-                                               : all_of_it.end;
-            for (unsigned r = 0; r < results; r++) {
+            at.end = end_of_block(to[0], x, bytes, both);
+            at = (stretch){x, gp_least(at.end, all_of_it.end), at.n};
+            prefetch_row(t, next, at.begin, at.end);
+            at.begin += both ? write_both(m, &h[1], at, to) : 0;
+            for (unsigned r = 0; r < results && at.begin < at.end; r++) {
                 IN_CLASS(write_block)(m, r, &h[r], at);
                 put(t, r, to[r], at);
             }
@@ -231,95 +249,7 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     }
 }
 
-/* An element; of floats, from its bits, in units. */
-#define WHOLE(x) ((SUM_T)(x))
-#define UNITS(x) ((SUM_T)(int64_t)((double)gp_f32_of_bits((uint32_t)(x)) * scale))
-
-SIMD static void IN_CLASS(add_row)(moments *m, const int32_t *row, uint64_t times) {
-    const bool is_unsigned = !gp_type_is_signed(m->tile->one->box->type);
-    const double scale = m->scale;
-    SUM_T *sum = COLUMNS(m, sum), *square = COLUMNS(m, square);
-    for (size_t i = 0; i < m->tile->ext; i++) {
-        const SUM_T x = m->most > 0 ? UNITS(row[i]) : is_unsigned ? WHOLE((uint32_t)row[i]) : WHOLE(row[i]);
-        sum[i] += x * (SUM_T)times;
-        square[i] += x * x * (SUM_T)times;
-    }
-}
-
-#define STEP(element, number, begin, end, entering, leaving)                           \
-    do {                                                                               \
-        const element *restrict in = (entering), *restrict out = (leaving);            \
-        SUM_T *restrict sum = COLUMNS(m, sum), *restrict square = COLUMNS(m, square);  \
-        if (squares)                                                                   \
-            for (size_t i = (begin); i < (end); i++) {                                 \
-                const SUM_T a = number(in[i - (begin)]), b = number(out[i - (begin)]); \
-                sum[i] += a - b;                                                       \
-                square[i] += (a - b) * (a + b);                                        \
-            }                                                                          \
-        else                                                                           \
-            for (size_t i = (begin); i < (end); i++)                                   \
-                sum[i] += number(in[i - (begin)]) - number(out[i - (begin)]);          \
-    } while (0)
-
-#define STEP_OTHERS(element, number, begin, end)                                 \
-    STEP(element, number, begin, end, (const element *)enters->others + (begin), \
-         (const element *)leaves->others + (begin))
-
-/* One row enters and one leaves. */
-SIMD static void IN_CLASS(step)(moments *m, const line *enters, const line *leaves, bool squares) {
-    const gp_window_tile *t = m->tile;
-    const size_t left = t->left, right = left + t->middle;
-    const double scale = m->scale;
-    switch (t->one->box->type) {
-    case GP_U8:
-        STEP(uint8_t, WHOLE, left, right, enters->middle, leaves->middle);
-        break;
-    case GP_S8:
-        STEP(int8_t, WHOLE, left, right, enters->middle, leaves->middle);
-        break;
-    case GP_U16:
-        STEP(uint16_t, WHOLE, left, right, enters->middle, leaves->middle);
-        break;
-    case GP_S16:
-        STEP(int16_t, WHOLE, left, right, enters->middle, leaves->middle);
-        break;
-    case GP_U32:
-        STEP(uint32_t, WHOLE, left, right, enters->middle, leaves->middle);
-        STEP_OTHERS(uint32_t, WHOLE, 0, left);
-        STEP_OTHERS(uint32_t, WHOLE, right, t->ext);
-        return;
-    case GP_F16:
-    case GP_F32:
-        STEP_OTHERS(int32_t, UNITS, 0, t->ext);
-        return;
-    default:
-        STEP(int32_t, WHOLE, left, right, enters->middle, leaves->middle);
-    }
-    STEP_OTHERS(int32_t, WHOLE, 0, left);
-    STEP_OTHERS(int32_t, WHOLE, right, t->ext);
-}
-
-SIMD static void IN_CLASS(add_up)(const moments *m, const SUM_T *of, SUM_T *before) {
-    const size_t channels = m->tile->channels, n = m->tile->ext;
-    memset(before, 0, channels * sizeof *before);
-#if defined(LANES)
-    if (channels == 1 && sizeof(SUM_T) == 4) {
-        vec carry = all(0);
-        of -= m->pad, before -= m->pad;
-        for (size_t i = 0; i < m->pad + n; i += LANES)
-            store(before + 1 + i, scan_32(load(of + i), &carry));
-        return;
-    }
-#endif
-    if (channels == 1) {
-        SUM_T so_far = 0;
-        for (size_t i = 0; i < n; i++)
-            before[i + 1] = so_far += of[i];
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        before[i + channels] = before[i] + of[i];
-}
+#include "cpu_columns_simd.h"
 
 /* Rows of outputs from y on; returns the first that is not done, as elements came that need wider sums. */
 SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
@@ -341,7 +271,11 @@ SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
         IN_CLASS(add_up)(m, COLUMNS(m, sum), BEFORE(m, sums));
         if (squares)
             IN_CLASS(add_up)(m, COLUMNS(m, square), BEFORE(m, squares));
+        m->y = y;
+        m->failures = 0;
         IN_CLASS(write_row)(m, y);
+        if (too_many_fail(m))
+            return y;
         if (y + 1 == t->y_end)
             return y + 1;
         const line enters = line_at(t, first + t->y.window, m->others[0], false);

@@ -21,6 +21,15 @@ typedef struct OF_TYPE(way) {
     ELEMENT nan, canonical, nothing;
 } OF_TYPE(way);
 
+SIMD static void OF_TYPE(keys)(const OF_TYPE(way) * way, ELEMENT *to, const ELEMENT *from, size_t n) {
+    if (!way->is_float)
+        memmove(to, from, n * sizeof *to);
+    for (size_t i = 0; way->is_float && i < n; i++) {
+        const ELEMENT x = from[i], magnitude = x & GREATEST_KEY;
+        to[i] = magnitude > way->infinity ? way->nan : KEY(x);
+    }
+}
+
 SIMD static void OF_TYPE(row_of_keys)(const gp_window_tile *t, const OF_TYPE(way) * way, const unsigned char *row,
                                       ELEMENT *to) {
     const ELEMENT outside = t->one->box->border == GP_BORDER_ZERO ? 0 : way->nothing;
@@ -29,16 +38,15 @@ SIMD static void OF_TYPE(row_of_keys)(const gp_window_tile *t, const OF_TYPE(way
         to[i] = outside;
     if (row == NULL)
         return;
-    memcpy(to + t->left, row + t->middle_at, t->middle * sizeof *to);
-    for (size_t i = 0; i < others; i++)
-        memcpy(to + (i < t->left ? i : i + t->middle), row + (t->offset[i] < 0 ? 0 : t->offset[i]), sizeof *to);
-    for (size_t i = 0; way->is_float && i < t->ext; i++) {
-        const ELEMENT x = to[i], magnitude = x & GREATEST_KEY;
-        to[i] = magnitude > way->infinity ? way->nan : KEY(x);
+    OF_TYPE(keys)(way, to + t->left, (const ELEMENT *)(const void *)(row + t->middle_at), t->middle);
+    for (size_t i = 0; i < others; i++) {
+        ELEMENT x = outside;
+        if (t->offset[i] >= 0) {
+            memcpy(&x, row + t->offset[i], sizeof x);
+            OF_TYPE(keys)(way, &x, &x, 1);
+        }
+        to[i < t->left ? i : i + t->middle] = x;
     }
-    for (size_t i = 0; i < others; i++)
-        if (t->offset[i] < 0)
-            to[i < t->left ? i : i + t->middle] = outside;
 }
 
 SIMD static void OF_TYPE(better_of)(bool greatest, ELEMENT *to, const ELEMENT *a, const ELEMENT *b, size_t n) {
@@ -56,20 +64,19 @@ SIMD static void OF_TYPE(row_of_windows)(const gp_window_tile *t, const OF_TYPE(
     const size_t c = t->channels, window = (size_t)t->x.window;
     size_t n = t->ext, have = 1;
     OF_TYPE(row_of_keys)(t, way, gp_window_row(t, i), row);
-    for (; have < window;) {
-        const size_t more = have < window - have ? have : window - have;
+    for (size_t more; 2 * have < window; have += more) {
+        more = have;
         n -= more * c;
         OF_TYPE(better_of)(way->greatest, row, row, row + more * c, n);
-        have += more;
     }
-    memcpy(to, row, t->n * sizeof *to);
+    OF_TYPE(better_of)(way->greatest, to, row, row + (window - have) * c, t->n);
 }
 
 SIMD static void OF_TYPE(put)(const gp_window_tile *t, const OF_TYPE(way) * way, unsigned r, uint64_t y) {
     ELEMENT *row = (ELEMENT *)(void *)t->row;
     for (size_t i = 0; way->is_float && i < t->n; i++)
         row[i] = row[i] == way->nan ? way->canonical : KEY(row[i]);
-    gp_window_put(t, r, gp_window_result_row(t, r, y), 0, t->n);
+    put(t, r, gp_window_result_row(t, r, y), (stretch){0, t->n, 0});
 }
 
 SIMD static void OF_TYPE(walk)(const gp_window_tile *t, const OF_TYPE(way) * way, unsigned r, ELEMENT *memory) {

@@ -9,6 +9,7 @@
  * window's sums can be.
  */
 #include "cpu.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,65 +18,7 @@
 #define JOINED_(a, b) a##b
 #define JOINED(a, b) JOINED_(a, b)
 
-/* ---- rows as the windows see them ---- */
-
-/* The bits that any magnitude has, or for negative ones the magnitude less 1; bytes are taken to have all. Elements
- * go to 32 bits each. */
-#define EXPAND(type, element, is_signed)                                                               \
-    SIMD static uint32_t expand_##type(const gp_window_tile *t, const unsigned char *row, int32_t *to, \
-                                       bool middle_too) {                                              \
-        const element *middle = (const element *)(const void *)(row + t->middle_at);                   \
-        int32_t bits = 0;                                                                              \
-        for (size_t i = 0; i < t->ext - t->middle; i++) {                                              \
-            element x = 0;                                                                             \
-            if (t->offset[i] >= 0)                                                                     \
-                memcpy(&x, row + t->offset[i], sizeof x);                                              \
-            const int32_t y = to[i < t->left ? i : i + t->middle] = (int32_t)x;                        \
-            bits |= is_signed ? y ^ (y >> 31) : y;                                                     \
-        }                                                                                              \
-        element inner = sizeof inner == 1 ? (element)(is_signed ? INT8_MAX : UINT8_MAX) : 0;           \
-        for (size_t i = 0; sizeof inner > 1 && i < t->middle; i++)                                     \
-            inner |= (element)(middle[i] ^ (is_signed ? middle[i] >> (8 * sizeof(element) - 1) : 0));  \
-        to += t->left;                                                                                 \
-        for (size_t i = 0; middle_too && i < t->middle; i++)                                           \
-            to[i] = (int32_t)middle[i];                                                                \
-        return (uint32_t)bits | (uint32_t)inner;                                                       \
-    }
-
-EXPAND(u8, uint8_t, false)
-EXPAND(s8, int8_t, true)
-EXPAND(u16, uint16_t, false)
-EXPAND(s16, int16_t, true)
-EXPAND(u32, uint32_t, false)
-EXPAND(s32, int32_t, true)
-
-/* A row that enters or leaves: its middle as it is, if that is not taken too, the rest in 32 bits each. Floats are
- * all taken, as they are. */
-typedef struct line {
-    int32_t *others;
-    const void *middle;
-    uint32_t bits;
-} line;
-
-SIMD static line line_at(const gp_window_tile *t, int64_t i, int32_t *to, bool middle_too) {
-    static uint32_t (*const ways[])(const gp_window_tile *, const unsigned char *, int32_t *,
-                                    bool) = {[GP_U8] = expand_u8,   [GP_S8] = expand_s8,   [GP_U16] = expand_u16,
-                                             [GP_S16] = expand_s16, [GP_U32] = expand_u32, [GP_S32] = expand_s32};
-    const unsigned char *row = gp_window_row(t, i);
-    const unsigned type = t->one->box->type;
-    if (row != NULL && type == GP_F32)
-        (void)expand_s32(t, row, to, true);
-    else if (row != NULL && type == GP_F16)
-        (void)expand_u16(t, row, to, true);
-    else if (row != NULL)
-        return (line){to, row + t->middle_at, ways[type](t, row, to, middle_too)};
-    for (size_t k = 0; row != NULL && type == GP_F16 && k < t->ext; k++)
-        to[k] = (int32_t)gp_bits_of_f32(gp_exact_widen_f16((uint16_t)to[k]));
-    if (row != NULL)
-        return (line){to, to, 0};
-    memset(to, 0, t->ext * sizeof *to);
-    return (line){to, to, 0};
-}
+#include "cpu_row_simd.h"
 
 /* ---- moments ---- */
 
@@ -87,6 +30,10 @@ typedef struct moments {
     int32_t *others[2]; /* of the rows that enter and leave */
     double most, scale; /* of floats: all are whole numbers below `most` times 2^unit, which is 1 / scale; else 0 */
     int unit;
+    /* Not 0: sums are in 64 bits, and floats' squares are had rounded down to whole numbers of 1 / square_scale. */
+    double square_scale;
+    size_t failures; /* outputs of row y that this did not decide */
+    uint64_t y;
     size_t pad;
     void *sum, *square;   /* of columns, behind `pad` zeros */
     void *sums, *squares; /* of all columns before one, so that those behind the first channels are at a line */
@@ -143,6 +90,15 @@ typedef struct how {
     bool sure; /* a quotient in double is exact */
 } how;
 
+/* The nearest to x / divisor, both exact, of two neighbours; where it lies between them, the even one. */
+static float nearest(double x, double divisor, float a, float b) {
+    const double between =
+        ((double)a + b) / 2 * divisor; /* exact: of 25 bits, and at most 24 beside a power of two */
+    if (x == between)
+        return gp_bits_of_f32(a) & 1 ? b : a;
+    return (x < between) == (a < b) ? a : b;
+}
+
 /* The greatest magnitude that elements may have by their bits. */
 static double magnitude(const moments *m) {
     return m->most > 0 ? m->most : (double)m->bits + 1;
@@ -196,10 +152,26 @@ SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, str
     gp_window_put(t, r, to, begin, at.end);
 }
 
+/* What the next step reads of the input, for outputs begin .. end - 1. */
+static void prefetch_row(const gp_window_tile *t, const unsigned char *row, size_t begin, size_t end) {
+    const size_t bytes = gp_type_bytes(t->one->box->type);
+    for (size_t i = begin * bytes; t->middle > 0 && row != NULL && i < end * bytes; i += 64)
+        __builtin_prefetch(row + t->middle_at + i);
+}
+
+/* At the end of a line of memory of the first result; with `lines`, first at the end of the one that has begun. */
+static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool lines) {
+    const size_t end = x + (lines && (uintptr_t)(to + x * bytes) % 64 != 0 ? 64 / bytes : BLOCK);
+    return end - (uintptr_t)(to + end * bytes) % 64 / bytes;
+}
+
+#include "cpu_both_simd.h"
+#include "cpu_rounded_simd.h"
+
 #define CLASS narrow
 #define SUM_T uint32_t
 #define SIGNED_T int32_t
-#define HOLDS(m) ((m)->most == 0 && sums_below(m, 0x1p28, 0x1p31, 0x1p53))
+#define HOLDS(m) ((m)->most == 0 && sums_below(m, 0x1p28, 0x1p31, 0x1p51))
 #define NUMERATOR(n, s, q) \
     ((double)(SIGNED_T)(n) * (double)(SIGNED_T)(q) - (double)(SIGNED_T)(s) * (double)(SIGNED_T)(s))
 #include "cpu_class_simd.h"
@@ -207,7 +179,7 @@ SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, str
 #define CLASS wide
 #define SUM_T uint64_t
 #define SIGNED_T int64_t
-#define HOLDS(m) ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63))
+#define HOLDS(m) ((m)->square_scale > 0 || ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63)))
 #define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
@@ -219,25 +191,20 @@ __extension__ typedef unsigned __int128 widest_sum;
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
-/* 2^k of a normal number; ldexp() would need libm. */
-static double power_of_two(int k) {
-    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
-}
-
 /* Floats of a bounded spread are whole numbers of one unit. False: these are not, or not all are numbers. */
 SIMD static bool find_unit(moments *m) {
     const gp_window_tile *t = m->tile;
     const int64_t begin = (int64_t)t->y_begin - t->y.before, end = (int64_t)t->y_end - t->y.before + t->y.window - 1;
-    uint32_t least = 254u << 23, most = 1u << 23;
+    uint32_t below = (254u << 23) - 1, most = 1u << 23; /* the least that is not 0, less 1 */
     for (int64_t i = begin; i < end && end - begin <= 4 * (int64_t)t->y.n; i++) {
         const int32_t *row = line_at(t, i, m->others[0], true).others;
         for (size_t k = 0; k < t->ext; k++) {
-            const uint32_t x = (uint32_t)row[k] & INT32_MAX, low = x == 0 ? least : x;
-            least = low < least ? low : least;
+            const uint32_t x = (uint32_t)row[k] & INT32_MAX;
+            below = x - 1 < below ? x - 1 : below;
             most = x > most ? x : most;
         }
     }
-    const int low = least >> 23 > 0 ? (int)(least >> 23) : 1, high = (int)(most >> 23);
+    const int low = (below + 1) >> 23 > 0 ? (int)((below + 1) >> 23) : 1, high = (int)(most >> 23);
     m->unit = low - 150;
     m->scale = power_of_two(-m->unit);
     m->most = power_of_two(high - low + 24);
@@ -263,8 +230,10 @@ static bool moments_of(const gp_window_tile *t) {
         free(memory);
         return gp_window_float_moments(t);
     }
+    m.square_scale = is_float ? scale_of_squares(&m) : 0;
     uint64_t y = slide_narrow(&m, t->y_begin);
     y = y < t->y_end ? slide_wide(&m, y) : y;
+    m.square_scale = 0;
     y = y < t->y_end ? slide_widest(&m, y) : y;
     free(memory);
     return y == t->y_end;

@@ -121,7 +121,7 @@ static void take_tiles(void *argument, unsigned part, unsigned parts) {
     gp_streams_done();
 }
 
-static bool is_contiguous(const gp_window_tile *tile, unsigned r) {
+bool gp_window_is_contiguous(const gp_window_tile *tile, unsigned r) {
     const gp_window_box *box = tile->one->box;
     const gp_pass_result *result = &box->result[r];
     const int64_t bytes = gp_type_bytes(result->type), channels = (int64_t)tile->channels;
@@ -131,7 +131,8 @@ static bool is_contiguous(const gp_window_tile *tile, unsigned r) {
 
 bool gp_window_is_streamed(const gp_window_tile *tile, unsigned r) {
     const gp_window_box *box = tile->one->box;
-    return is_contiguous(tile, r) && box->outputs * gp_type_bytes(box->result[r].type) >= GP_STREAMED_BYTES_MIN;
+    return gp_window_is_contiguous(tile, r) &&
+           box->outputs * gp_type_bytes(box->result[r].type) >= GP_STREAMED_BYTES_MIN;
 }
 
 unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y) {
@@ -151,7 +152,7 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
     const size_t bytes = gp_type_bytes(result->type), c = tile->channels;
     const int64_t step = result->stride[box->outer + 1],
                   side = c > 1 ? result->stride[box->outer - 1] : (int64_t)bytes;
-    if (is_contiguous(tile, r)) {
+    if (gp_window_is_contiguous(tile, r)) {
         memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
