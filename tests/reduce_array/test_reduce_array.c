@@ -95,34 +95,42 @@ static void any_order_any_split(void **state) {
     assert_int_equal(failures, 0);
 }
 
-#define ROWS 37
+#define MOST_ELEMENTS ((size_t)130 * 2100)
 
-/* Alone, sums of rows of so many floats are taken row after row, which calls drawn at random seldom ask for. */
-static void sums_of_rows(void **state) {
+/* Alone, sums and extremes of rows and columns have loops of their own, which calls drawn at random seldom ask for:
+   chunks of rows, blocks that threads share, rows of several blocks. */
+static void rows_and_columns(void **state) {
     (void)state;
-    static const size_t lengths[] = {9, 33, 100, 1024};
-    static double data[ROWS * 1024];
-    double wanted[ROWS], sums[ROWS];
+    static const size_t shapes[][2] = {{37, 9}, {37, 33}, {37, 100}, {37, 1024}, {19, 2000}, {4100, 33}, {130, 2100}};
+    static const gp_type types[] = {GP_F32, GP_F64, GP_U8, GP_F16, GP_S64, GP_S16, GP_BF16, GP_U32};
+    static const gp_reduce_op ops[] = {GP_REDUCE_SUM, GP_REDUCE_MEAN, GP_REDUCE_MAX, GP_REDUCE_MIN, GP_REDUCE_SUM};
+    static double data[MOST_ELEMENTS], wanted[4100], results[4100];
     harness h;
     harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
-    for (size_t turn = 0; turn < 2 * COUNT(lengths) * DATA_SETS; turn++) {
-        const gp_type type = turn % 2 ? GP_F64 : GP_F32;
-        const size_t n = lengths[turn / 2 % COUNT(lengths)], bytes = ROWS * data_set_element(type);
-        const data_set set = (data_set)(turn / 2 / COUNT(lengths));
-        const gp_array in = gp_matrix(type, data, ROWS, n, n);
-        const gp_result owed = gp_want(GP_REDUCE_SUM, gp_matrix(type, wanted, ROWS, 1, 1)),
-                        result = gp_want(GP_REDUCE_SUM, gp_matrix(type, sums, ROWS, 1, 1));
-        data_set_fill(data, type, ROWS * n, set, cases_seed() + turn);
+    for (size_t turn = 0, turns = cases_reduced() ? 14 : 70; turn < turns; turn++) {
+        const gp_type type = types[turn / 2 % COUNT(types)];
+        const size_t rows = shapes[turn / 2 % COUNT(shapes)][0], cols = shapes[turn / 2 % COUNT(shapes)][1];
+        const gp_reduce_op op = ops[turn / 2 % COUNT(ops)];
+        const bool extreme = op == GP_REDUCE_MAX || op == GP_REDUCE_MIN, along = turn % 2;
+        const gp_type to = extreme ? type : type == GP_F64 || type < GP_F16 ? GP_F64 : GP_F32;
+        const size_t outputs = along ? rows : cols, bytes = outputs * data_set_element(to);
+        const data_set set = (data_set)(turn / 3 % DATA_SETS);
+        const gp_array in = gp_matrix(type, data, rows, cols, cols);
+        const gp_result owed =
+                            gp_want(op, gp_matrix(to, wanted, along ? rows : 1, along ? 1 : cols, along ? 1 : cols)),
+                        result =
+                            gp_want(op, gp_matrix(to, results, along ? rows : 1, along ? 1 : cols, along ? 1 : cols));
+        data_set_fill(data, type, rows * cols, set, cases_seed() + turn);
         assert_int_equal(oracle_array(&in, NULL, &owed), GP_OK);
         for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
             const subject *s = &h.subjects[i / h.n_rows];
             row *r = &h.rows[i % h.n_rows];
             if (s->gpu || !harness_takes_turn(&h, i / h.n_rows, turn) || !harness_pin(&h, s, r, turn))
                 continue;
-            memset(sums, 0, sizeof sums);
+            memset(results, 0, bytes);
             if (harness_ran(&h, s, r, gp_reduce(s->context, &in, &result, 1), GP_OK, data_set_name(set)) &&
-                memcmp(sums, wanted, bytes) != 0)
-                harness_fail(&h, s, r, data_set_name(set), "another sum of a row");
+                memcmp(results, wanted, bytes) != 0)
+                harness_fail(&h, s, r, data_set_name(set), "another result of a row or column");
         }
     }
     for (size_t i = 0; i < h.n_subjects; i++)
@@ -132,6 +140,6 @@ static void sums_of_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(any_order_any_split),
-                                       cmocka_unit_test(sums_of_rows)};
+                                       cmocka_unit_test(rows_and_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

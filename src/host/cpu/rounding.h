@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * gp_inexact(): the flag of the calling thread that a result had to be rounded, which stays set until it is cleared.
+ * Compilers move computations past it, so these must stand in a function that is not inlined.
+ *
  * Rounding to nearest, subnormal numbers as they are, and no signal for what is inexact, whatever a program has set
  * for the calling thread, or had when a thread of the context's was started. Elsewhere than on these two processors a
  * program must not change it.
@@ -7,6 +10,7 @@
 #ifndef GP_CPU_ROUNDING_H
 #define GP_CPU_ROUNDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef uint64_t
@@ -27,6 +31,18 @@ static inline gp_rounding gp_round_to_nearest(void) {
     const gp_rounding before = __builtin_ia32_stmxcsr() & GP_ROUNDING_BITS;
     gp_round_as(GP_ROUNDING_NEAREST);
     return before;
+}
+
+#define GP_INEXACT UINT32_C(0x20)
+
+static inline bool gp_inexact(void) {
+    return __builtin_ia32_stmxcsr() & GP_INEXACT;
+}
+
+static inline void gp_set_inexact(bool set) {
+    const uint32_t now = __builtin_ia32_stmxcsr();
+    if (!(now & GP_INEXACT) == set)
+        __builtin_ia32_ldmxcsr(now ^ GP_INEXACT);
 }
 
 #elif defined(__aarch64__)
@@ -50,6 +66,21 @@ static inline gp_rounding gp_round_to_nearest(void) {
     const gp_rounding before = gp_rounding_register() & GP_ROUNDING_BITS;
     gp_round_as(GP_ROUNDING_NEAREST);
     return before;
+}
+
+#define GP_INEXACT UINT64_C(0x10) /* of FPSR */
+
+static inline bool gp_inexact(void) {
+    uint64_t now;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(now) : : "memory");
+    return now & GP_INEXACT;
+}
+
+static inline void gp_set_inexact(bool set) {
+    uint64_t now;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(now) : : "memory");
+    if (!(now & GP_INEXACT) == set)
+        __asm__ volatile("msr fpsr, %0" : : "r"(now ^ GP_INEXACT) : "memory");
 }
 
 #else

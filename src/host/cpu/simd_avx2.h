@@ -30,6 +30,10 @@ INLINE vec swap_lanes(vec x, size_t distance) {
                            : _mm256_shuffle_epi32(x, 0xb1);
 }
 
+INLINE vec max_64(vec a, vec b) {
+    return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b));
+}
+
 INLINE wide odd_lanes(vec x) {
     return _mm256_srli_epi64(x, 32);
 }

@@ -70,6 +70,10 @@ INLINE int64_t total_of_carries(const carries *c) {
     return (int64_t)add_lanes_64(and_twice(add_pairs_of(c->ones), and_twice(add_pairs_of(c->twos), fours)));
 }
 
+INLINE vec max_64(vec a, vec b) {
+    return _mm512_max_epi64(a, b);
+}
+
 INLINE wide odd_lanes(vec x) {
     return _mm512_srai_epi64(x, 32);
 }

@@ -114,6 +114,13 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b) {
                         : (vec)vzip2q_s64((wide)a, (wide)b);
 }
 
+INLINE vec max_signed(size_t bytes, vec a, vec b) {
+    return bytes == 1   ? (vec)vmaxq_s8((int8x16_t)a, (int8x16_t)b)
+           : bytes == 2 ? (vec)vmaxq_s16((int16x8_t)a, (int16x8_t)b)
+           : bytes == 4 ? vmaxq_s32(a, b)
+                        : (vec)vbslq_s64(vcgtq_s64((wide)a, (wide)b), (wide)a, (wide)b);
+}
+
 INLINE fvec load_halves(const void *at) {
     return vcvt_f32_f16(vld1_f16(at));
 }

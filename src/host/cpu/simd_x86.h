@@ -51,6 +51,16 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b) {
                         : MM(unpackhi_epi64)(a, b);
 }
 
+INLINE vec max_64(vec a, vec b);
+
+/* `bytes` is a constant. */
+INLINE vec max_signed(size_t bytes, vec a, vec b) {
+    return bytes == 1   ? MM(max_epi8)(a, b)
+           : bytes == 2 ? MM(max_epi16)(a, b)
+           : bytes == 4 ? MM(max_epi32)(a, b)
+                        : max_64(a, b);
+}
+
 INLINE __m128i load_lane(const void *at) {
     return _mm_loadu_si128(at);
 }

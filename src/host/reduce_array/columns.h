@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many outputs side by side, element by element of each: columns of a matrix row by row, and short rows, each of
- * which is a column whose neighbours are not contiguous. Ints are taken as int64_t, floats as doubles; sums of those
- * are kept with their errors, and a column whose errors are not all held is done again by the reference.
+ * Many outputs side by side: columns of a matrix row by row, and rows, each of which is a column whose neighbours
+ * are not contiguous. Sums of floats are kept with their errors, and a column whose errors are not all held is done
+ * again by the reference.
  */
 #ifndef GP_COLUMNS_H
 #define GP_COLUMNS_H
@@ -10,8 +10,6 @@
 #include "accumulator.h"
 
 #define GP_COLUMNS 256 /* at most at once: their sums stay in the first-level cache */
-
-#define GP_LONG_ROW 1024 /* elements of a row of floats at most */
 
 /* Sums of floats with two levels of errors; `rest` has a bit set but the sign if that was not enough. */
 typedef struct gp_column_sums {
@@ -24,42 +22,101 @@ typedef struct gp_column_totals {
     int64_t low[GP_COLUMNS], high[GP_COLUMNS];
 } gp_column_totals;
 
+/* By the kind of the pass. */
 typedef struct gp_columns {
-    _Alignas(64) int64_t nonzero[GP_COLUMNS];
-    int64_t bits_and[GP_COLUMNS], bits_or[GP_COLUMNS], bits_xor[GP_COLUMNS];
-    int64_t min[GP_COLUMNS], max[GP_COLUMNS]; /* signed keys */
-    int64_t argmin[GP_COLUMNS], argmax[GP_COLUMNS];
     union {
-        gp_column_totals totals[GP_DOT];
-        gp_column_sums sums[GP_DOT];
+        struct {
+            _Alignas(64) int64_t bits_and[GP_COLUMNS];
+            int64_t bits_or[GP_COLUMNS], bits_xor[GP_COLUMNS];
+        };
+        struct {
+            int64_t min[GP_COLUMNS], max[GP_COLUMNS]; /* keys */
+            int64_t argmin[GP_COLUMNS], argmax[GP_COLUMNS];
+        };
+        struct {
+            int64_t nonzero[GP_COLUMNS];
+            union {
+                gp_column_totals totals[GP_DOT];
+                gp_column_sums sums[GP_DOT];
+            };
+        };
     };
-    size_t count;             /* of columns */
-    int64_t apart;            /* bytes from one to the next */
-    const unsigned char *end; /* of the input */
+    uint64_t bits[GP_COLUMNS];   /* of the only result */
+    uint64_t unsure[GP_COLUMNS]; /* not 0: it needs more than rounding a double */
+    size_t count;                /* of columns */
+    int64_t apart;               /* bytes from one to the next */
+    int exponent;                /* doubles have been below 2^exponent */
+    unsigned skipped, skip;      /* chunks of rows that are not tried the quick way */
+    const unsigned char *end;    /* of the input */
 } gp_columns;
+
+/* Elements that are compared become keys, signed ints of 64 bits: (x ^ ((x >> 63) & mask)) - half. */
+typedef struct gp_key_form {
+    int64_t mask; /* of a float's bits, which are extended by their sign */
+    int64_t half; /* of unsigned ints, which are not */
+    int64_t infinity;
+} gp_key_form;
+
+static inline gp_key_form gp_key_form_of(unsigned type) {
+    const unsigned bits = 8 * gp_type_bytes(type);
+    gp_key_form f = {0, 0, INT64_MAX};
+    if (type >= GP_F16) {
+        f.mask = INT64_MAX >> (64 - bits);
+        f.infinity = type == GP_F16    ? 0x7c00
+                     : type == GP_BF16 ? 0x7f80
+                     : type == GP_F32  ? 0x7f800000
+                                       : INT64_C(0x7ff0000000000000);
+    } else if (!gp_type_is_signed(type)) {
+        f.half = (int64_t)((uint64_t)1 << (bits - 1));
+    }
+    return f;
+}
+
+/* To nearest. */
+static inline void gp_column_add(gp_column_sums *s, size_t j, double x) {
+    const double before = s->sum[j], sum = before + x, back = sum - before;
+    const double error = (before - (sum - back)) + (x - back), errors = s->errors[j] + error;
+    const double behind = errors - s->errors[j];
+    const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
+    s->rest[j] |= gp_bits_of_f64(rest);
+    s->sum[j] = sum;
+    s->errors[j] = errors;
+}
 
 /* `rows` rows, `step` bytes apart; a row's place is place + i * place_step. */
 typedef void (*gp_pass_columns)(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows,
                                 int64_t step, int64_t place, int64_t place_step);
 
+/* Sets bits and unsure of the first n columns. False: passes of other results. */
+typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, size_t n);
+
 /* Whether outputs can be done so. */
 bool gp_columns_can(const gp_pass *pass);
 
-/* Sums of floats whose rows of up to GP_LONG_ROW elements are taken one after the other. */
-bool gp_columns_have_rows(const gp_pass *pass);
+/* Sums alone, and extremes without places: these have loops of their own for columns, and for rows. */
+static inline bool gp_columns_are_plain(const gp_pass *pass) {
+    return pass->kind == GP_PASS_EXTREMES ? !(pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX))
+                                          : pass->kind == GP_PASS_MOMENTS && pass->wants == GP_WANT_SUM;
+}
 
-/* How many are to be done at once. */
+/* How many are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
 uint64_t gp_columns_width(const gp_pass *pass);
 
-/*
- * Takes all rows of `width` neighbouring columns, the first from `in` on. Returns how many rows were taken as one:
- * what is wanted of column j is then in columns j, j + width, and so on.
- */
-uint64_t gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
-                         size_t width);
+/* Of blocks that a thread takes one after the other. */
+static inline void gp_columns_begin(gp_columns *c) {
+    c->exponent = 1;
+    c->skipped = c->skip = 0;
+}
 
-/* The only result of the pass, of column j, if that takes no more than rounding one double. */
-bool gp_columns_quick(const gp_columns *c, const gp_pass *pass, size_t j, uint64_t *bits);
+/* The first `count` columns: of no elements. */
+void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count);
+
+/* Takes rows [begin, end) of the last reduced axis, of `width` neighbouring columns, the first from `in` on. */
+void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
+                     size_t width, uint64_t begin, uint64_t end);
+
+/* Adds column i of `from` to column j. */
+void gp_columns_merge(gp_columns *c, size_t j, const gp_columns *from, size_t i, const gp_pass *pass);
 
 /* Adds column j to an accumulator. False: it is not held exactly, and has to be done again. */
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a);

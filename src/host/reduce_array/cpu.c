@@ -3,17 +3,18 @@
 #include "cpu.h"
 #include "../cpu/rounding.h"
 #include <pthread.h>
+#include <stdlib.h>
 
 typedef struct {
     const gp_pass *pass;
-    gp_pass_run run;
-    gp_pass_columns columns;
+    gp_pass_loops loops;
     uint64_t blocks;      /* of columns, in a row of the last kept axis */
     atomic_bool overflow; /* an integer result was not held by its type */
 
-    /* Of one output that all threads share. */
+    /* Of one output, or block of columns, that all threads share. */
     pthread_mutex_t lock;
     gp_accumulator *whole;
+    gp_columns *columns;
     uint64_t output;
 } pass_work;
 
@@ -63,7 +64,7 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
     const gp_pass *pass = work->pass;
     const unsigned first = pass->kept, axes = pass->reduced;
     if (axes == 0) {
-        work->run(a, pass, o->in, o->with, pass->place_first, 1);
+        work->loops.run(a, pass, o->in, o->with, pass->place_first, 1);
         return;
     }
     const uint64_t inner = pass->axis[first + axes - 1].n;
@@ -77,7 +78,7 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
             place += i * pass->axis[axis].place;
         }
         n = gp_least(n, CARRY_LENGTH);
-        work->run(a, pass, o->in + in, o->with != NULL ? o->with + with : NULL, place, n);
+        work->loops.run(a, pass, o->in + in, o->with != NULL ? o->with + with : NULL, place, n);
         at += n;
         taken += n;
         if (taken >= CARRY_LENGTH) {
@@ -127,38 +128,146 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
     pthread_mutex_unlock(&work->lock);
 }
 
-/* A thread's blocks of columns. */
+/* ---- blocks of columns ---- */
+
+/* The neighbouring outputs of a block: the first, and how many. */
+static uint64_t block_of_outputs(const pass_work *work, uint64_t block, uint64_t *width) {
+    const uint64_t row = work->pass->axis[work->pass->kept - 1].n;
+    const unsigned i = (unsigned)(block % work->blocks), of = (unsigned)work->blocks;
+    const uint64_t begin = gp_part_begin(row, i, of);
+    *width = gp_part_begin(row, i + 1, of) - begin;
+    return block / work->blocks * row + begin;
+}
+
+/* What of column j takes more than rounding a double. */
+static void write_column(pass_work *work, const gp_columns *c, size_t j, const output *o) {
+    gp_accumulator a;
+    gp_accumulator_clear(&a);
+    if (!gp_columns_read(c, work->pass, j, &a)) {
+        gp_accumulator_clear(&a);
+        take_elements(work, &a, o, 0, work->pass->length);
+    }
+    a.counted = work->pass->length;
+    write_results(work, &a, o);
+}
+
+#define STORE(type)                                               \
+    for (uint64_t j = 0; j < n; j++) {                            \
+        const type element = (type)bits[j];                       \
+        memcpy(to + (int64_t)j * step, &element, sizeof element); \
+    }                                                             \
+    break
+
+/* The low bytes of each, `step` bytes apart. */
+static void store_all(unsigned bytes, const uint64_t *bits, uint64_t n, unsigned char *to, int64_t step) {
+    switch (bytes) {
+    case 1:
+        STORE(uint8_t);
+    case 2:
+        STORE(uint16_t);
+    case 4:
+        STORE(uint32_t);
+    default:
+        STORE(uint64_t);
+    }
+}
+#undef STORE
+
+static void write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width) {
+    const gp_pass *pass = work->pass;
+    const unsigned axis = pass->kept - 1u;
+    const bool quick = work->loops.finish(c, pass, width);
+    uint64_t unsure = !quick;
+    output o;
+    go_to_output(pass, &o, first);
+    for (uint64_t j = 0; j < width && quick; j++)
+        unsure |= c->unsure[j];
+    if (quick)
+        store_all(gp_type_bytes(pass->result[0].type), c->bits, width, o.to[0], pass->result[0].stride[axis]);
+    for (uint64_t j = 0; j < width && unsure != 0; j++)
+        if (!quick || c->unsure[j] != 0) {
+            output at = o;
+            move_output(pass, &at, axis, j, false);
+            write_column(work, c, j, &at);
+        }
+}
+
+/* A thread's blocks of columns; without memory for wide ones, of GP_COLUMNS at a time. */
 static void take_blocks(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     const uint64_t row = pass->axis[pass->kept - 1].n, all = pass->outputs / row * work->blocks;
+    const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
+    const size_t count = gp_divide_up(gp_divide_up(row, work->blocks), GP_COLUMNS);
+    gp_columns narrow, *wide = count > 1 ? aligned_alloc(_Alignof(gp_columns), count * sizeof *wide) : NULL;
+    gp_columns *c = wide != NULL ? wide : &narrow;
+    const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
+    for (size_t i = 0; i < gp_divide_up(most, GP_COLUMNS); i++)
+        gp_columns_begin(c + i);
     for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
-        gp_columns c;
-        output o;
-        const unsigned block = (unsigned)(b % work->blocks), of = (unsigned)work->blocks;
-        const uint64_t begin = gp_part_begin(row, block, of), width = gp_part_begin(row, block + 1, of) - begin;
-        go_to_output(pass, &o, b / work->blocks * row + begin);
-        const uint64_t together = gp_columns_take(&c, pass, work->columns, o.in, width);
-        for (uint64_t j = 0; j < width; j++, next_output(pass, &o)) {
-            gp_accumulator a;
-            uint64_t bits;
-            if (together == 1 && gp_columns_quick(&c, pass, j, &bits)) {
-                gp_result_store(pass->result[0].type, bits, o.to[0]);
-                continue;
-            }
-            gp_accumulator_clear(&a);
-            bool held = true;
-            for (uint64_t k = 0; k < together && held; k++)
-                held = gp_columns_read(&c, pass, j + k * width, &a);
-            a.counted = pass->length;
-            if (!held) {
-                gp_accumulator_clear(&a);
-                take_elements(work, &a, &o, 0, pass->length);
-            }
-            write_results(work, &a, &o);
+        uint64_t width;
+        uint64_t first = block_of_outputs(work, b, &width);
+        for (uint64_t some; width > 0; first += some, width -= some) {
+            output o;
+            some = gp_least(width, most);
+            go_to_output(pass, &o, first);
+            gp_columns_take(c, pass, work->loops.columns, o.in, some, 0, rows);
+            for (uint64_t j = 0; j < some; j += GP_COLUMNS)
+                write_block(work, c + j / GP_COLUMNS, first + j, gp_least(some - j, GP_COLUMNS));
         }
     }
+    free(wide);
+}
+
+/* A thread's rows of the one block. */
+static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
+    pass_work *work = argument;
+    const gp_pass *pass = work->pass;
+    GP_ROUNDS_TO_NEAREST;
+    gp_columns c;
+    output o;
+    uint64_t width;
+    gp_columns_begin(&c);
+    go_to_output(pass, &o, block_of_outputs(work, work->output, &width));
+    const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
+    gp_columns_take(&c, pass, work->loops.columns, o.in, width, gp_part_begin(rows, part, parts),
+                    gp_part_begin(rows, part + 1, parts));
+    pthread_mutex_lock(&work->lock);
+    for (uint64_t j = 0; j < width; j++)
+        gp_columns_merge(work->columns, j, &c, j, pass);
+    pthread_mutex_unlock(&work->lock);
+}
+
+/* Few blocks: all threads work on one after the other. */
+static void share_blocks(gp_context *context, pass_work *work, unsigned parts, uint64_t all) {
+    gp_columns columns;
+    work->columns = &columns;
+    pthread_mutex_init(&work->lock, NULL);
+    for (work->output = 0; work->output < all; work->output++) {
+        uint64_t width;
+        const uint64_t first = block_of_outputs(work, work->output, &width);
+        gp_columns_clear(&columns, work->pass, width);
+        gp_threads_run(context, parts, take_rows_of_block, work);
+        GP_ROUNDS_TO_NEAREST;
+        write_block(work, &columns, first, width);
+    }
+    pthread_mutex_destroy(&work->lock);
+}
+
+/* As many blocks as threads, if a block has some dozens of outputs left then; only narrow ones are shared. */
+static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
+    const gp_pass *pass = work->pass;
+    const uint64_t row = pass->axis[pass->kept - 1].n, outer = pass->outputs / row;
+    work->blocks = gp_divide_up(row, gp_columns_width(pass));
+    if (work->blocks * outer < parts && row > 64 * (uint64_t)parts)
+        work->blocks = parts;
+    if (work->blocks * outer < parts)
+        work->blocks = gp_divide_up(row, GP_COLUMNS);
+    if (work->blocks * outer < parts)
+        share_blocks(context, work, parts, work->blocks * outer);
+    else
+        gp_threads_run(context, parts, take_blocks, work);
 }
 
 /* Few outputs: all threads work on one after the other. */
@@ -180,19 +289,15 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
 /* Of one thread of the slowest row and type. */
 #define BYTES_A_NS 1
 
-gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run,
-                            gp_pass_columns columns) {
+gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                            gp_pass_loops loops) {
     const gp_pass *pass = problem->pass;
-    pass_work work = {.pass = pass, .run = run, .columns = columns};
+    pass_work work = {.pass = pass, .loops = loops};
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
-    if (columns != NULL && gp_columns_can(pass)) {
-        const uint64_t row = pass->axis[pass->kept - 1].n;
-        work.blocks = gp_divide_up(row, gp_columns_width(pass));
-        if (row > 64 * (uint64_t)parts && work.blocks * (pass->outputs / row) < parts)
-            work.blocks = parts;
-        gp_threads_run(context, parts, take_blocks, &work);
-    } else if (parts > pass->outputs)
+    if (loops.columns != NULL && gp_columns_can(pass))
+        take_columns(context, &work, parts);
+    else if (parts > pass->outputs)
         share_outputs(context, &work, parts);
     else if (parts > 1)
         gp_threads_run(context, parts, take_outputs, &work);
@@ -215,5 +320,5 @@ void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char
 }
 
 gp_status gp_launch_reduce_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, gp_pass_run_any, NULL);
+    return gp_reduce_in_runs(context, plan, problem, (gp_pass_loops){.run = gp_pass_run_any});
 }

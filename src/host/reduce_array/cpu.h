@@ -15,9 +15,14 @@ typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsign
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
 
-/* Runs the problem with a row's functions; columns NULL: none. */
-gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run,
-                            gp_pass_columns columns);
+/* A row's functions; columns and finish may be NULL. */
+typedef struct gp_pass_loops {
+    gp_pass_run run;
+    gp_pass_columns columns;
+    gp_columns_finish finish;
+} gp_pass_loops;
+
+gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_loops loops);
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_array_cpu);
 GP_DECLARE_SIMD_LAUNCHERS(reduce_array);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of columns.h: loops over columns, which compilers make vectors of. */
+/* Loops over columns, which compilers make vectors of, for passes that have none of their own. */
 #include "columns.h"
 
 /* A row as 64-bit ints: of floats, the bits of doubles. */
@@ -59,35 +59,6 @@ SIMD static void widen_row(unsigned type, const unsigned char *row, size_t n, in
 }
 #undef WIDEN
 
-/* Rows of the sums of narrow ints: they stay within 32 bits. */
-#define NARROW_ROWS 32768
-
-#define ADD(type)                                       \
-    for (size_t j = 0; j < n; j++)                      \
-        sum[j] += ((const type *)(const void *)row)[j]; \
-    break
-
-/* Ints of 8 and 16 bits. */
-SIMD static void add_narrow(unsigned type, const unsigned char *row, size_t n, int32_t *sum) {
-    switch (type) {
-    case GP_U8:
-        ADD(uint8_t);
-    case GP_S8:
-        ADD(int8_t);
-    case GP_U16:
-        ADD(uint16_t);
-    default:
-        ADD(int16_t);
-    }
-}
-#undef ADD
-
-SIMD static void end_narrow(gp_column_totals *t, int32_t *sum, size_t n) {
-    for (size_t j = 0; j < n; j++)
-        t->low[j] += sum[j];
-    memset(sum, 0, n * sizeof *sum);
-}
-
 /* Of 2^31 ints of 32 bits the low words hold it. */
 SIMD static void columns_total(gp_column_totals *t, unsigned type, const int64_t *x, size_t n) {
     if (type < GP_U64)
@@ -108,49 +79,9 @@ SIMD static void columns_total_unsigned(gp_column_totals *t, const uint64_t *x, 
     }
 }
 
-INLINE void column_sum(gp_column_sums *s, size_t j, double x) {
-    const double before = s->sum[j], sum = before + x, back = sum - before;
-    const double error = (before - (sum - back)) + (x - back), errors = s->errors[j] + error;
-    const double behind = errors - s->errors[j];
-    const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
-    s->rest[j] |= gp_bits_of_f64(rest);
-    s->sum[j] = sum;
-    s->errors[j] = errors;
-}
-
-/* Elements of one of the two. */
-SIMD static void columns_sum(gp_column_sums *s, const float *narrow, const double *x, size_t n) {
-    if (narrow != NULL)
-        for (size_t j = 0; j < n; j++)
-            column_sum(s, j, (double)narrow[j]);
-    else
-        for (size_t j = 0; j < n; j++)
-            column_sum(s, j, x[j]);
-}
-
-/* Each output's n elements lie side by side: two levels take them. */
-SIMD static void rows_sum(gp_columns *c, const gp_pass *pass, const unsigned char *in, size_t n) {
-    summation s = {.end_of_input = NULL};
-    double rest[GP_LONG_ROW + REALS], widened[GP_LONG_ROW];
-    unsigned top = s.begin = s.end = FIRST_LEVEL;
-    for (size_t j = 0; j < c->count; j++, in += c->apart) {
-        const double *x = pass->type == GP_F64 ? (const double *)(const void *)in : widened;
-        for (size_t i = 0; i < n && pass->type == GP_F32; i++)
-            widened[i] = (double)((const float *)(const void *)in)[i];
-        split t;
-        for (unsigned tries = 0; tries < 2; tries++) {
-            use_levels(&s, top);
-            t = split_batch(&s, top, x, n, rest);
-            const reals limit = (reals){0} + power(LEVEL_BITS * (int)(top + 1) - 1074, false);
-            t.left = (bits_64)((lanes_64)t.left << 1) | (bits_64)(t.greatest >= limit);
-            if (or_lanes(t.left) == 0 || level_needed(&t) == LEVELS)
-                break;
-            top = level_needed(&t);
-        }
-        c->sums[GP_SUM].rest[j] |= or_lanes(t.left) != 0;
-        column_sum(&c->sums[GP_SUM], j, grown_by(t.upper, top));
-        column_sum(&c->sums[GP_SUM], j, grown_by(t.lower, top - 1));
-    }
+SIMD static void columns_sum(gp_column_sums *s, const double *x, size_t n) {
+    for (size_t j = 0; j < n; j++)
+        gp_column_add(s, j, x[j]);
 }
 
 SIMD static void columns_bits(gp_columns *c, const int64_t *x, size_t n) {
@@ -162,10 +93,9 @@ SIMD static void columns_bits(gp_columns *c, const int64_t *x, size_t n) {
 }
 
 SIMD static void columns_extremes(gp_columns *c, unsigned type, bool places, int64_t *x, size_t n, int64_t place) {
-    for (size_t j = 0; j < n && type >= GP_F16; j++)
-        x[j] = KEY_OF_64(x[j]);
-    for (size_t j = 0; j < n && type == GP_U64; j++)
-        x[j] ^= INT64_MIN;
+    const gp_key_form f = gp_key_form_of(type);
+    for (size_t j = 0; j < n; j++)
+        x[j] = (int64_t)((uint64_t)(x[j] ^ ((x[j] >> 63) & f.mask)) - (uint64_t)f.half);
     for (size_t j = 0; j < n && places; j++) {
         const bool less = x[j] < c->min[j] || (x[j] == c->min[j] && place < c->argmin[j]);
         const bool more = x[j] > c->max[j] || (x[j] == c->max[j] && place < c->argmax[j]);
@@ -199,59 +129,14 @@ SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x,
         return;
     }
     if (pass->wants & GP_WANT_SUM)
-        columns_sum(&c->sums[GP_SUM], NULL, real, n);
+        columns_sum(&c->sums[GP_SUM], real, n);
     if (pass->wants & GP_WANT_ABS) {
         magnitudes(NULL, real, n, changed);
-        columns_sum(&c->sums[GP_ABS], NULL, changed, n);
+        columns_sum(&c->sums[GP_ABS], changed, n);
     }
     if (pass->wants & GP_WANT_SQUARES) {
         for (size_t j = 0; j < n; j++)
             changed[j] = real[j] * real[j];
-        columns_sum(&c->sums[GP_SQUARES], NULL, changed, n);
+        columns_sum(&c->sums[GP_SQUARES], changed, n);
     }
-}
-
-SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
-                         int64_t place, int64_t place_step) {
-    _Alignas(64) int64_t x[GP_COLUMNS];
-    _Alignas(64) unsigned char gathered[GP_COLUMNS * sizeof *x];
-    const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
-    const unsigned bytes = gp_type_bytes(pass->type);
-    const bool apart = c->apart != bytes;
-    const bool narrow = bytes <= 2 && pass->type < GP_F16 && pass->wants == GP_WANT_SUM;
-    int32_t sum[GP_COLUMNS];
-    if (narrow)
-        memset(sum, 0, c->count * sizeof *sum);
-    if (gp_columns_have_rows(pass)) {
-        rows_sum(c, pass, in, rows);
-        return;
-    }
-    if (apart)
-        prefetch_for(in, c->count * (size_t)c->apart, c->end);
-    for (uint64_t i = 0; i < rows; i++, in += step, place += place_step) {
-        for (size_t line = 0; line < c->count * bytes && i + 8 < rows && !apart; line += 64)
-            __builtin_prefetch(in + 8 * step + line);
-        if (apart)
-            gather_row(bytes, in, c->apart, c->count, gathered);
-        if (narrow) {
-            add_narrow(pass->type, apart ? gathered : in, c->count, sum);
-            if (i % NARROW_ROWS == NARROW_ROWS - 1)
-                end_narrow(&c->totals[GP_SUM], sum, c->count);
-            continue;
-        }
-        if (pass->type >= GP_F32 && pass->wants == GP_WANT_SUM) {
-            const void *row = apart ? gathered : in;
-            columns_sum(&c->sums[GP_SUM], pass->type == GP_F32 ? row : NULL, row, c->count);
-            continue;
-        }
-        widen_row(pass->type, apart ? gathered : in, c->count, x);
-        if (pass->kind == GP_PASS_EXTREMES)
-            columns_extremes(c, pass->type, places, x, c->count, place);
-        else if (pass->kind == GP_PASS_BITS)
-            columns_bits(c, x, c->count);
-        else
-            columns_moments(c, pass, x, c->count);
-    }
-    if (narrow)
-        end_narrow(&c->totals[GP_SUM], sum, c->count);
 }

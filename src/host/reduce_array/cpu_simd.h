@@ -36,7 +36,15 @@ INLINE void prefetch_for(const unsigned char *at, size_t bytes, const unsigned c
 
 #include "cpu_floats_simd.h"
 
+#include "cpu_rows_simd.h"
+
+#include "cpu_extremes_simd.h"
+
 #include "cpu_columns_simd.h"
+
+#include "cpu_plain_columns_simd.h"
+
+#include "cpu_finish_simd.h"
 
 typedef void (*take_block)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, int64_t place, uint64_t n,
                            block_extremes *seen);
@@ -82,7 +90,7 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
 }
 
 gp_status NAMED(gp_launch_reduce_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, run, columns);
+    return gp_reduce_in_runs(context, plan, problem, (gp_pass_loops){run, columns, finish});
 }
 
 #endif
