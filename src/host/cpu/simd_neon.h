@@ -23,6 +23,7 @@ typedef float32x4_t fvec;
 #define abs_32 vabsq_s32
 #define round_32 vcvtq_f32_s32
 #define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
+#define add_words(x) vpaddlq_s16((int16x8_t)(x))
 #define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
 #define max_magnitude_floats(a, b) vmaxq_f32(a, vabsq_f32(b))
 
