@@ -128,7 +128,7 @@ SIMD static void columns_sum(gp_column_sums *s, const float *narrow, const doubl
             column_sum(s, j, x[j]);
 }
 
-/* Each output's n elements lie side by side: two levels take them. */
+/* Each output's n elements lie side by side: levels take them. */
 SIMD static void rows_sum(gp_columns *c, const gp_pass *pass, const unsigned char *in, size_t n) {
     summation s = {.end_of_input = NULL};
     double rest[GP_LONG_ROW + REALS], widened[GP_LONG_ROW];
@@ -148,8 +148,8 @@ SIMD static void rows_sum(gp_columns *c, const gp_pass *pass, const unsigned cha
             top = level_needed(&t);
         }
         c->sums[GP_SUM].rest[j] |= or_lanes(t.left) != 0;
-        column_sum(&c->sums[GP_SUM], j, grown_by(t.upper, top));
-        column_sum(&c->sums[GP_SUM], j, grown_by(t.lower, top - 1));
+        for (unsigned k = 0; k < DEPTH; k++)
+            column_sum(&c->sums[GP_SUM], j, grown_by(t.level[k], top - k));
     }
 }
 
