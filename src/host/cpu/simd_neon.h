@@ -116,6 +116,9 @@ INLINE float64x2_t load_floats(const float *at) {
     return vcvt_f64_f32(vld1_f32(at));
 }
 
+#define widen_lower(x) vcvt_f64_f32(vget_low_f32(x))
+#define widen_upper(x) vcvt_high_f64_f32(x)
+
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(order));
 }

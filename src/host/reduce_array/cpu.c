@@ -191,11 +191,13 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
 #define BYTES_A_NS 1
 
 gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_run run,
-                            gp_pass_columns columns) {
+                            gp_pass_columns columns, gp_pass_bounds bounds) {
     const gp_pass *pass = problem->pass;
     pass_work work = {.pass = pass, .run = run, .columns = columns};
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
+    if (gp_bounds_take(context, pass, parts, bounds))
+        return GP_OK;
     if (columns != NULL && gp_columns_can(pass)) {
         const uint64_t row = pass->axis[pass->kept - 1].n;
         work.blocks = gp_divide_up(row, gp_columns_width(pass));
@@ -225,5 +227,5 @@ void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char
 }
 
 gp_status gp_launch_reduce_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, gp_pass_run_any, NULL);
+    return gp_reduce_in_runs(context, plan, problem, gp_pass_run_any, NULL, NULL);
 }

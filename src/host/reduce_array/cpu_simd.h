@@ -60,6 +60,8 @@ static inline const unsigned char *end_of_input(const gp_pass *pass, const unsig
 
 #include "cpu_floats_simd.h"
 
+#include "cpu_bounds_simd.h"
+
 #include "cpu_columns_simd.h"
 
 typedef void (*take_block)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, int64_t place, uint64_t n,
@@ -107,7 +109,7 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
 }
 
 gp_status NAMED(gp_launch_reduce_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, run, columns);
+    return gp_reduce_in_runs(context, plan, problem, run, columns, bounds_of);
 }
 
 #endif
