@@ -95,6 +95,81 @@ static void any_order_any_split(void **state) {
     assert_int_equal(failures, 0);
 }
 
+#define LONG_RESULTS 10
+
+/* Of one vector: sums, alone and of the narrowest type, extremes and their places, moments. */
+static void results_of(gp_context *context, const gp_array *in, uint64_t bits[LONG_RESULTS]) {
+    const gp_type type = (gp_type)in->type, narrow = type >= GP_F16 ? GP_BF16 : GP_F32;
+    const struct {
+        size_t count; /* of results, in a call of its own */
+        uint32_t op;
+        gp_type to;
+    } wanted[LONG_RESULTS] = {{1, GP_REDUCE_SUM, type < GP_U64 ? GP_S64 : GP_F64},
+                              {1, GP_REDUCE_SUM, narrow},
+                              {1, GP_REDUCE_SUM, GP_F32},
+                              {4, GP_REDUCE_MIN, type},
+                              {0, GP_REDUCE_MAX, type},
+                              {0, GP_REDUCE_ARGMIN, GP_S64},
+                              {0, GP_REDUCE_ARGMAX, GP_U64},
+                              {1, GP_REDUCE_SUM_SQUARES, GP_F32},
+                              {2, GP_REDUCE_MEAN, GP_F32},
+                              {0, GP_REDUCE_VARIANCE, GP_F32}};
+    gp_result results[LONG_RESULTS];
+    memset(bits, 0, LONG_RESULTS * sizeof *bits);
+    for (size_t i = 0; i < LONG_RESULTS; i++)
+        results[i] = gp_want(wanted[i].op, gp_scalar(wanted[i].to, &bits[i]));
+    for (size_t i = 0; i < LONG_RESULTS; i++)
+        if (wanted[i].count > 0)
+            assert_int_equal(gp_reduce(context, in, results + i, wanted[i].count), GP_OK);
+}
+
+/* Long enough for pieces of eight pages, and now and then for prefetching and several threads; from any element on,
+   forwards and backwards: every row has the bits of the reference, which is the last with a name. */
+static void long_runs(void **state) {
+    (void)state;
+    const size_t most = (size_t)9 << 18;
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    unsigned char *data = malloc(most + 64);
+    for (size_t turn = 0; turn < (size_t)(GP_F64 - GP_U8 + 1) * DATA_SETS; turn++) {
+        const gp_type type = (gp_type)(GP_U8 + turn % (GP_F64 - GP_U8 + 1));
+        const data_set set = (data_set)(turn / (GP_F64 - GP_U8 + 1));
+        const size_t bytes = data_set_element(type), first = turn % 5;
+        const bool large = !cases_reduced() && set == DATA_SET_NAN;
+        const size_t n = large ? most / bytes : 32768 + 97 * turn % 9001;
+        uint64_t wanted[LONG_RESULTS], now[LONG_RESULTS];
+        data_set_fill(data, type, n + first, set, cases_seed() + turn);
+        gp_array in = gp_vector(type, data + first * bytes, n);
+        if (turn % 3 == 0) {
+            in.data = data + (first + n - 1) * bytes;
+            in.stride[0] = -1;
+        }
+        assert_int_equal(gp_context_pin_kernel(h.subjects[0].context, "reduce_array_cpu", 0), GP_OK);
+        results_of(h.subjects[0].context, &in, wanted);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (s->gpu || i % h.n_rows + 2 >= h.n_rows || !harness_takes_turn(&h, i / h.n_rows, turn) ||
+                !harness_pin(&h, s, r, turn))
+                continue;
+            uint64_t bits;
+            const gp_array probe = gp_vector(type, data, 1);
+            const gp_result any = gp_want(GP_REDUCE_MAX, gp_scalar(type, &bits));
+            if (!harness_ran(&h, s, r, gp_reduce(s->context, &probe, &any, 1), GP_OK, data_set_name(set)))
+                continue;
+            results_of(s->context, &in, now);
+            if (memcmp(now, wanted, sizeof now) != 0)
+                harness_fail(&h, s, r, data_set_name(set), "other bits of a long run");
+        }
+        h.cases++;
+    }
+    free(data);
+    size_t failures = h.failures;
+    for (size_t i = 0; i < h.n_subjects; i++)
+        gp_context_destroy(h.subjects[i].context);
+    assert_int_equal(failures, 0);
+}
+
 #define MOST_ELEMENTS ((size_t)130 * 2100)
 
 /* Alone, sums and extremes of rows and columns have loops of their own, which calls drawn at random seldom ask for:
@@ -140,6 +215,6 @@ static void rows_and_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(any_order_any_split),
-                                       cmocka_unit_test(rows_and_columns)};
+                                       cmocka_unit_test(long_runs), cmocka_unit_test(rows_and_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

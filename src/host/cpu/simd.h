@@ -148,10 +148,11 @@ INLINE void store_lanes(char *at, size_t step, vec x) {
 INLINE vec zip_lower(size_t bytes, vec a, vec b);
 INLINE vec zip_upper(size_t bytes, vec a, vec b);
 
-/* add_bytes(x): sums of a vector's bytes, in 64 bits. max_signed(bytes, a, b): the greater of each two signed
- * elements of so many bytes, of one. */
+/* add_bytes(x): sums of a vector's bytes, in 64 bits. add_words(x): of its 16-bit ints with a sign, in 32 bits.
+ * max_signed(bytes, a, b): the greater of each two signed elements of so many bytes, of one. */
 
-/* load_floats(at): half a vector of floats as a vector of doubles, without alignment. load_halves(at): half a vector
+/* load_floats(at): half a vector of floats as a vector of doubles, without alignment. widen_lower(x),
+ * widen_upper(x): half of a vector of floats as one of doubles. load_halves(at): half a vector
  * of f16 as floats. max_magnitude(a, b), max_magnitude_floats(a, b): the greater of a and |b|, either where one is a
  * NaN. */
 

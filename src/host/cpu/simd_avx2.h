@@ -98,6 +98,9 @@ INLINE __m256d load_floats(const float *at) {
     return _mm256_cvtps_pd(_mm_loadu_ps(at));
 }
 
+#define widen_lower(x) _mm256_cvtps_pd(_mm256_castps256_ps128(x))
+#define widen_upper(x) _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))
+
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(load_lane(order)));
 }

@@ -24,6 +24,7 @@ typedef float64x2_t dvec;
 #define abs_32 vabsq_s32
 #define round_32 vcvtq_f32_s32
 #define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
+#define add_words(x) vpaddlq_s16((int16x8_t)(x))
 #define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
 #define max_magnitude_floats(a, b) vmaxq_f32(a, vabsq_f32(b))
 
@@ -128,6 +129,9 @@ INLINE fvec load_halves(const void *at) {
 INLINE float64x2_t load_floats(const float *at) {
     return vcvt_f64_f32(vld1_f32(at));
 }
+
+#define widen_lower(x) vcvt_f64_f32(vget_low_f32(x))
+#define widen_upper(x) vcvt_high_f64_f32(x)
 
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(order));

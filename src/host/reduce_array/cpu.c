@@ -15,6 +15,7 @@ typedef struct {
     pthread_mutex_t lock;
     gp_accumulator *whole;
     gp_columns *columns;
+    gp_shares *shares;
     uint64_t output;
 } pass_work;
 
@@ -115,14 +116,20 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
 /* A thread's elements of the one output. */
 static void take_part(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
+    (void)parts;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     gp_accumulator a;
     output o;
     go_to_output(pass, &o, work->output);
     gp_accumulator_clear(&a);
-    take_elements(work, &a, &o, gp_part_begin(pass->length, part, parts),
-                  gp_part_begin(pass->length, part + 1, parts));
+    const unsigned count = gp_shares_count(work->shares);
+    for (unsigned share = gp_shares_first(work->shares, part); share < count;
+         share = gp_shares_take(work->shares, part)) {
+        take_elements(work, &a, &o, gp_part_begin(pass->length, share, count),
+                      gp_part_begin(pass->length, share + 1, count));
+        gp_accumulator_carry(&a, pass);
+    }
     pthread_mutex_lock(&work->lock);
     gp_accumulator_merge(work->whole, &a, pass);
     pthread_mutex_unlock(&work->lock);
@@ -273,11 +280,14 @@ static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
 /* Few outputs: all threads work on one after the other. */
 static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
+    gp_shares shares;
     output o;
     work->whole = &whole;
+    work->shares = &shares;
     pthread_mutex_init(&work->lock, NULL);
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
         gp_accumulator_clear(&whole);
+        gp_shares_begin(&shares, work->pass->length * gp_type_bytes(work->pass->type), parts);
         gp_threads_run(context, parts, take_part, work);
         GP_ROUNDS_TO_NEAREST;
         go_to_output(work->pass, &o, work->output);
@@ -295,6 +305,8 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     pass_work work = {.pass = pass, .loops = loops};
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
+    if (gp_bounds_take(context, pass, parts, loops.bounds))
+        return GP_OK;
     if (loops.columns != NULL && gp_columns_can(pass))
         take_columns(context, &work, parts);
     else if (parts > pass->outputs)

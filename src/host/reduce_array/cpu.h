@@ -15,11 +15,23 @@ typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsign
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
 
-/* A row's functions; columns and finish may be NULL. */
+/* A sum lies between these. */
+typedef struct gp_bounded_sum {
+    double low, high;
+} gp_bounded_sum;
+
+/* Of n contiguous floats, the sum and the sum of squares, or one of them. False: not here. */
+typedef bool (*gp_pass_bounds)(const gp_pass *pass, const unsigned char *in, size_t n, gp_bounded_sum sum[GP_SUMS]);
+
+/* Writes the results of a pass if sums in double prove them. False: another way must. */
+bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp_pass_bounds bounds);
+
+/* A row's functions; all but the first may be NULL. */
 typedef struct gp_pass_loops {
     gp_pass_run run;
     gp_pass_columns columns;
     gp_columns_finish finish;
+    gp_pass_bounds bounds;
 } gp_pass_loops;
 
 gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_loops loops);

@@ -4,8 +4,8 @@
  * prove that the sum is exact. Other batches go to levels. A level is an accumulator that begins at 1.5 * 2^52 units
  * and takes of each element x a whole number of units: while it keeps its exponent, level + x is rounded to whole
  * units, and what it grows by and what it leaves of x are exact. That goes to the level below, whose unit is 2^36
- * times smaller, two levels at a time (after J. Demmel and H. D. Nguyen). Doubles that many levels do not take go to
- * bins.
+ * times smaller, three levels at a time, which is what doubles over 55 binades need (after J. Demmel and H. D.
+ * Nguyen). Doubles that many levels do not take go to bins.
  */
 typedef double reals __attribute__((vector_size(sizeof(vec))));
 typedef int64_t bits_64 __attribute__((vector_size(sizeof(vec))));
@@ -19,6 +19,7 @@ typedef int64_t bits_64 __attribute__((vector_size(sizeof(vec))));
 #define LEVEL_BITS 36
 #define LEVELS 57      /* the last begins below 2^1023 */
 #define FIRST_LEVEL 29 /* for elements below 64 */
+#define DEPTH 3        /* levels at a time */
 #define PASSES 3       /* that many doubles are tried by levels: more take longer than bins */
 
 #define BINS 4096
@@ -48,10 +49,11 @@ typedef struct {
     reals level[LEVELS];
 } summation;
 
-/* Two levels with a batch in them. */
+/* Levels with a batch in them, from the top down. */
 typedef struct {
-    reals upper, lower, greatest; /* magnitude */
-    bits_64 left;                 /* any bit of what both leave */
+    reals level[DEPTH];
+    reals greatest; /* magnitude */
+    bits_64 left;   /* any bit of what they leave */
 } split;
 
 /* 2^exponent, or times 1.5. */
@@ -66,7 +68,7 @@ INLINE reals level_begin(unsigned k) {
 /* The level that takes numbers with these upper bits. */
 static inline unsigned level_of(uint64_t bits) {
     const unsigned level = (unsigned)((bits >> 52 & 0x7ff) + 51) / LEVEL_BITS;
-    return level > 1 ? level : 1;
+    return level > DEPTH - 1 ? level : DEPTH - 1;
 }
 
 INLINE uint64_t or_lanes(bits_64 x) {
@@ -91,10 +93,11 @@ INLINE reals take_units(reals *level, reals x) {
 }
 
 INLINE void split_one(split *t, const double *x, double *rest) {
-    reals y;
-    memcpy(&y, x, sizeof y);
-    const reals left = take_units(&t->lower, take_units(&t->upper, y));
-    t->greatest = max_magnitude(t->greatest, y);
+    reals left;
+    memcpy(&left, x, sizeof left);
+    t->greatest = max_magnitude(t->greatest, left);
+    for (unsigned k = 0; k < DEPTH; k++)
+        left = take_units(&t->level[k], left);
     t->left |= (bits_64)left;
     memcpy(rest, &left, sizeof left);
 }
@@ -102,9 +105,11 @@ INLINE void split_one(split *t, const double *x, double *rest) {
 /* n doubles; what is left goes to rest, up to a whole vector. */
 __attribute__((noinline)) SIMD static split split_batch(const summation *s, unsigned top, const double *x, size_t n,
                                                         double *rest) {
-    split t = {s->level[top], s->level[top - 1], {0}, {0}};
+    split t = {.greatest = {0}, .left = {0}};
     double last[REALS] = {0};
     const bool ahead = has_next(x, s->end_of_input);
+    for (unsigned k = 0; k < DEPTH; k++)
+        t.level[k] = s->level[top - k];
     for (; n >= REALS; x += REALS, rest += REALS, n -= REALS) {
         if (ahead)
             prefetch_for_line(x);
@@ -158,7 +163,7 @@ SIMD static void use_levels(summation *s, unsigned top) {
         s->level[s->end] = level_begin(s->end);
         s->end++;
     }
-    while (s->begin > top - 1) {
+    while (s->begin > top - (DEPTH - 1)) {
         s->begin--;
         s->level[s->begin] = level_begin(s->begin);
     }
@@ -169,12 +174,12 @@ SIMD static unsigned level_needed(const split *t) {
     uint64_t bits = 0;
     for (size_t lane = 0; lane < REALS; lane++) {
         const uint64_t of_lane = (uint64_t)((bits_64)t->greatest)[lane];
-        bits = t->upper[lane] != t->upper[lane] ? UINT64_MAX : of_lane > bits ? of_lane : bits;
+        bits = t->level[0][lane] != t->level[0][lane] ? UINT64_MAX : of_lane > bits ? of_lane : bits;
     }
     return (unsigned)gp_least(level_of(bits), LEVELS);
 }
 
-/* To levels, two at a time. False: something is left in rest. */
+/* To levels. False: something is left in rest. */
 SIMD static bool add_to_levels(summation *s, const double *x, size_t n, double *rest) {
     unsigned top = s->top;
     for (unsigned pass = 1; pass <= PASSES || s->bin == NULL;) {
@@ -191,14 +196,14 @@ SIMD static bool add_to_levels(summation *s, const double *x, size_t n, double *
             top = needed;
             continue;
         }
-        s->level[top] = t.upper;
-        s->level[top - 1] = t.lower;
+        for (unsigned k = 0; k < DEPTH; k++)
+            s->level[top - k] = t.level[k];
         if (done)
             return true;
         if (pass++ == 1)
             s->top = needed;
         x = rest;
-        top = top > 2 ? top - 2 : 1;
+        top = top > 2 * DEPTH - 1 ? top - DEPTH : DEPTH - 1;
     }
     return false;
 }

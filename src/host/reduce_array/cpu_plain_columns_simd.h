@@ -65,7 +65,7 @@ __attribute__((noinline)) SIMD static void columns_of_floats_sum(const columns_o
 /* Of doubles by two levels: what each has grown by. Not 0: something was lost. */
 SIMD static uint64_t columns_split(const columns_of *r, int *exponent, double *upper, double *lower) {
     const two_levels levels = levels_for(*exponent);
-    split t = {{0}, {0}, {0}, {0}};
+    two_split t = {{0}, {0}, {0}, {0}};
     for (size_t j = 0; j < r->n; j += REALS) {
         store(upper + j, (vec)levels.upper);
         store(lower + j, (vec)levels.lower);

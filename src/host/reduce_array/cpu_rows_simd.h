@@ -133,6 +133,12 @@ typedef struct {
     reals upper, lower, limit; /* what they begin at; of magnitudes */
 } two_levels;
 
+/* What such levels hold of numbers. */
+typedef struct {
+    reals upper, lower, greatest; /* magnitude */
+    bits_64 left;                 /* any bit of what both leave */
+} two_split;
+
 #define UNIT_BITS 40
 
 INLINE two_levels levels_for(int exponent) {
@@ -142,7 +148,7 @@ INLINE two_levels levels_for(int exponent) {
 }
 
 /* For what was split: one above its greatest. */
-SIMD static int exponent_of(const split *t) {
+SIMD static int exponent_of(const two_split *t) {
     int exponent = -900;
     for (size_t lane = 0; lane < REALS; lane++) {
         const int of_lane = (int)((uint64_t)((bits_64)t->greatest)[lane] >> 52 & 0x7ff) - 1022;
@@ -151,13 +157,13 @@ SIMD static int exponent_of(const split *t) {
     return exponent < 1000 ? exponent : 1000;
 }
 
-INLINE void split_into(split *t, reals y) {
+INLINE void split_into(two_split *t, reals y) {
     t->left |= (bits_64)take_units(&t->lower, take_units(&t->upper, y));
     t->greatest = max_magnitude(t->greatest, y);
 }
 
 /* Not 0: something was lost. */
-INLINE uint64_t split_lost(const split *t, const two_levels *levels) {
+INLINE uint64_t split_lost(const two_split *t, const two_levels *levels) {
     return or_lanes((bits_64)((lanes_64)t->left << 1) | (bits_64)(t->greatest >= levels->limit));
 }
 
@@ -172,13 +178,13 @@ SIMD static void rows_split(const rows_of *r, gp_column_sums *s, size_t column, 
         const double *x[2] = {row_at(r, j), row_at(r, j + 1)};
         double upper[2], lower[2];
         uint64_t lost = 1;
-        split t[2];
+        two_split t[2];
         prefetch_rows(r, j, piece, n * sizeof(double), &next);
         for (unsigned tries = 0; tries < 2 && lost != 0; tries++) {
             if (tries > 0)
                 levels = levels_for(*exponent = exponent_of(&t[0]));
             for (size_t k = 0; k < 2; k++)
-                t[k] = (split){levels.upper, levels.lower, {0}, {0}};
+                t[k] = (two_split){levels.upper, levels.lower, {0}, {0}};
             size_t i = 0;
             for (; i + REALS <= n; i += REALS)
                 for (size_t k = 0; k < 2; k++) {

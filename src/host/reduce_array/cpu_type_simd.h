@@ -2,8 +2,8 @@
 /*
  * Loops over n elements of one type, which compilers make vectors of. The including file defines TYPE and
  * TYPED(name). For floats, which compare as ints by their bits: KEY_OF(x), what x is compared as, and INFINITY_BITS.
- * For ints: SUM_TYPE, what 2^14 elements are added up in, or halves of those of 64 bits; SQUARE_TYPE, for their
- * squares; and of signed ones MAGNITUDE_OF, |x| without sign.
+ * For ints: SQUARE_TYPE, what squares of 2^11 elements are added up in; and of signed ones MAGNITUDE_OF, |x| without
+ * sign.
  */
 #if !defined(INFINITY_BITS)
 #define KEY_OF(x) (x)
@@ -12,10 +12,39 @@
 #define MAGNITUDE_OF(x) (x)
 #endif
 
-/* The least and the greatest. */
-SIMD static void TYPED(extremes)(const TYPE *x, size_t n, TYPE *min, TYPE *max) {
+/* The least and the greatest so far, of elements in up to eight pages; returns what is left of n. */
+__attribute__((noinline)) SIMD static size_t TYPED(long_extremes)(const TYPE *x, size_t n, const unsigned char *end,
+                                                                  TYPE *min, TYPE *max) {
+    enum { STEP = EXTREMES_BYTES / sizeof(TYPE) };
+    const bool ahead = has_next(x, end);
+    TYPE low[STEP], high[STEP];
+    for (size_t k = 0; k < STEP; k++) {
+        low[k] = *min;
+        high[k] = *max;
+    }
+    for (; n >= STEP; x += STEP, n -= STEP) {
+        if (ahead)
+            prefetch_lines(x, EXTREMES_BYTES);
+        for (size_t k = 0; k < STEP; k++) {
+            const TYPE key = KEY_OF(x[k]);
+            low[k] = key < low[k] ? key : low[k];
+            high[k] = key > high[k] ? key : high[k];
+        }
+    }
+    for (size_t k = 0; k < STEP; k++) {
+        *min = low[k] < *min ? low[k] : *min;
+        *max = high[k] > *max ? high[k] : *max;
+    }
+    return n;
+}
+
+SIMD static void TYPED(extremes)(const TYPE *x, size_t n, const unsigned char *end, TYPE *min, TYPE *max) {
     TYPE least = KEY_OF(x[0]), greatest = least;
-    for (size_t i = 1; i < n; i++) {
+    if (n >= 2 * EXTREMES_BYTES / sizeof(TYPE)) {
+        const size_t left = TYPED(long_extremes)(x, n, end, &least, &greatest);
+        x += n - left, n = left;
+    }
+    for (size_t i = 0; i < n; i++) {
         const TYPE key = KEY_OF(x[i]);
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
@@ -49,14 +78,20 @@ static gp_number TYPED(number)(unsigned type, TYPE key) {
 }
 
 SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, int64_t place,
-                                      uint64_t n, block_extremes *seen) {
+                                      uint64_t n, const unsigned char *end, block_extremes *seen) {
     const TYPE *x = (const TYPE *)(const void *)in;
     const int64_t step = pass->axis[pass->kept + pass->reduced - 1].place;
     TYPE min, max;
-    TYPED(extremes)(x, n, &min, &max);
+    TYPED(extremes)(x, n, end, &min, &max);
 #if defined(INFINITY_BITS)
     if (max > KEY_OF(INFINITY_BITS) || min < -KEY_OF(INFINITY_BITS) - 1) {
-        gp_pass_run_any(a, pass, in, NULL, place, n);
+        const size_t half = n / 2;
+        if (n <= PIECE_BYTES / sizeof(TYPE)) {
+            gp_pass_run_any(a, pass, in, NULL, place, n);
+            return;
+        }
+        TYPED(take_extremes)(a, pass, in, place, half, NULL, seen);
+        TYPED(take_extremes)(a, pass, in + half * sizeof(TYPE), place + step * (int64_t)half, n - half, NULL, seen);
         return;
     }
 #endif
@@ -97,16 +132,8 @@ SIMD static void TYPED(take_bits)(gp_accumulator *a, const TYPE *x, size_t n) {
     a->bits_xor ^= (uint64_t)odd;
 }
 
-SIMD static gp_total TYPED(sum)(const TYPE *x, size_t n) {
-    if (sizeof(TYPE) == 1)
-        return sum_of_bytes((const unsigned char *)x, n, (int)(TYPE)-1 == -1);
-    SUM_TYPE low = 0;
-    TYPE high = 0;
-    for (size_t i = 0; i < n; i++) {
-        low += (SUM_TYPE)(sizeof(TYPE) == 8 ? x[i] & (int64_t)UINT32_MAX : x[i]);
-        high = (TYPE)(high + (sizeof(TYPE) == 8 ? x[i] >> 32 : 0));
-    }
-    return (gp_total)low + (gp_total)high * ((gp_total)1 << 32);
+SIMD static gp_total TYPED(sum)(const TYPE *x, size_t n, const unsigned char *end) {
+    return sum_of_ints(sizeof(TYPE), (TYPE)-1 < (TYPE)1, x, n, end);
 }
 
 SIMD static gp_total TYPED(sum_abs)(const TYPE *x, size_t n) {
@@ -132,12 +159,13 @@ SIMD static gp_total TYPED(sum_squares)(const TYPE *x, size_t n) {
 }
 #endif
 
-SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, const TYPE *x, size_t n) {
+SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, const TYPE *x, size_t n,
+                                     const unsigned char *end) {
     a->counted += n;
     if (pass->wants & GP_WANT_COUNT)
         a->nonzero += TYPED(nonzero)(x, n);
     if (pass->wants & GP_WANT_SUM)
-        a->whole[GP_SUM] += TYPED(sum)(x, n);
+        a->whole[GP_SUM] += TYPED(sum)(x, n, end);
     if (pass->wants & GP_WANT_ABS)
         a->whole[GP_ABS] += TYPED(sum_abs)(x, n);
 #if defined(SQUARE_TYPE)
@@ -147,12 +175,12 @@ SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, con
 }
 
 SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, int64_t place,
-                                   uint64_t n, block_extremes *seen) {
+                                   uint64_t n, const unsigned char *end, block_extremes *seen) {
     const TYPE *x = (const TYPE *)(const void *)in;
     if (pass->kind == GP_PASS_EXTREMES) {
-        TYPED(take_extremes)(a, pass, in, place, n, seen);
+        TYPED(take_extremes)(a, pass, in, place, n, end, seen);
     } else if (pass->kind == GP_PASS_MOMENTS) {
-        TYPED(take_moments)(a, pass, x, n);
+        TYPED(take_moments)(a, pass, x, n, end);
     } else {
         TYPED(take_bits)(a, x, n);
         a->counted += n;
@@ -165,6 +193,5 @@ SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const
 #undef TYPED
 #undef KEY_OF
 #undef INFINITY_BITS
-#undef SUM_TYPE
 #undef SQUARE_TYPE
 #undef MAGNITUDE_OF
