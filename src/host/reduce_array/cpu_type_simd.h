@@ -12,37 +12,28 @@
 #define MAGNITUDE_OF(x) (x)
 #endif
 
-/* The least and the greatest so far, of elements in up to eight pages; returns what is left of n. */
-__attribute__((noinline)) SIMD static size_t TYPED(long_extremes)(const TYPE *x, size_t n, const unsigned char *end,
-                                                                  TYPE *min, TYPE *max) {
-    enum { STEP = EXTREMES_BYTES / sizeof(TYPE) };
-    const bool ahead = has_next(x, end);
-    TYPE low[STEP], high[STEP];
-    for (size_t k = 0; k < STEP; k++) {
-        low[k] = *min;
-        high[k] = *max;
-    }
-    for (; n >= STEP; x += STEP, n -= STEP) {
-        if (ahead)
-            prefetch_lines(x, EXTREMES_BYTES);
-        for (size_t k = 0; k < STEP; k++) {
-            const TYPE key = KEY_OF(x[k]);
-            low[k] = key < low[k] ? key : low[k];
-            high[k] = key > high[k] ? key : high[k];
-        }
-    }
-    for (size_t k = 0; k < STEP; k++) {
-        *min = low[k] < *min ? low[k] : *min;
-        *max = high[k] > *max ? high[k] : *max;
-    }
-    return n;
-}
-
+/* The least and the greatest, of elements in up to eight pages. */
 SIMD static void TYPED(extremes)(const TYPE *x, size_t n, const unsigned char *end, TYPE *min, TYPE *max) {
+    const bool ahead = has_next(x, end);
     TYPE least = KEY_OF(x[0]), greatest = least;
     if (n >= 2 * EXTREMES_BYTES / sizeof(TYPE)) {
-        const size_t left = TYPED(long_extremes)(x, n, end, &least, &greatest);
-        x += n - left, n = left;
+        TYPE low[EXTREMES_BYTES / sizeof(TYPE)], high[EXTREMES_BYTES / sizeof(TYPE)];
+        for (size_t k = 0; k < EXTREMES_BYTES / sizeof(TYPE); k++)
+            low[k] = high[k] = least;
+        for (; n >= EXTREMES_BYTES / sizeof(TYPE);
+             x += EXTREMES_BYTES / sizeof(TYPE), n -= EXTREMES_BYTES / sizeof(TYPE)) {
+            if (ahead)
+                prefetch_lines(x, EXTREMES_BYTES);
+            for (size_t k = 0; k < EXTREMES_BYTES / sizeof(TYPE); k++) {
+                const TYPE key = KEY_OF(x[k]);
+                low[k] = key < low[k] ? key : low[k];
+                high[k] = key > high[k] ? key : high[k];
+            }
+        }
+        for (size_t k = 0; k < EXTREMES_BYTES / sizeof(TYPE); k++) {
+            least = low[k] < least ? low[k] : least;
+            greatest = high[k] > greatest ? high[k] : greatest;
+        }
     }
     for (size_t i = 0; i < n; i++) {
         const TYPE key = KEY_OF(x[i]);
