@@ -137,6 +137,9 @@ INLINE pairs scan_64(pairs p, wide *carry);
 INLINE vec load_lanes(const void *at, size_t step);
 INLINE void store_lane(void *at, vec x, size_t lane);
 
+/* Lane i is loaded from row[i * step] + first. */
+INLINE vec load_rows(const char *const *row, size_t step, size_t first);
+
 #define LANES_16 (sizeof(vec) / 16)
 
 INLINE void store_lanes(char *at, size_t step, vec x) {

@@ -86,6 +86,10 @@ INLINE vec load_lanes(const void *at, size_t step) {
     return _mm256_set_m128i(load_lane((const char *)at + step), load_lane(at));
 }
 
+INLINE vec load_rows(const char *const *row, size_t step, size_t first) {
+    return _mm256_set_m128i(load_lane(row[step] + first), load_lane(row[0] + first));
+}
+
 INLINE void store_lane(void *at, vec x, size_t lane) {
     _mm_storeu_si128(at, lane == 0 ? _mm256_castsi256_si128(x) : _mm256_extracti128_si256(x, 1));
 }

@@ -130,6 +130,13 @@ INLINE vec load_lanes(const void *at, size_t step) {
     return _mm512_inserti32x4(x, load_lane(from + 3 * step), 3);
 }
 
+INLINE vec load_rows(const char *const *row, size_t step, size_t first) {
+    vec x = _mm512_castsi128_si512(load_lane(row[0] + first));
+    x = _mm512_inserti32x4(x, load_lane(row[step] + first), 1);
+    x = _mm512_inserti32x4(x, load_lane(row[2 * step] + first), 2);
+    return _mm512_inserti32x4(x, load_lane(row[3 * step] + first), 3);
+}
+
 INLINE void store_lane(void *at, vec x, size_t lane) {
     _mm_storeu_si128(at, lane == 0   ? _mm512_castsi512_si128(x)
                          : lane == 1 ? _mm512_extracti32x4_epi32(x, 1)

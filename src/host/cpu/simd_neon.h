@@ -96,6 +96,11 @@ INLINE vec load_lanes(const void *at, size_t step) {
     return load(at);
 }
 
+INLINE vec load_rows(const char *const *row, size_t step, size_t first) {
+    (void)step;
+    return load(row[0] + first);
+}
+
 INLINE void store_lane(void *at, vec x, size_t lane) {
     (void)lane;
     store(at, x);

@@ -4,6 +4,7 @@
 #define GP_CPU_TRANSPOSE_JOB_H
 
 #include "../cpu/rows.h"
+#include "../rearrange_array/walk.h"
 #include <limits.h>
 #include <string.h>
 
@@ -106,6 +107,34 @@ gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
 typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
 
 gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
+
+/*
+ * Of a matrix in a wider sense: a walk along some axes comes to its rows, wherever they are in the input, one along
+ * others to its columns, wherever in the output. A row has no gaps in the input; `run` rows at a time become runs
+ * without gaps of the output. Rows `begin` to begin + rows - 1 of columns `first` to first + cols - 1 are transposed
+ * in whole lines that go past the caches. Elements have 1, 2, 4, 8, 16 bytes, rows at least 16.
+ */
+typedef struct gp_strip {
+    const gp_move *along, *across;
+    const unsigned char *in;
+    unsigned char *out;
+    size_t run, begin, rows, first, cols;
+    void *memory; /* gp_strip_lines() */
+} gp_strip;
+
+/* Columns of a strip whose rows are copied from memory well, and whose lines stay in the cache. */
+static inline size_t gp_strip_cols(size_t elem_bytes) {
+    return gp_least(8192 / elem_bytes, 4096);
+}
+
+/* A line and a pointer for each of so many columns. */
+static inline size_t gp_strip_lines(size_t cols) {
+    return cols + cols / 8 + 1;
+}
+
+typedef void gp_transpose_put_strip(size_t bytes, const gp_strip *strip);
+
+gp_transpose_put_strip gp_transpose_strip_avx512, gp_transpose_strip_avx2, gp_transpose_strip_neon;
 
 /* What rows can do; transpose_cpu does everything. */
 bool gp_transpose_thin_supports(const gp_problem *problem);       /* one side of a few elements */

@@ -7,29 +7,23 @@
 
 #if defined(LANES)
 
+/* ---- where all rows of the output begin alike: squares ---- */
+
 /* A strip of columns is done for all rows before the next, in panels: rows that make a line or two of the output. */
 typedef struct {
-    gp_matrices at;      /* the strip's first element below the head */
-    size_t width;        /* bytes of a row in the strip */
-    size_t panels, left; /* rows behind the last panel */
-    size_t high;         /* lines of a panel */
-    char *kept; /* SKEWED: a line for each column of the lanes, and as many as a lane has, for the last lane */
+    gp_matrices at; /* the strip's first element below the head */
+    size_t width;   /* bytes of a row in the strip */
+    size_t panels;
 } strip;
 
 #define STRIP_BYTES ((size_t)8192)
 #define SQUARES_COLS ((size_t)4096) /* where nothing is kept, if they are more */
 
-/* ---- where all rows of the output begin alike: squares ---- */
-
 /*
  * While a square is written from a buffer, the rows of the next are copied into another: zips never wait for memory,
  * and each line of a row is read once, however rows crowd into sets of the caches.
  */
-#define SQUARE_BYTES ((size_t)128) /* of a row */
-#define STRIP_LINES(bytes) ((STRIP_BYTES + SQUARE_BYTES + LANE) / (bytes))
-
-/* Rows so many bytes apart, or a multiple, meet in one set of the first-level cache, which has 8 or 12 lines. */
-#define CROWDED_PITCH ((size_t)4096)
+#define SQUARE_BYTES ((size_t)128)      /* of a row */
 #define CROWDED_ROWS_AHEAD ((size_t)16) /* rows prefetched where they crowd; elsewhere those of a square */
 
 typedef struct {
@@ -100,92 +94,16 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
     }
 }
 
-/* ---- where they begin anywhere: lanes, and lines that are begun by one panel and finished by the next ---- */
-
-/* `kept` and the lines follow each other in the output: those that begin in kept are written, the last is kept. */
-INLINE void stream_skewed(size_t lines, char *at, char *kept, const columns *part, size_t k) {
-    const size_t later = (0 - (uintptr_t)at) % GP_CACHE_LINE;
-    at += later - GP_CACHE_LINE;
-#if defined(HAS_JOINED)
-    vec before = load(kept);
-    for (size_t i = 0; i < lines; ++i, at += GP_CACHE_LINE) {
-        stream(at, joined(later, before, part[i].of[k]));
-        before = part[i].of[k];
-    }
-    store(kept, before);
-#else
-    char both[(1 + LINES_MAX) * GP_CACHE_LINE];
-    memcpy(both, kept, GP_CACHE_LINE);
-    for (size_t i = 0; i < lines * VECTORS; ++i)
-        store(both + GP_CACHE_LINE + i * VECTOR, part[i].of[k]);
-    for (size_t i = 0; i < lines * VECTORS; ++i)
-        stream(at + i * VECTOR, load(both + later + i * VECTOR));
-    memcpy(kept, both + lines * GP_CACHE_LINE, GP_CACHE_LINE);
-#endif
-}
-
-/* All columns but the first `done`. */
-INLINE void put_skewed(size_t bytes, size_t high, const gp_matrices *m, char *kept, size_t done) {
-    columns part[LINES_MAX * VECTORS];
-    columns_of_lines(bytes, high, m->in, m->in_pitch, part);
-    for (size_t k = 0; k < LANE / bytes; ++k)
-        if (k >= done)
-            stream_skewed(high, m->out + k * m->out_pitch, kept + k * GP_CACHE_LINE, part, k);
-}
-
-#define BYTES_AHEAD ((size_t)256) /* of a row are prefetched */
-
-/* All of the panel after the next. */
-INLINE void prefetch_panel(const strip *s, const char *in, size_t rows) {
-    const size_t pitch = s->at.in_pitch, step = pitch < GP_CACHE_LINE ? GP_CACHE_LINE : pitch;
-    for (size_t k = 2 * rows * pitch; k < 3 * rows * pitch; k += step)
-        for (size_t i = 0; i < s->width; i += GP_CACHE_LINE)
-            __builtin_prefetch(in + k + i);
-}
-
-/* Panels of whole lanes, of which the last ends with the strip. `bytes` and `high` are constants. */
-INLINE void put_panels(size_t bytes, size_t high, const strip *s) {
-    const size_t rows = high * GP_CACHE_LINE / bytes, n = LANE / bytes, pitch = s->at.in_pitch;
-    const bool crowded = pitch % CROWDED_PITCH == 0, narrow = s->width < BYTES_AHEAD;
-    char lines[LINES_MAX * GP_CACHE_LINE][GP_CACHE_LINE];
-    for (size_t p = 0; p < s->panels; ++p) {
-        const char *in = s->at.in + p * rows * pitch;
-        gp_matrices at = {in, crowded ? GP_CACHE_LINE : pitch, s->at.out + p * rows * bytes, s->at.out_pitch};
-        char *kept = s->kept;
-        size_t first = 0;
-        if (narrow)
-            prefetch_panel(s, in, rows);
-        for (; first + GP_CACHE_LINE <= s->width; first += GP_CACHE_LINE) {
-            for (size_t i = 0; crowded && i < rows; ++i)
-                memcpy(lines[i], in + i * pitch + first, GP_CACHE_LINE);
-            at.in = crowded ? lines[0] : in + first;
-            for (size_t k = 0; k < 4; ++k, at.in += LANE, at.out += n * at.out_pitch, kept += n * GP_CACHE_LINE) {
-                for (size_t i = k * rows / 4; !narrow && i < (k + 1) * rows / 4; ++i)
-                    __builtin_prefetch(in + i * pitch + first + BYTES_AHEAD, 0, 2);
-                put_skewed(bytes, high, &at, kept, 0);
-            }
-        }
-        for (; first < s->width; first += LANE, kept += n * GP_CACHE_LINE) {
-            const size_t from = gp_least(first, s->width - LANE);
-            at = gp_matrices_at(s->at, p * rows, from / bytes, bytes);
-            put_skewed(bytes, high, &at, kept, (first - from) / bytes);
-        }
-    }
-}
-
-#define LINE_KERNELS_OF(n, high)               \
+#define SQUARES_OF(n, high)                    \
     LEAF void squares_of_##n(const strip *s) { \
         put_squares(n, high, s);               \
-    }                                          \
-    LEAF void panels_of_##n(const strip *s) {  \
-        put_panels(n, high, s);                \
     }
 
-LINE_KERNELS_OF(1, 1)
-LINE_KERNELS_OF(2, 1)
-LINE_KERNELS_OF(4, 2)
-LINE_KERNELS_OF(8, 2)
-LINE_KERNELS_OF(16, 2)
+SQUARES_OF(1, 1)
+SQUARES_OF(2, 1)
+SQUARES_OF(4, 2)
+SQUARES_OF(8, 2)
+SQUARES_OF(16, 2)
 
 LEAF void high_squares_of_1(const strip *s) {
     put_squares(1, 2, s);
@@ -201,74 +119,40 @@ typedef void (*strip_kernel)(const strip *s);
 static const strip_kernel squares[] = {squares_of_1, squares_of_2, squares_of_4, squares_of_8, squares_of_16};
 static const strip_kernel high_squares[] = {high_squares_of_1, high_squares_of_2, squares_of_4, squares_of_8,
                                             squares_of_16};
-static const strip_kernel panels[] = {panels_of_1, panels_of_2, panels_of_4, panels_of_8, panels_of_16};
 
-/* The rows in front of the panels: what comes before the first whole lines is written, the rest kept. */
-SIMD static void begin_lines(const element_kernels *e, const strip *s) {
-    const gp_matrices head = {s->at.in - e->of_line * s->at.in_pitch, s->at.in_pitch, s->at.out - GP_CACHE_LINE,
-                              s->at.out_pitch};
-    char *kept = s->kept;
-    for (size_t first = 0; first < s->width; first += LANE) {
-        const gp_matrices m = gp_matrices_at(head, 0, gp_least(first, s->width - LANE) / e->bytes, e->bytes);
-        e->columns(&(gp_matrices){m.in, m.in_pitch, kept, GP_CACHE_LINE});
-        for (size_t k = 0; k < e->of_lane; ++k, kept += GP_CACHE_LINE) {
-            char *out = m.out + k * m.out_pitch;
-            if ((uintptr_t)out % GP_CACHE_LINE > 0)
-                copy_some(out, kept, GP_CACHE_LINE - (uintptr_t)out % GP_CACHE_LINE);
-        }
+/* Rows of the output that all begin alike. */
+SIMD static void aligned_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols) {
+    const size_t kind = (size_t)(e - kinds), row_bytes = cols * e->bytes;
+    const size_t unit = m->out_pitch % (2 * GP_CACHE_LINE) == 0 ? 2 * GP_CACHE_LINE : GP_CACHE_LINE;
+    const bool high = e->bytes > 2 || (m->in_pitch % CROWDED_PITCH == 0 && unit > GP_CACHE_LINE);
+    const size_t head = (0 - (uintptr_t)m->out) % unit / e->bytes,
+                 most = gp_greatest(SQUARES_COLS * e->bytes, STRIP_BYTES);
+    const size_t panel_rows = (high ? 2 : 1) * e->of_line;
+    strip s = {.panels = (rows - head) / panel_rows};
+    const gp_matrices below = gp_matrices_at(*m, head + s.panels * panel_rows, 0, e->bytes);
+    small_tiles(e, m, head, cols);
+    for (size_t k = 0; k < row_bytes && s.panels > 0; k += s.width) {
+        s.at = gp_matrices_at(*m, head, k / e->bytes, e->bytes);
+        s.width = row_bytes - k < most + SQUARE_BYTES ? row_bytes - k : most;
+        (high ? high_squares : squares)[kind](&s);
     }
-}
-
-/* The rows behind the panels, and, skewed, what is kept. */
-SIMD static void end_lines(const element_kernels *e, const strip *s, bool skewed) {
-    const size_t below = s->panels * s->high * e->of_line;
-    char rows[LINES_MAX * GP_CACHE_LINE][LANE], run[LANE][(1 + LINES_MAX) * GP_CACHE_LINE], *kept = s->kept;
-    __asm__("" : "=m"(rows));
-    for (size_t first = 0; first < s->width; first += LANE) {
-        const size_t from = gp_least(first, s->width - LANE), done = (first - from) / e->bytes;
-        const gp_matrices m = gp_matrices_at(s->at, below, from / e->bytes, e->bytes);
-        for (size_t i = 0; i < s->left; ++i)
-            memcpy(rows[i], m.in + i * m.in_pitch, LANE);
-        for (size_t i = 0; i < s->left; i += e->of_line)
-            e->columns(&(gp_matrices){rows[i], LANE, run[0] + GP_CACHE_LINE + i * e->bytes, sizeof *run});
-        kept += done * GP_CACHE_LINE;
-        for (size_t k = done; k < e->of_lane; ++k, kept += GP_CACHE_LINE) {
-            char *out = m.out + k * m.out_pitch;
-            const size_t before = skewed ? ((uintptr_t)out - 1) % GP_CACHE_LINE + 1 : 0,
-                         length = before + s->left * e->bytes;
-            if (skewed)
-                memcpy(run[k], kept, GP_CACHE_LINE);
-            for (size_t i = 0; i < length; i += GP_CACHE_LINE)
-                copy_some(out - before + i, run[k] + GP_CACHE_LINE - before + i, gp_least(GP_CACHE_LINE, length - i));
-        }
-    }
+    small_tiles(e, &below, (rows - head) % panel_rows, cols);
 }
 
 /* Rows >= three lines', cols >= a lane's. */
-SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols, char *kept) {
-    const size_t kind = (size_t)(e - kinds), row_bytes = cols * e->bytes;
-    const bool skewed =
-        m->out_pitch % GP_CACHE_LINE != 0 || (uintptr_t)m->out % e->bytes != 0 || row_bytes < SQUARE_BYTES;
-    const size_t unit = m->out_pitch % (2 * GP_CACHE_LINE) == 0 ? 2 * GP_CACHE_LINE : GP_CACHE_LINE;
-    const bool high = e->bytes > 2 || (!skewed && m->in_pitch % CROWDED_PITCH == 0 && unit > GP_CACHE_LINE);
-    const size_t head = skewed ? e->of_line : (0 - (uintptr_t)m->out) % unit / e->bytes;
-    const size_t most = !skewed && SQUARES_COLS * e->bytes > STRIP_BYTES ? SQUARES_COLS * e->bytes : STRIP_BYTES;
-    strip s = {.high = high ? 2 : 1, .kept = kept};
-    s.panels = (rows - head) / (s.high * e->of_line);
-    s.left = (rows - head) % (s.high * e->of_line);
-    if (!skewed)
-        small_tiles(e, m, head, cols);
-    for (size_t k = 0; k < row_bytes; k += s.width) {
-        s.at = gp_matrices_at(*m, head, k / e->bytes, e->bytes);
-        s.width = row_bytes - k < most + SQUARE_BYTES ? row_bytes - k : most;
-        if (skewed) {
-            begin_lines(e, &s);
-            panels[kind](&s);
-        } else if (s.panels > 0) {
-            (high ? high_squares : squares)[kind](&s);
-        }
-        if (skewed || s.left > 0)
-            end_lines(e, &s, skewed);
+SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols, void *memory) {
+    const size_t most = gp_strip_cols(e->bytes);
+    const gp_move along = {.rank = 1, .axis = {{rows, (int64_t)m->in_pitch, (int64_t)e->bytes}}},
+                  across = {.rank = 1, .axis = {{cols, (int64_t)e->bytes, (int64_t)m->out_pitch}}};
+    gp_strip s = {&along, &across, (const unsigned char *)m->in, (unsigned char *)m->out, rows, 0, rows, 0,
+                  0,      memory};
+    if (m->out_pitch % GP_CACHE_LINE == 0 && (uintptr_t)m->out % e->bytes == 0 && cols * e->bytes >= SQUARE_BYTES) {
+        aligned_rows(e, m, rows, cols);
+        return;
+    }
+    for (; s.first < cols; s.first += s.cols) {
+        s.cols = cols - s.first < most + e->of_lane ? cols - s.first : most;
+        NAMED(gp_transpose_strip)(e->bytes, &s);
     }
 }
 
@@ -314,7 +198,8 @@ SIMD static void lines_part(void *argument, unsigned part, unsigned parts) {
 gp_status NAMED(gp_launch_transpose_lines)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     gp_transpose_job job = gp_transpose_job_of(problem);
     const unsigned parts = gp_transpose_parts(context, plan, problem);
-    const bool kept = gp_transpose_keep_lines(context, parts, &job, STRIP_LINES(job.elem_bytes));
+    const bool kept =
+        gp_transpose_keep_lines(context, parts, &job, gp_strip_lines(gp_strip_cols(job.elem_bytes) + LANE));
     gp_transpose_run(context, parts, &job, kept ? lines_part : tiles_part);
     return GP_OK;
 }

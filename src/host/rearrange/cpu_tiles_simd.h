@@ -24,13 +24,8 @@ typedef struct {
  * vector's: after all bits of both they have changed places. Addresses are hidden from the compiler, which would keep
  * one for each row on the stack. `bytes` is a constant.
  */
-INLINE columns columns_of(size_t bytes, bool apart, const char *in, size_t pitch) {
+INLINE columns zipped(size_t bytes, columns to) {
     const size_t n = LANE / bytes;
-    columns to;
-    for (size_t k = 0; k < n; ++k, in += pitch) {
-        __asm__("" : "+r"(in));
-        to.of[k] = apart ? load_lanes(in, n * pitch) : load(in);
-    }
     for (size_t bits = 1; bits < n; bits *= 2) {
         const columns from = to;
         for (size_t k = 0; k < n / 2; ++k) {
@@ -41,10 +36,31 @@ INLINE columns columns_of(size_t bytes, bool apart, const char *in, size_t pitch
     return to;
 }
 
+INLINE columns columns_of(size_t bytes, bool apart, const char *in, size_t pitch) {
+    const size_t n = LANE / bytes;
+    columns to;
+    for (size_t k = 0; k < n; ++k, in += pitch) {
+        __asm__("" : "+r"(in));
+        to.of[k] = apart ? load_lanes(in, n * pitch) : load(in);
+    }
+    return zipped(bytes, to);
+}
+
 /* The columns of as many rows as make `lines` lines of the output. */
 INLINE void columns_of_lines(size_t bytes, size_t lines, const char *in, size_t pitch, columns *to) {
     for (size_t i = 0; i < lines * VECTORS; ++i)
         to[i] = columns_of(bytes, true, in + i * (VECTOR / bytes) * pitch, pitch);
+}
+
+/* Of rows that begin anywhere, the lane `first` bytes behind. */
+INLINE void columns_of_rows(size_t bytes, size_t lines, const char *const *row, size_t first, columns *to) {
+    const size_t n = LANE / bytes;
+    for (size_t i = 0; i < lines * VECTORS; ++i, row += VECTOR / bytes) {
+        columns part;
+        for (size_t k = 0; k < n; ++k)
+            part.of[k] = load_rows(row + k, n, first);
+        to[i] = zipped(bytes, part);
+    }
 }
 
 /* Rows of the output that are prefetched before they are stored to: a store that misses holds up those behind it. */

@@ -19,6 +19,10 @@ bool gp_rearrange_runs_supports(const gp_problem *problem);
  * transposes' own kernels. */
 bool gp_rearrange_planes_supports(const gp_problem *problem);
 
+/* Large moves with long runs. False: it is none, or there is no memory. */
+bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
+                            gp_transpose_put_strip *put);
+
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);
 GP_DECLARE_SIMD_LAUNCHERS(rearrange_array);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_runs);

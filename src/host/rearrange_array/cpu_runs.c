@@ -282,11 +282,13 @@ static void choose_sizes(job *j, unsigned parts) {
 /* Of one thread, past its core's own cache. */
 #define BYTES_A_NS 5
 
-static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                         gp_transpose_turn *turn) {
+static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_transpose_turn *turn,
+                         gp_transpose_put_strip *by_strips) {
     job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
     gp_transpose_job lines;
     unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
+    if (by_strips != NULL && gp_rearrange_in_strips(context, parts, problem, by_strips))
+        return GP_OK;
     choose_axes(&j);
     choose_sizes(&j, parts);
     if (j.stream && !j.is_short) {
@@ -299,18 +301,18 @@ static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_prob
     return GP_OK;
 }
 
-#define LAUNCHER(name, by)                                                               \
+#define LAUNCHER(name, by, strip)                                                        \
     gp_status gp_launch_rearrange_array_##name(gp_context *context, const gp_plan *plan, \
                                                const gp_problem *problem) {              \
-        return in_runs(context, plan, problem, gp_transpose_turn_##by);                  \
+        return in_runs(context, plan, problem, gp_transpose_turn_##by, strip);           \
     }
 
-LAUNCHER(runs, cpu)
+LAUNCHER(runs, cpu, NULL)
 #if defined(__x86_64__)
-LAUNCHER(avx2, avx2)
-LAUNCHER(avx512, avx512)
+LAUNCHER(avx2, avx2, gp_transpose_strip_avx2)
+LAUNCHER(avx512, avx512, gp_transpose_strip_avx512)
 #elif defined(__aarch64__)
-LAUNCHER(neon, neon)
+LAUNCHER(neon, neon, gp_transpose_strip_neon)
 #endif
 
 bool gp_rearrange_runs_supports(const gp_problem *problem) {

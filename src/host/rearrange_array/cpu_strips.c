@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rearranging past the caches by the transposes' own kernel: axes of the input that have no gaps become the columns
+ * of one matrix in a wider sense, all others its rows. See gp_strip.
+ */
+#include "cpu.h"
+
+#define WIDE_BYTES ((uint64_t)8192) /* of a row of columns, which need not be longer */
+#define RUN_BYTES 1024              /* of the output, which are not made shorter for the sake of wider rows */
+#define PANEL_BYTES 128             /* of a column, written at once */
+#define LEAST_BYTES 16              /* of a row of columns */
+
+typedef struct {
+    const gp_move *move;
+    gp_transpose_put_strip *put;
+    gp_move along, across;
+    uint64_t run, strip, strips, each, sections; /* rows of a run; columns; rows */
+    char *kept;
+    size_t kept_bytes;
+} job;
+
+/* The axis whose elements lie `apart` in the input, of several the longest; or rank. */
+static unsigned axis_of(const gp_move *move, uint64_t apart) {
+    unsigned found = move->rank;
+    for (unsigned i = move->rank; i-- > 0;)
+        if (move->axis[i].in == (int64_t)apart && (found == move->rank || move->axis[i].n > move->axis[found].n))
+            found = i;
+    return found;
+}
+
+/* Bytes that follow each other in the output along axes that are not `across`. */
+static uint64_t run_of(const gp_move *move, unsigned across) {
+    uint64_t run = move->run;
+    for (unsigned i = move->rank; i-- > 0 && !(across >> i & 1) && move->axis[i].out == (int64_t)run;)
+        run *= move->axis[i].n;
+    return run;
+}
+
+/*
+ * Axes of the columns, one bit each. Where a row of them is short, the next axis of the input gives more, unless the
+ * runs of the output become short without it.
+ */
+static unsigned axes_across(const gp_move *move) {
+    unsigned across = 0;
+    for (uint64_t width = move->run; width < WIDE_BYTES;) {
+        const unsigned next = axis_of(move, width);
+        if (next == move->rank || (across != 0 && run_of(move, across | 1u << next) < RUN_BYTES))
+            break;
+        across |= 1u << next;
+        width *= move->axis[next].n;
+    }
+    return across;
+}
+
+/* Columns in the order of the input, rows in that of the output. */
+static void share_axes(job *j, unsigned across) {
+    const gp_move *move = j->move;
+    j->along = j->across = *move;
+    j->along.rank = j->across.rank = 0;
+    j->across.count = 1;
+    for (unsigned i = 0; i < move->rank; i++) {
+        gp_move *to = across >> i & 1 ? &j->across : &j->along;
+        unsigned at = to->rank++;
+        for (; to == &j->across && at > 0 && to->axis[at - 1].in < move->axis[i].in; at--)
+            to->axis[at] = to->axis[at - 1];
+        to->axis[at] = move->axis[i];
+        j->across.count *= to == &j->across ? move->axis[i].n : 1;
+    }
+    if (j->along.rank == 0)
+        j->along.axis[j->along.rank++] = (gp_move_axis){1, 0, 0};
+    j->along.count = move->count / j->across.count;
+}
+
+static void strips_part(void *argument, unsigned part, unsigned parts) {
+    const job *j = argument;
+    const uint64_t tasks = j->strips * j->sections;
+    const uint64_t end = gp_part_begin(tasks, part + 1, parts);
+    gp_strip s = {.along = &j->along,
+                  .across = &j->across,
+                  .in = j->move->in,
+                  .out = j->move->out,
+                  .run = j->run,
+                  .memory = j->kept + part * j->kept_bytes};
+    for (uint64_t i = gp_part_begin(tasks, part, parts); i < end; i++) {
+        const uint64_t strip = i % j->strips;
+        s.begin = gp_least(i / j->strips * j->each, j->along.count);
+        s.rows = gp_least(j->each, j->along.count - s.begin);
+        s.first = strip * j->strip;
+        s.cols = strip + 1 < j->strips ? j->strip : j->across.count - s.first;
+        if (s.rows > 0)
+            j->put(j->move->run, &s);
+    }
+    gp_streams_done();
+}
+
+bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
+                            gp_transpose_put_strip *put) {
+    const gp_move *move = problem->move;
+    const unsigned across = axes_across(move);
+    const uint64_t run = run_of(move, across);
+    job j = {.move = move, .put = put, .run = run / move->run, .strip = gp_strip_cols(move->run)};
+    gp_transpose_job lines;
+    share_axes(&j, across);
+    const uint64_t width = j.across.count * move->run;
+    if (!gp_transpose_past_caches(problem) || across == 0 || width < LEAST_BYTES ||
+        (run < RUN_BYTES && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
+        return false;
+    j.strips = gp_at_least_one(j.across.count / j.strip);
+    j.sections = parts == 1 ? 1 : gp_divide_up(4 * (uint64_t)parts, j.strips);
+    j.each = gp_round_up(gp_divide_up(j.along.count, j.sections), gp_at_least_one(PANEL_BYTES / move->run));
+    if (!gp_transpose_keep_lines(context, parts, &lines, gp_strip_lines(gp_least(2 * j.strip, j.across.count))))
+        return false;
+    j.kept = lines.kept;
+    j.kept_bytes = lines.kept_bytes;
+    gp_threads_run(context, parts, strips_part, &j);
+    return true;
+}
