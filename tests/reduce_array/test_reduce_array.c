@@ -213,8 +213,56 @@ static void rows_and_columns(void **state) {
     assert_int_equal(h.failures, 0);
 }
 
+#define MANY_ROWS (((size_t)1 << 22) + 1)
+
+/* Columns whose rounding hangs on what is far below: ties and 2^-1074, zeros with a sign, sums past 2^86. */
+static void rounding_of_columns(void **state) {
+    (void)state;
+    static const double ties[] = {2 + 0x1p-23, -2 - 0x1p-23, -1e-60, -0.0, 0x1p-1074, -0x1p-1074, 0, -0.0};
+    uint64_t *many = malloc(2 * MANY_ROWS * sizeof *many);
+    assert_non_null(many);
+    for (size_t i = 0; i < 2 * MANY_ROWS; i++) /* sums of 2^86 + 2^33 + 5 */
+        many[i] = i < 2 * (MANY_ROWS - 1) ? UINT64_MAX : ((uint64_t)1 << 33) + 5 + (MANY_ROWS - 1);
+    const struct {
+        gp_array in;
+        gp_type to;
+        gp_reduce_op op;
+    } calls[] = {{gp_matrix(GP_F64, ties, 2, 4, 4), GP_F32, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_F64, ties, 2, 4, 4), GP_F32, GP_REDUCE_SUM},
+                 {gp_matrix(GP_F64, ties, 2, 4, 4), GP_F64, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F64, GP_REDUCE_SUM},
+                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F64, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F32, GP_REDUCE_SUM}};
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0; turn < COUNT(calls); turn++) {
+        const gp_array *in = &calls[turn].in;
+        uint64_t wanted[4] = {0}, results[4];
+        const size_t cols = in->extent[1];
+        const gp_result owed = gp_want(calls[turn].op, gp_matrix(calls[turn].to, wanted, 1, cols, cols)),
+                        result = gp_want(calls[turn].op, gp_matrix(calls[turn].to, results, 1, cols, cols));
+        assert_int_equal(oracle_array(in, NULL, &owed), GP_OK);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (s->gpu || (in->extent[0] == MANY_ROWS && i % h.n_rows + 1 == h.n_rows) ||
+                !harness_pin(&h, s, r, turn))
+                continue;
+            memset(results, 0, sizeof results);
+            if (harness_ran(&h, s, r, gp_reduce(s->context, in, &result, 1), GP_OK, "columns") &&
+                memcmp(results, wanted, sizeof results) != 0)
+                harness_fail(&h, s, r, "columns", "another result");
+        }
+    }
+    free(many);
+    for (size_t i = 0; i < h.n_subjects; i++)
+        gp_context_destroy(h.subjects[i].context);
+    assert_int_equal(h.failures, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(any_order_any_split),
-                                       cmocka_unit_test(long_runs), cmocka_unit_test(rows_and_columns)};
+                                       cmocka_unit_test(long_runs), cmocka_unit_test(rows_and_columns),
+                                       cmocka_unit_test(rounding_of_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static gp_number number_of(unsigned type, int64_t key) {
     return gp_number_load(type, element);
 }
 
-/* A column without keys has had NaNs alone, which the loops without places leave out. */
+/* NaNs have the greatest and the least keys, by their signs; their places are not looked for. */
 static bool read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
     const gp_key_form f = gp_key_form_of(pass->type);
     const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);

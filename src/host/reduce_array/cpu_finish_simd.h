@@ -13,14 +13,15 @@ INLINE void finish_as(bool to_float, bool divided, const double *sum, const doub
         const double rest = (sum[j] - (x - back)) + (errors[j] - back);
         const double q = divided ? x / by : x, magnitude = __builtin_fabs(q);
         const double upper = gp_f64_of_bits(gp_bits_of_f64(q) & ~UINT64_C(0x7ffffff)), lower = q - upper;
-        const double more = divided ? (((x - upper * by) - lower * by) + rest) / by : rest;
+        const double left = divided ? ((x - upper * by) - lower * by) + rest : rest; /* not 0 where more becomes 0 */
+        const double more = divided ? left / by : left;
         const double low = q + more * (1 - 0x1p-30), high = q + more * (1 + 0x1p-30);
-        const int rounded = (more != 0) | (divided & (x != 0)); /* no branches, which loops of vectors cannot have */
+        const int rounded = (left != 0) | (divided & (x != 0)); /* no branches, which loops of vectors cannot have */
         if (to_float) {
-            const int middle = ((gp_bits_of_f64(q) & 0x1fffffff) == 0x10000000) & (more != 0);
+            const int middle = ((gp_bits_of_f64(q) & 0x1fffffff) == 0x10000000) & (left != 0);
             const int far = ((magnitude < 0x1p-126) | (magnitude > 0x1p127)) & rounded;
             unsure[j] |= (uint64_t)(middle | far);
-            bits[j] = gp_bits_of_f32((float)q + 0.0f);
+            bits[j] = gp_bits_of_f32((float)(q + 0.0)); /* what rounds to zero keeps its sign */
         } else {
             const int far = (magnitude < 0x1p-900) | (magnitude > 0x1p1000);
             unsure[j] |= (uint64_t)(divided & rounded & (far | (low != high)));
@@ -47,7 +48,9 @@ SIMD static void finish_ints(gp_columns *c, uint64_t by, unsigned to, size_t n) 
     for (size_t j = 0; j < n; j++) {
         const int64_t high = t->high[j] + (t->low[j] >> 32), low = t->low[j] & UINT32_MAX;
         c->bits[j] = (uint64_t)high << 32 | (uint64_t)low;
-        c->unsure[j] = to == GP_S64 ? high != (int32_t)high : to == GP_U64 && high >> 32 != 0;
+        c->unsure[j] = to == GP_S64   ? high != (int32_t)high
+                       : to == GP_U64 ? high >> 32 != 0
+                                      : ((uint64_t)high + (UINT64_C(1) << 53)) >> 54 != 0; /* no double holds it */
         upper[j] = (double)high * 0x1p32;
         lower[j] = (double)low;
     }

@@ -44,8 +44,10 @@ INLINE reals load_columns(const columns_of *r, bool narrow, bool padded, const u
 
 /* Of floats in double: exact if that sets no flag, and the sums are finite. */
 __attribute__((noinline)) SIMD static void columns_of_floats_sum(const columns_of *r, unsigned type, double *sum) {
-    float widened[FOUR][GP_COLUMNS + REALS];
-    memset(sum, 0, r->n * sizeof *sum);
+    float widened[FOUR][GP_COLUMNS + REALS]; /* lanes behind the last are added too: none may raise the flag */
+    memset(sum, 0, gp_round_up(r->n, REALS) * sizeof *sum);
+    if (type != GP_F32)
+        memset(widened, 0, sizeof widened);
     for (uint64_t i = 0; i < r->count; i += FOUR) {
         const unsigned char *row[FOUR];
         four_rows(r, i, gp_type_bytes(type), no_row, row);
