@@ -136,8 +136,27 @@ static void wide_and_high_windows(void **state) {
     free(numbers);
 }
 
+/* Variances of 0 and of what rounds to it are +0, however small the elements. */
+static void variances_of_almost_equal_floats(void **state) {
+    (void)state;
+    enum { ROWS = 12, COLS = 70 };
+    const gp_window_shape window = {.struct_size = sizeof window, .extent = {3, 3}, .border = GP_BORDER_REFLECT_101};
+    float numbers[ROWS * COLS], wanted[ROWS * COLS], memory[ROWS * COLS], *expected[] = {wanted};
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        numbers[i] = i == COUNT(numbers) / 2 ? 0x1p-60f : 0x1.8p-52f;
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    const gp_array in = gp_matrix(GP_F32, numbers, ROWS, COLS, COLS);
+    const gp_result owed = gp_want(GP_REDUCE_VARIANCE, gp_matrix(GP_F32, wanted, ROWS, COLS, COLS)),
+                    result = gp_want(GP_REDUCE_VARIANCE, gp_matrix(GP_F32, memory, ROWS, COLS, COLS));
+    oracle_window_array(&in, &window, &owed, 1);
+    expect_results(&h, &in, &window, &result, 1, sizeof memory, expected, "variances of almost equal floats");
+    harness_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(a_long_row_of_floats),
-                                       cmocka_unit_test(wide_and_high_windows)};
+                                       cmocka_unit_test(wide_and_high_windows),
+                                       cmocka_unit_test(variances_of_almost_equal_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

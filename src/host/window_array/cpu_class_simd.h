@@ -34,7 +34,7 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
     const double inverse = 1 / h->divisor, scale = root ? 1 : inverse;
     const double below = scale * (sure ? 1 : BELOW), above = scale * (sure ? 1 : ABOVE);
     const SUM_T n = (SUM_T)at.n;
-    float *restrict to = (float *)(void *)m->tile->row;
+    float *const to = (float *)(void *)m->tile->row;
     READS(m, at);
 /* Without optimisation sqrt() and fmaf() are calls of libm, which the library does without; __builtin_ makes them
  * instructions. */

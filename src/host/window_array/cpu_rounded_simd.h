@@ -37,13 +37,14 @@ SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h,
     const uint64_t *sum = (const uint64_t *)m->sums + before, *square = (const uint64_t *)m->squares + before;
     const double n = (double)at.n, each = n * (m->scale * m->scale / m->square_scale), missing = 2 * n * each,
                  inverse = 1 / h->divisor;
-    float *restrict to = (float *)(void *)t->row;
+    float *const to = (float *)(void *)t->row;
     uint32_t apart = 0;
 #define ENDS(i)                                                                                                  \
     const double s = (double)(int64_t)(sum[(i) + reach] - sum[i]), s_s = s * s,                                  \
                  n_q = (double)(int64_t)(square[(i) + reach] - square[i]) * each, error = (n_q + s_s) * 0x1p-50, \
-                 least = (n_q - s_s - error) * inverse, most = (n_q - s_s + error + missing) * inverse;          \
-    const float low = (float)(BELOW * (root ? __builtin_sqrt(least > 0 ? least : 0) : least)),                   \
+                 below_it = n_q - s_s - error, least = (below_it > 0 ? below_it : 0) * inverse,                  \
+                 most = (n_q - s_s + error + missing) * inverse;                                                 \
+    const float low = (float)(BELOW * (root ? __builtin_sqrt(least) : least)),                                   \
                 high = (float)(ABOVE * (root ? __builtin_sqrt(most) : most))
     for (size_t i = 0; i < count; i++) {
         ENDS(i);
