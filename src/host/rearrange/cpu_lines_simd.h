@@ -139,7 +139,7 @@ SIMD static void aligned_rows(const element_kernels *e, const gp_matrices *m, si
     small_tiles(e, &below, (rows - head) % panel_rows, cols);
 }
 
-/* Rows >= three lines', cols >= a lane's. */
+/* Columns: a lane's at least. */
 SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols, void *memory) {
     const size_t most = gp_strip_cols(e->bytes);
     const gp_move along = {.rank = 1, .axis = {{rows, (int64_t)m->in_pitch, (int64_t)e->bytes}}},

@@ -66,8 +66,6 @@ static void share_axes(job *j, unsigned across) {
         to->axis[at] = move->axis[i];
         j->across.count *= to == &j->across ? move->axis[i].n : 1;
     }
-    if (j->along.rank == 0)
-        j->along.axis[j->along.rank++] = (gp_move_axis){1, 0, 0};
     j->along.count = move->count / j->across.count;
 }
 
