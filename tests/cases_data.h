@@ -82,8 +82,8 @@ CASES_INLINE int32_t cases_datum(data_kind kind, size_t i, size_t spike, uint64_
         return cases_run_datum(i, 7 + (unsigned)(spike % 26));
     case DATA_FINITE: /* an exponent whose high bits are 01, of a float, and of a double whose high word this is */
         return (int32_t)(((uint32_t)random & 0xbfffffffu) | 0x20000000u);
-    case DATA_FLOATS: /* the upper half has a float's exponent, the lower half is an f16 below 2 */
-        return (int32_t)(((uint32_t)random & 0x80ffbfffu) | 0x3f000000u);
+    case DATA_FLOATS: /* the upper half has a float's exponent, the lower half is a bf16 from 2^-15 on */
+        return (int32_t)(((uint32_t)random & 0x80ffbfffu) | 0x3f003800u);
     default:
         return i == spike ? INT32_MIN : 0;
     }

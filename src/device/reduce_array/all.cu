@@ -24,8 +24,7 @@ static const void *const kernels[GP_ALL_FORMS] = {
     (const void *)reduce_all<integers<2>>,
     (const void *)reduce_all<integers<4>>,
     (const void *)reduce_all<integers<8>>,
-    (const void *)reduce_all_floats<2, false, GP_F16>,
-    (const void *)reduce_all_floats<2, false, GP_BF16>,
+    (const void *)reduce_all_floats<2, false>,
     (const void *)reduce_all_floats<4, false>,
     (const void *)reduce_all_floats<8, false>,
     (const void *)reduce_all_floats<2, true>,
@@ -34,6 +33,7 @@ static const void *const kernels[GP_ALL_FORMS] = {
 
 gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
     arguments->dealt = plan->tiling.t[GP_REDUCE_ALL_DEALT];
+    arguments->rest = plan->tiling.t[GP_REDUCE_ALL_REST] != 0;
     void *list[] = {arguments};
     GP_TRY(gp_gpu_launch(context, plan, kernels[plan->tiling.form], list));
     return plan->tiling.t[GP_REDUCE_ALL_REST] ? gp_reduce_rest(context, plan, arguments) : GP_OK;

@@ -6,83 +6,7 @@
 #ifndef GP_ALL_CUH
 #define GP_ALL_CUH
 
-#include "write.cuh"
-
-#define WORDS_OF(T) ((int)(sizeof(T) / 4))
-
-template <class T> __device__ __forceinline__ T from_lane(const T &value, int lane) {
-    T other;
-#pragma unroll
-    for (int i = 0; i < WORDS_OF(T); i++)
-        ((uint32_t *)&other)[i] = __shfl_xor_sync(GP_FULL_WARP, ((const uint32_t *)&value)[i], lane);
-    return other;
-}
-
-/* The block's total, in all threads. Of large ones the code is more than the steps are worth. */
-template <class T> __device__ __forceinline__ T join_block(T value) {
-    __shared__ T of_warp[32];
-    const unsigned warps = blockDim.x / 32; /* a power of two */
-    const int unrolled = WORDS_OF(T) <= 12 ? 5 : 1;
-#pragma unroll unrolled
-    for (int lane = 16; lane > 0; lane /= 2)
-        value.join(from_lane(value, lane));
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = of_warp[threadIdx.x % warps];
-#pragma unroll unrolled
-    for (int lane = 16; lane > 0; lane /= 2)
-        if (lane < (int)warps)
-            value.join(from_lane(value, lane));
-    return value;
-}
-
-/* Each word with a 1 above it, so that what is not 0 is there: no fence and no counter stand between. */
-template <class T> __device__ __forceinline__ void send(uint64_t *sent, const T &value) {
-#pragma unroll
-    for (int i = 0; i < WORDS_OF(T); i++)
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(sent + (size_t)i * gridDim.x),
-                     "l"((uint64_t)1 << 32 | ((const uint32_t *)&value)[i])
-                     : "memory");
-}
-
-/* Ten words are asked for at once, and again until all are there. */
-template <class T> __device__ __forceinline__ T receive(uint64_t *sent) {
-    T value;
-#pragma unroll
-    for (int first = 0; first < WORDS_OF(T); first += 10) {
-        uint64_t word[10], there;
-        do {
-            there = ~(uint64_t)0;
-#pragma unroll
-            for (int i = first; i < WORDS_OF(T) && i < first + 10; i++)
-                asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                             : "=l"(word[i - first])
-                             : "l"(sent + (size_t)i * gridDim.x)
-                             : "memory");
-#pragma unroll
-            for (int i = first; i < WORDS_OF(T) && i < first + 10; i++)
-                there &= word[i - first];
-        } while (there >> 32 == 0);
-#pragma unroll
-        for (int i = first; i < WORDS_OF(T) && i < first + 10; i++) {
-            ((uint32_t *)&value)[i] = (uint32_t)word[i - first];
-            sent[(size_t)i * gridDim.x] = 0; /* for the next call */
-        }
-    }
-    return value;
-}
-
-/* The total of all blocks, in all threads of the last to start. */
-template <class T> __device__ __forceinline__ T collect(uint64_t *sent, const T &own) {
-    T total = threadIdx.x == 0 ? own : T::none();
-#pragma unroll 1
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
-        if (b != blockIdx.x)
-            total.join(receive<T>(sent + b));
-    return join_block(total);
-}
+#include "join.cuh"
 
 /*
  * The tile that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
@@ -161,9 +85,11 @@ __device__ __forceinline__ void take_share(ACC &acc, const run &r, const reduce_
     const tiles t(r, blockDim.x * ACC::VECTORS);
     uint32_t tile = blockIdx.x, turn = 0;
     uint4 v[ACC::VECTORS];
+    const uint4 sample =
+        AHEAD ? sample_of(r) : make_uint4(0, 0, 0, 0); /* not behind what fills the memory's queues */
     if (AHEAD && tile < t.whole)
         load_tile(v, r, tile);
-    acc.clear(a.pass, r);
+    acc.clear(a.pass, sample);
 #pragma unroll 1
     while (tile < t.all) {
         uint4 w[ACC::VECTORS], back = make_uint4(0, 0, 0, 0);
@@ -263,6 +189,21 @@ __device__ extremes_total total_of(const extremes<BYTES> &, const typename extre
     return t;
 }
 
+/* Sums are rounded here; false: there are others. */
+static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_accumulator *whole) {
+    bool all = true;
+    for (unsigned r = 0; r < a.pass.results; r++) {
+        const unsigned op = a.pass.result[r].op, type = a.pass.result[r].type;
+        const unsigned sum = op == GP_REDUCE_SUM ? GP_SUM : op == GP_REDUCE_SUM_ABS ? GP_ABS : GP_SQUARES;
+        if ((op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES) && is_float(type))
+            store_raw(gp_pass_address(&a.pass, r, 0), bytes_of(type),
+                      gp_exact_round(whole->limb[sum], a.form[sum == GP_SQUARES], whole->flags[sum], (gp_type)type));
+        else
+            all &= op == GP_REDUCE_COUNT;
+    }
+    return all;
+}
+
 template <class ACC>
 __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     reduce_all(const __grid_constant__ reduce_arguments a) {
@@ -278,36 +219,22 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     take_share<ACC, false>(acc, r, a, drawn);
     if (threadIdx.x == 0)
         ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
-    const partial p = join_block(acc.own());
+    const uint32_t used = ACC::used(a.pass);
+    const partial p = join_block(acc.own(), used);
     if (ticket != gridDim.x - 1) {
         if (threadIdx.x == 0)
-            send(space->sent + blockIdx.x, p);
+            send(space->sent + blockIdx.x, p, used);
         return;
     }
-    const typename ACC::total t = total_of(acc, collect(space->sent, p), a.pass, r);
+    const typename ACC::total t = total_of(acc, collect(space->sent, p, used), a.pass, r);
     if (threadIdx.x != 0)
         return;
     if (!write_results(a.pass, t, 0)) {
         leave(&space->whole, a.pass, t);
-        space->pending = 1;
-    } else {
+        space->pending = !write_sums(a, &space->whole) && a.rest;
+    }
+    if (!space->pending)
         tell_host(a);
-    }
-}
-
-/* Sums are rounded here; false: there are others. */
-static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_accumulator *whole) {
-    bool all = true;
-    for (unsigned r = 0; r < a.pass.results; r++) {
-        const unsigned op = a.pass.result[r].op, type = a.pass.result[r].type;
-        const unsigned sum = op == GP_REDUCE_SUM ? GP_SUM : op == GP_REDUCE_SUM_ABS ? GP_ABS : GP_SQUARES;
-        if ((op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES) && is_float(type))
-            store_raw(gp_pass_address(&a.pass, r, 0), bytes_of(type),
-                      gp_exact_round(whole->limb[sum], a.form[sum == GP_SQUARES], whole->flags[sum], (gp_type)type));
-        else
-            all &= op == GP_REDUCE_COUNT;
-    }
-    return all;
 }
 
 /* What two doubles do not tell: by the limbs of all that blocks had in columns, and of the levels. */
@@ -340,10 +267,10 @@ __device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::
 }
 
 /* Sums of floats. What a block has in columns goes to limbs in the workspace; what levels hold is sent. */
-template <int BYTES, bool SQUARES, int HALF = 0>
-__global__ void __launch_bounds__(BYTES == 4 ? GP_REDUCE_ALL_THREADS : GP_REDUCE_ALL_FEW_THREADS, BYTES == 4 ? 2 : 3)
+template <int BYTES, bool SQUARES>
+__global__ void __launch_bounds__(floats<BYTES, SQUARES>::THREADS, floats<BYTES, SQUARES>::BLOCKS)
     reduce_all_floats(const __grid_constant__ reduce_arguments a) {
-    typedef floats<BYTES, SQUARES, HALF> accumulator;
+    typedef floats<BYTES, SQUARES> accumulator;
     typedef typename accumulator::partial partial;
     gp_grid_dependency_wait();
     __shared__ unsigned ticket;
@@ -361,7 +288,8 @@ __global__ void __launch_bounds__(BYTES == 4 ? GP_REDUCE_ALL_THREADS : GP_REDUCE
     take_share<accumulator, true>(acc, r, a, drawn);
     if (threadIdx.x == 0)
         ticket = drawn;
-    partial p = join_block(acc.own());
+    const uint32_t used = accumulator::used(a.pass);
+    partial p = join_block(acc.own(), used);
     if (p.flags >> 31) {
         const uint32_t flags = acc.drain(space->limb);
         if (flags != 0)
@@ -372,10 +300,10 @@ __global__ void __launch_bounds__(BYTES == 4 ? GP_REDUCE_ALL_THREADS : GP_REDUCE
     }
     if (ticket != gridDim.x - 1) {
         if (threadIdx.x == 0)
-            send(space->sent + blockIdx.x, p);
+            send(space->sent + blockIdx.x, p, used);
         return;
     }
-    p = collect(space->sent, p);
+    p = collect(space->sent, p, used);
     if (a.again && threadIdx.x == 0) /* all others have seen it, as they have sent */
         a.many->failed = 0;
     __shared__ bool written;

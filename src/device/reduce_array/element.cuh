@@ -89,6 +89,7 @@ struct run {
         const uint64_t before = min(n * bytes, (uint64_t)(0 - (uintptr_t)in % 128) % 128);
         first = (const int4 *)(in + before);
         vectors = (n * bytes - before) / 16;
+        asm("" : "+l"(first)); /* computed once, not in each round of a loop */
     }
     __device__ uint4 load(uint64_t vector) const {
         const int4 v = gp_load_once(first + vector);

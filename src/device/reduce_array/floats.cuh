@@ -3,6 +3,8 @@
 #ifndef GP_FLOATS_CUH
 #define GP_FLOATS_CUH
 
+#include "../../host/reduce_array/tiling.h"
+#include "halves.cuh"
 #include "sums.cuh"
 
 struct floats_total {
@@ -21,7 +23,8 @@ template <> struct level_units<true> { typedef __int128 type; };
 template <int BYTES, bool SQUARES> struct floats_partial {
     two_levels<typename level_units<BYTES == 8 || SQUARES>::type> of[SQUARES ? 2 : 1];
     uint64_t count;
-    uint32_t nans, flags; /* flags: upper bit: some of it has gone to limbs */
+    uint32_t nans, flags;                                    /* flags: upper bit: some of it has gone to limbs */
+    static const uint32_t USED_COUNTS = 7u << sizeof of / 4; /* words */
     static __device__ floats_partial none() {
         floats_partial p;
         memset(&p, 0, sizeof p);
@@ -36,14 +39,15 @@ template <int BYTES, bool SQUARES> struct floats_partial {
     }
 };
 
-/* Moments of floats. Of doubles no squares, whose products have 106 bits. HALF: which type of 2 bytes; 0: of either.
- */
-template <int BYTES, bool SQUARES, int HALF = 0> struct floats {
+/* Moments of floats. Of doubles no squares, whose products have 106 bits. */
+template <int BYTES, bool SQUARES> struct floats {
     typedef floats_total total;
     typedef floats_partial<BYTES, SQUARES> partial;
     typedef wide_sum<WORDS_SQUARE, BINS> square_sum;
     static const bool REPEATS = false;
     static const int VECTORS = BYTES == 2 ? (SQUARES ? 1 : 4) : SQUARES ? 2 : LOADS; /* squares: 8 at a time */
+    static const bool FEW = BYTES == 8 || (BYTES == 2 && SQUARES); /* threads, with more registers each */
+    static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
     static const int GAP = BYTES == 8 ? 48 : 23;
     narrow_sum narrow;           /* 2 and 4 bytes */
     wide_sum<WORDS_F64, 0> wide; /* 8 */
@@ -54,15 +58,15 @@ template <int BYTES, bool SQUARES, int HALF = 0> struct floats {
     int power;
     bool is_bf16, skip_nan, counts, sums;
 
-    __device__ __forceinline__ bool bf16() const {
-        return HALF == 0 ? is_bf16 : HALF == GP_BF16;
-    }
-
     static __host__ __device__ constexpr size_t column() {
         return (BYTES == 8 ? WORDS_F64 * 4 : BINS * 8) + (SQUARES ? WORDS_SQUARE * 4 : 0);
     }
-    __device__ __forceinline__ void clear(const gp_pass &pass, const run &r) {
-        power = expected_power<BYTES>(pass, r);
+    /* Words of a partial that the call wants. */
+    static __device__ uint32_t used(const gp_pass &pass) {
+        return pass.skip_nan || pass.wants & GP_WANT_COUNT ? ~0u : ~partial::USED_COUNTS;
+    }
+    __device__ __forceinline__ void clear(const gp_pass &pass, const uint4 &sample) {
+        power = expected_power<BYTES>(pass, sample);
         if (BYTES == 8)
             wide.clear(power);
         else
@@ -114,7 +118,7 @@ template <int BYTES, bool SQUARES, int HALF = 0> struct floats {
             return;
         }
         uint32_t a, b;
-        if (held == 0 && accepts(HALF == GP_F16 ? narrow.try_halves(x, a, b) : narrow.try_levels(x, a, b))) {
+        if (held == 0 && accepts(narrow.try_levels(x, a, b))) {
             narrow.accept(a, b);
             return;
         }
@@ -149,17 +153,31 @@ template <int BYTES, bool SQUARES, int HALF = 0> struct floats {
                 x[i] = __uint_as_float(bits);
             } else {
                 const float low =
-                    bf16() ? __uint_as_float(bits << 16) : __half2float(__ushort_as_half((unsigned short)bits));
-                const float high = bf16() ? __uint_as_float(bits & 0xffff0000)
-                                          : __half2float(__ushort_as_half((unsigned short)(bits >> 16)));
+                    is_bf16 ? __uint_as_float(bits << 16) : __half2float(__ushort_as_half((unsigned short)bits));
+                const float high = is_bf16 ? __uint_as_float(bits & 0xffff0000)
+                                           : __half2float(__ushort_as_half((unsigned short)(bits >> 16)));
                 x[i * 4 / BYTES] = low;
                 x[i * 4 / BYTES + 1] = high;
             }
         }
         take_floats(x);
     }
+    /* Whether the sum of floats of 2 bytes is taken, as doubles. */
+    template <int N> __device__ __forceinline__ bool takes_halves(const uint4 (&v)[N]) {
+        int64_t units;
+        if (skip_nan || counts || held > 0 || !accepts(try_halves(v, half_form(is_bf16, sign != 0, power), units)))
+            return false;
+        narrow.high += units >> GAP;
+        narrow.low += units & ((1 << GAP) - 1);
+        return true;
+    }
     template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
-        if constexpr (BYTES == 8)
+        if constexpr (BYTES == 2 && !SQUARES) {
+            if (!takes_halves(v))
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    take_words((const uint4(&)[1])v[i]); /* all at once need more registers */
+        } else if constexpr (BYTES == 8)
             take_doubles(v);
         else
             take_words(v);

@@ -33,7 +33,12 @@ struct bits {
     static const bool REPEATS = true; /* vectors that a batch lacks repeat its last one */
     static const int VECTORS = LOADS, BLOCKS = LIGHT_BLOCKS;
     total t;
-    __device__ void clear(const gp_pass &, const run &) {
+    /* Words of a partial that the call wants. */
+    static __device__ uint32_t used(const gp_pass &pass) {
+        return (pass.wants & GP_WANT_AND ? 3 : 0) | (pass.wants & GP_WANT_OR ? 3 << 2 : 0) |
+               (pass.wants & GP_WANT_XOR ? 3 << 4 : 0);
+    }
+    __device__ void clear(const gp_pass &, const uint4 &) {
         t = total::none();
     }
     template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
@@ -92,8 +97,11 @@ template <int BYTES> struct extremes {
     __device__ partial own() const {
         return {least, most, at_least, at_most, at_nan};
     }
+    static __device__ uint32_t used(const gp_pass &) {
+        return ~0u; /* a key's tile decides between equal ones */
+    }
 
-    __device__ void clear(const gp_pass &pass, const run &) {
+    __device__ void clear(const gp_pass &pass, const uint4 &) {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
         least = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
@@ -102,6 +110,8 @@ template <int BYTES> struct extremes {
         nan_below = is_float(pass.type) ? (key_t)form.nan_below : most;
         bias = (key_t)(form.bias * repeat);
         inverted = (key_t)form.inverted;
+        if constexpr (BYTES < 8)
+            asm("" : "+r"(bias)); /* computed once, not for each batch */
         at_least = at_most = at_nan = NONE;
     }
 
@@ -195,6 +205,12 @@ __device__ __forceinline__ void add_words(uint64_t (&to)[N], uint64_t low, uint6
     }
 }
 
+/* Words of an integers_total. */
+#define USED_SUM 0xfu
+#define USED_ABS 0xf0u
+#define USED_SQUARES 0x3f00u
+#define USED_COUNT 0xc000u
+
 struct integers_total {
     uint64_t sum[2], abs[2], square[3], count;
     static __device__ integers_total none() {
@@ -220,25 +236,57 @@ __device__ __forceinline__ void integers_take(integers_total &t, uint64_t x, uin
     t.count += x != 0;
 }
 
-/* What is wanted is asked once a batch; a batch's own sums fit 64 bits, but for elements of 8 bytes. */
+/* A sum of 64-bit numbers, by their halves: fewer registers and additions than three words with carries take. */
+struct halves_sum {
+    uint64_t low, high; /* high: signed where the numbers are */
+    __device__ __forceinline__ void add(uint64_t x, bool has_sign) {
+        low += (uint32_t)x;
+        high += has_sign ? (uint64_t)((int64_t)x >> 32) : x >> 32;
+    }
+    __device__ __forceinline__ void words(uint64_t (&to)[2]) const {
+        to[0] = low + (high << 32);
+        to[1] = (uint64_t)((int64_t)high >> 32) + (to[0] < low);
+    }
+};
+
+/* What is wanted is asked once a batch. Sums of elements of up to 4 bytes fit 64 bits. */
 template <int BYTES> struct integers {
     typedef integers_total total;
     typedef integers_total partial;
     static const bool REPEATS = false; /* vectors that a batch lacks are 0 */
     static const int VECTORS = LOADS, BLOCKS = 2;
-    total t;
+    halves_sum sum, abs, square, above; /* above: the upper words of squares of 8 bytes */
+    uint64_t count;
     uint32_t wants;
     bool has_sign;
 
-    __device__ void clear(const gp_pass &pass, const run &) {
-        t = total::none();
+    __device__ void clear(const gp_pass &pass, const uint4 &) {
+        sum = abs = square = above = {0, 0};
+        count = 0;
         wants = pass.wants;
         has_sign = is_signed(pass.type);
     }
 
+    static __device__ uint32_t used(const gp_pass &pass) {
+        return (pass.wants & GP_WANT_SUM ? USED_SUM : 0) | (pass.wants & GP_WANT_ABS ? USED_ABS : 0) |
+               (pass.wants & GP_WANT_SQUARES ? USED_SQUARES : 0) | (pass.wants & GP_WANT_COUNT ? USED_COUNT : 0);
+    }
+
     __device__ void take_back(const uint4 &) {}
     __device__ partial own() const {
-        return t;
+        partial p = partial::none();
+        uint64_t upper[2], lower[2];
+        sum.words(p.sum);
+        abs.words(p.abs);
+        if (BYTES < 8)
+            p.sum[1] = (uint64_t)((int64_t)p.sum[0] >> 63);
+        square.words(lower);
+        above.words(upper);
+        add_words(p.square, lower[0], lower[1], 0);
+        p.square[1] += upper[0];
+        p.square[2] += upper[1] + (p.square[1] < upper[0]);
+        p.count = count;
+        return p;
     }
 
     __device__ __forceinline__ int64_t sum_of(uint32_t word) const {
@@ -256,7 +304,7 @@ template <int BYTES> struct integers {
             return (uint64_t)(__dp4a((int)word, 0x01010101, 0) -
                               2 * __dp4a((int)(word & ((word >> 7 & 0x01010101) * 0xff)), 0x01010101, 0));
         if (BYTES == 2)
-            return (uint64_t)(abs((int)(int16_t)word) + abs((int)word >> 16));
+            return (uint64_t)(::abs((int)(int16_t)word) + ::abs((int)word >> 16));
         return (uint64_t)llabs((int64_t)(int32_t)word);
     }
 
@@ -264,11 +312,11 @@ template <int BYTES> struct integers {
         if (BYTES == 1)
             return has_sign ? (uint32_t)__dp4a((int)word, (int)word, 0) : __dp4a(word, word, 0u);
         if (BYTES == 2) {
-            const uint32_t low = has_sign ? (uint32_t)abs((int)(int16_t)word) : word & 0xffff;
-            const uint32_t high = has_sign ? (uint32_t)abs((int)word >> 16) : word >> 16;
+            const uint32_t low = has_sign ? (uint32_t)::abs((int)(int16_t)word) : word & 0xffff;
+            const uint32_t high = has_sign ? (uint32_t)::abs((int)word >> 16) : word >> 16;
             return (uint64_t)(low * low) + high * high;
         }
-        const uint32_t magnitude = has_sign ? (uint32_t)abs((int)word) : word;
+        const uint32_t magnitude = has_sign ? (uint32_t)::abs((int)word) : word;
         return (uint64_t)magnitude * magnitude;
     }
 
@@ -280,42 +328,58 @@ template <int BYTES> struct integers {
         return word ? 1 : 0;
     }
 
-    template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
-        if (BYTES == 8) {
+    template <int N> __device__ __forceinline__ void take_wide(const uint4 (&v)[N]) {
+        uint64_t x[2 * N];
+#pragma unroll
+        for (int i = 0; i < 2 * N; i++)
+            x[i] = wide_of(v[i / 2], i % 2);
+        if (wants & GP_WANT_SUM)
 #pragma unroll
             for (int i = 0; i < 2 * N; i++)
-                integers_take(t, wide_of(v[i / 2], i % 2), wants, has_sign);
+                sum.add(x[i], has_sign);
+        if (wants & GP_WANT_COUNT)
+#pragma unroll
+            for (int i = 0; i < 2 * N; i++)
+                count += x[i] != 0;
+#pragma unroll
+        for (int i = 0; i < 2 * N && wants & (GP_WANT_ABS | GP_WANT_SQUARES); i++) {
+            const uint64_t sign = has_sign ? (uint64_t)((int64_t)x[i] >> 63) : 0, magnitude = (x[i] ^ sign) - sign;
+            abs.add(magnitude, false);
+            if (wants & GP_WANT_SQUARES) {
+                square.add(magnitude * magnitude, false);
+                above.add(__umul64hi(magnitude, magnitude), false);
+            }
+        }
+    }
+
+    template <int N> __device__ __forceinline__ void take(const uint4 (&v)[N], uint32_t) {
+        if (BYTES == 8) {
+            take_wide(v);
             return;
         }
         if (wants & GP_WANT_SUM) {
-            int64_t sum = 0;
+            int64_t more = 0;
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                sum += sum_of(word_of(v[i / 4], i % 4));
-            add_words(t.sum, (uint64_t)sum, (uint64_t)(sum >> 63), 0);
+                more += sum_of(word_of(v[i / 4], i % 4));
+            sum.low += (uint64_t)more;
         }
         if (wants & GP_WANT_ABS) {
-            uint64_t sum = 0;
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                sum += abs_of(word_of(v[i / 4], i % 4));
-            add_words(t.abs, sum, 0, 0);
+                abs.low += abs_of(word_of(v[i / 4], i % 4));
         }
         if (wants & GP_WANT_SQUARES) {
 #pragma unroll
-            for (int i = 0; i < 4 * N; i += BYTES == 4 ? 1 : 4) {
-                uint64_t sum = square_of(word_of(v[i / 4], i % 4));
-                if (BYTES < 4)
-                    sum += square_of(v[i / 4].y) + square_of(v[i / 4].z) + square_of(v[i / 4].w);
-                add_words(t.square, sum, 0, 0);
-            }
+            for (int i = 0; i < 4 * N; i++)
+                square.add(square_of(word_of(v[i / 4], i % 4)), false);
         }
         if (wants & GP_WANT_COUNT) {
-            uint32_t count = 0;
+            uint32_t more = 0;
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                count += count_of(word_of(v[i / 4], i % 4));
-            t.count += count;
+                more += count_of(word_of(v[i / 4], i % 4));
+            count += more;
         }
     }
 };

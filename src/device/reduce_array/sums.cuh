@@ -89,25 +89,28 @@ static __device__ __noinline__ void add_whole(int64_t *limb, int bit, __int128 u
     }
 }
 
-/*
- * t, so that numbers are expected to be below 2^t: by those of 32 vectors that are the same for all warps of the
- * grid, which have the same units then.
- */
-template <int BYTES> __device__ int expected_power(const gp_pass &pass, const run &r) {
+/* One of 32 vectors that are the same for all warps of the grid: one warp of an SM waits for them. */
+__device__ __forceinline__ uint4 sample_of(const run &r) {
+    uint4 v = make_uint4(0, 0, 0, 0);
+    if (r.vectors > 0)
+        asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                     : "l"(r.first + r.vectors * (threadIdx.x % 32) / 32));
+    return v;
+}
+
+/* t, so that numbers are expected to be below 2^t: by a sample, so that all blocks have the same units. */
+template <int BYTES> __device__ int expected_power(const gp_pass &pass, const uint4 &sample) {
     const int bias = BYTES == 8 ? 1023 : 127, shift = BYTES == 8 ? 20 : 23;
     const uint32_t infinity = BYTES == 8 ? 0x7ff00000 : 0x7f800000;
     uint32_t most = 0;
     if (pass.type == GP_F16)
         return 16;
-    if (r.vectors > 0) {
-        const uint4 v =
-            __ldg((const uint4 *)r.first + r.vectors * (threadIdx.x % 32) / 32); /* by one warp of an SM */
-        const uint32_t word[4] = {v.x, v.y, v.z, v.w};
+    const uint32_t word[4] = {sample.x, sample.y, sample.z, sample.w};
 #pragma unroll
-        for (int i = BYTES == 8; i < 4; i += BYTES == 8 ? 2 : 1) {
-            const uint32_t upper = word[i] & 0x7fffffff, lower = BYTES == 2 ? word[i] << 16 & 0x7fffffff : 0;
-            most = max(most, max(upper < infinity ? upper : 0, lower < infinity ? lower : 0));
-        }
+    for (int i = BYTES == 8; i < 4; i += BYTES == 8 ? 2 : 1) {
+        const uint32_t upper = word[i] & 0x7fffffff, lower = BYTES == 2 ? word[i] << 16 & 0x7fffffff : 0;
+        most = max(most, max(upper < infinity ? upper : 0, lower < infinity ? lower : 0));
     }
     for (int lane = 16; lane > 0; lane /= 2)
         most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lane));
@@ -143,21 +146,6 @@ struct narrow_sum {
         return additions != UINT32_MAX;
     }
 
-    /* Of f16 the rests are multiples of 2^-24 up to 2^-7, which up to 2^6 of add exactly. */
-    template <int N> __device__ __forceinline__ bool try_halves(const float (&x)[N], uint32_t &a, uint32_t &b) const {
-        float rests = 0, most = 0;
-        a = 0;
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            const float n = x[i] + first;
-            rests += x[i] - (n - first);
-            most = fmaxf(most, fabsf(x[i]));
-            a += __float_as_uint(n);
-        }
-        a -= N * __float_as_uint(first);
-        b = (uint32_t)__float2int_rn(rests * 0x1p29f);
-        return most < below && rests == rests;
-    }
     template <int N> __device__ __forceinline__ bool try_levels(const float (&x)[N], uint32_t &a, uint32_t &b) const {
         bool lost = false;
         a = b = 0;

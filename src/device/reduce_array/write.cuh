@@ -43,6 +43,7 @@ struct reduce_arguments {
     uint32_t sequence;
     uint32_t dealt;        /* tiles from here on are drawn; UINT32_MAX: none */
     bool again;            /* reduce_all: only if reduce_many has failed */
+    bool rest;             /* reduce_all: reduce_any is launched behind it */
     gp_exact_form form[2]; /* of sums, of squares */
 };
 

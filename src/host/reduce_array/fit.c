@@ -35,7 +35,7 @@ static unsigned form_of(const gp_pass *pass) {
         return GP_ALL_EXTREMES + width;
     if (!gp_type_is_float(pass->type))
         return GP_ALL_INTS + width;
-    return wants(pass, GP_WANT_SQUARES) ? GP_ALL_SQUARES + width - 1 : GP_ALL_FLOATS + pass->type - GP_F16;
+    return (wants(pass, GP_WANT_SQUARES) ? GP_ALL_SQUARES : GP_ALL_FLOATS) + width - 1;
 }
 
 /* What the kernel's forms are compiled for; by gp_reduce_all_form. */
@@ -57,8 +57,7 @@ static const struct {
     {HEAVY, VECTORS, 0},
     {HEAVY, VECTORS, 0},
     {HEAVY, VECTORS, 0},
-    {FEW, VECTORS, GP_ALL_COLUMN_FLOATS},
-    {FEW, VECTORS, GP_ALL_COLUMN_FLOATS},
+    {HEAVY, VECTORS, GP_ALL_COLUMN_FLOATS},
     {HEAVY, VECTORS, GP_ALL_COLUMN_FLOATS},
     {FEW, VECTORS, GP_ALL_COLUMN_F64},
     {FEW, 1, GP_ALL_COLUMN_SQUARES},
@@ -92,6 +91,12 @@ bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result) {
     return bits < 64 && result->type != GP_F16 && result->type != GP_BF16;
 }
 
+/* reduce_all rounds sums itself, as one output may take a microsecond. */
+static bool rounds(const gp_pass_result *result) {
+    return gp_type_is_float(result->type) &&
+           (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_ABS || result->op == GP_REDUCE_SUM_SQUARES);
+}
+
 bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
     if (!does_all(pass))
@@ -117,7 +122,7 @@ bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsig
     tiling->t[GP_REDUCE_ALL_DEALT] =
         tiling->blocks > 0 ? dealt_of(all / tile, tiling->blocks, form >= GP_ALL_FLOATS) : UINT32_MAX;
     for (unsigned r = 0; r < pass->results; r++)
-        tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]);
+        tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]) && !rounds(&pass->result[r]);
     return true;
 }
 

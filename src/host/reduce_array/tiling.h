@@ -7,7 +7,7 @@
 
 /* Blocks of 512 threads, three an SM where 40 registers are enough; and of 256 with 80, three an SM too. */
 #define GP_REDUCE_ALL_THREADS 512
-#define GP_REDUCE_ALL_FEW_THREADS 256 /* of floats that have not 4 bytes */
+#define GP_REDUCE_ALL_FEW_THREADS 256 /* f64, and squares of floats of 2 bytes */
 #define GP_REDUCE_ALL_LIGHT_REGS 40   /* bits, and extremes of up to 4 bytes */
 #define GP_REDUCE_ALL_HEAVY_REGS 64
 #define GP_REDUCE_ALL_REGS 80 /* of GP_REDUCE_ALL_FEW_THREADS */
@@ -25,8 +25,8 @@ typedef enum gp_reduce_all_form {
     GP_ALL_BITS,
     GP_ALL_EXTREMES,                    /* of 1 byte; then of 2, 4 and 8 */
     GP_ALL_INTS = GP_ALL_EXTREMES + 4,  /* of 1 byte; then of 2, 4 and 8 */
-    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* f16; then bf16, f32 and f64 */
-    GP_ALL_SQUARES = GP_ALL_FLOATS + 4, /* of 2 bytes; then of 4: with sums of squares */
+    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* of 2 bytes; then of 4 and 8 */
+    GP_ALL_SQUARES = GP_ALL_FLOATS + 3, /* of 2 bytes; then of 4: with sums of squares */
     GP_ALL_FORMS = GP_ALL_SQUARES + 2
 } gp_reduce_all_form;
 
