@@ -17,23 +17,6 @@ INLINE void load_group(unsigned type, const unsigned char *x, reals to[SIDES]) {
     }
 }
 
-INLINE void add_bounds(bounds *to, reals x) {
-    to->down += x;
-    to->up -= x;
-}
-
-/* The ends of what the lanes have, rounding down. */
-INLINE gp_bounded_sum end_bounds(const bounds t[SIDES]) {
-    const reals down = (t[0].down + t[1].down) + (t[2].down + t[3].down);
-    const reals up = (t[0].up + t[1].up) + (t[2].up + t[3].up);
-    double low = down[0], high = up[0];
-    for (size_t lane = 1; lane < REALS; lane++) {
-        low += down[lane];
-        high += up[lane];
-    }
-    return (gp_bounded_sum){low, -high};
-}
-
 /* Rounding down. `type` and `wants` are constants. */
 INLINE void bounds_as(unsigned type, unsigned wants, const unsigned char *x, size_t n, const unsigned char *end,
                       gp_bounded_sum *sum) {
@@ -85,9 +68,9 @@ __attribute__((noinline)) SIMD static void bounds_down(unsigned type, unsigned w
 
 /* Sums of doubles that are not finite may be so by the order of additions, others are so by an element. */
 SIMD static bool bounds_of(const gp_pass *pass, const unsigned char *in, size_t n, gp_bounded_sum sum[GP_SUMS]) {
-    gp_round_as(GP_ROUNDING_DOWN);
+    round_sums_as(GP_ROUNDING_DOWN);
     bounds_down(pass->type, pass->wants, in, n, end_of_input(pass, in, n * gp_type_bytes(pass->type)), sum);
-    gp_round_as(GP_ROUNDING_NEAREST);
+    round_sums_as(GP_ROUNDING_NEAREST);
     return pass->type != GP_F64 ||
            (sum[GP_SUM].low - sum[GP_SUM].low == 0 && sum[GP_SUM].high - sum[GP_SUM].high == 0);
 }

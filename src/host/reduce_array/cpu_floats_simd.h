@@ -5,34 +5,50 @@
 __attribute__((noinline)) SIMD static bool add_down(summation *s, const float *x, size_t n) {
     const bool ahead = has_next(x, s->end_of_input);
     bounds t[SIDES];
-    float last[GROUP] = {0};
-    memcpy(t, s->side, sizeof t);
-    for (size_t left = n; left > 0; x += GROUP) {
-        const size_t some = left < GROUP ? left : GROUP;
+    for (size_t k = 0; k < SIDES; k++)
+        t[k] = s->side[k];
+    for (; n >= GROUP; x += GROUP, n -= GROUP) {
         for (size_t line = 0; line < GROUP * sizeof *x && ahead; line += 64)
             prefetch_for_line((const char *)x + line);
-        if (some < GROUP)
-            x = memcpy(last, x, some * sizeof *x);
-        for (size_t k = 0; k < SIDES; k++) {
-            const reals y = (reals)load_floats(x + k * REALS);
-            t[k].down += y;
-            t[k].up -= y;
-        }
-        left -= some;
+        for (size_t k = 0; k < SIDES; k++)
+            add_bounds(&t[k], (reals)load_floats(x + k * REALS));
+    }
+    for (size_t k = 0; k < SIDES && n >= REALS; k++, x += REALS, n -= REALS)
+        add_bounds(&t[k], (reals)load_floats(x));
+    if (n > 0) {
+        float last[REALS] = {0};
+        for (size_t i = 0; i < n; i++)
+            last[i] = x[i];
+        add_bounds(&t[SIDES - 1], (reals)load_floats(last));
     }
     bits_64 differ = t[0].down != -t[0].up;
     for (size_t k = 1; k < SIDES; k++)
         differ |= t[k].down != -t[k].up;
     if (or_lanes(differ) != 0)
         return false;
-    memcpy(s->side, t, sizeof t);
+    for (size_t k = 0; k < SIDES; k++)
+        s->side[k] = t[k];
     return true;
 }
 
+/* The sides' sum if it is a double, rounding down as they were added. False: it is none. */
+__attribute__((noinline)) SIMD static bool fold_sides(const summation *s, double *sum) {
+    const gp_bounded_sum both = end_bounds(s->side);
+    *sum = both.low;
+    return both.low == both.high;
+}
+
 SIMD static void fold(summation *s) {
-    double lanes[GROUP], rest[GROUP];
-    gp_round_as(GP_ROUNDING_NEAREST);
-    if (s->narrow) {
+    double lanes[GROUP], rest[GROUP], sum;
+    if (s->narrow)
+        round_sums_as(GP_ROUNDING_DOWN);
+    const bool folded = s->narrow && fold_sides(s, &sum);
+    round_sums_as(GP_ROUNDING_NEAREST);
+    if (folded) {
+        put(s, sum);
+        for (size_t k = 0; k < SIDES; k++)
+            s->side[k] = (bounds){{0}, {0}};
+    } else if (s->narrow) {
         for (size_t k = 0; k < SIDES; k++) {
             memcpy(lanes + k * REALS, &s->side[k].down, sizeof(reals));
             s->side[k] = (bounds){{0}, {0}};
@@ -75,7 +91,7 @@ SIMD static void add_doubles(summation *s, const double *x, size_t n, double *re
 __attribute__((noinline)) SIMD static void add_slowly(summation *s, const float *narrow, const double *x, size_t n) {
     double rest[2 * BATCH + 256],
         *widened = rest + BATCH + 256; /* not at equal places of pages, where a load waits */
-    gp_round_as(GP_ROUNDING_NEAREST);
+    round_sums_as(GP_ROUNDING_NEAREST);
     if (narrow != NULL) {
         prefetch_for((const unsigned char *)narrow, n * sizeof *narrow, s->end_of_input);
         for (size_t i = 0; i < n; i++)
@@ -90,7 +106,7 @@ SIMD static void add_batch(summation *s, const float *narrow, const double *x, s
         s->added = n + REALS;
     }
     if (narrow != NULL && try_again(s)) {
-        gp_round_as(GP_ROUNDING_DOWN);
+        round_sums_as(GP_ROUNDING_DOWN);
         const bool exact = add_down(s, narrow, n);
         tried(s, exact);
         if (exact)
@@ -161,8 +177,11 @@ static const unsigned wants_sum[GP_SUMS] = {GP_WANT_SUM, GP_WANT_ABS, GP_WANT_SQ
 SIMD static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *pass, const unsigned char *end,
                               uint64_t bins[2][BINS]) {
     s->prefetches = pass->type >= GP_F32 && (pass->wants & GP_WANT_SUM);
+    s->of[GP_SUM].a = a;
     for (unsigned sum = 0; sum < GP_SUMS; sum++) {
         summation *of = &s->of[sum];
+        if (!(pass->wants & wants_sum[sum]))
+            continue;
         of->a = a;
         of->pass = pass;
         of->sum = sum;
