@@ -68,6 +68,10 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
         work->loops.run(a, pass, o->in, o->with, pass->place_first, 1);
         return;
     }
+    if (axes == 1 && begin == 0 && end <= CARRY_LENGTH) {
+        work->loops.run(a, pass, o->in, o->with, pass->place_first, end);
+        return;
+    }
     const uint64_t inner = pass->axis[first + axes - 1].n;
     for (uint64_t at = begin, taken = 0; at < end;) {
         int64_t place = pass->place_first, in = 0, with = 0;
@@ -109,7 +113,8 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
         gp_accumulator_clear(&a);
         take_elements(work, &a, &o, 0, pass->length);
         write_results(work, &a, &o);
-        next_output(pass, &o);
+        if (i + 1 < end)
+            next_output(pass, &o);
     }
 }
 
