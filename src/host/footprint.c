@@ -97,7 +97,7 @@ gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
     if (a->elem_bytes != 0)
         return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", f->name, a->elem_bytes);
     GP_TRY(gp_footprint_make(f, a, bytes));
-    if (!f->empty && (uintptr_t)a->data % bytes != 0)
+    if (!f->empty && ((uintptr_t)a->data & (bytes - 1)) != 0)
         return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", f->name, bytes);
     return GP_OK;
 }

@@ -307,7 +307,10 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
 gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                             gp_pass_loops loops) {
     const gp_pass *pass = problem->pass;
-    pass_work work = {.pass = pass, .loops = loops};
+    pass_work work; /* not cleared: its other members are set where they are used */
+    work.pass = pass;
+    work.loops = loops;
+    atomic_init(&work.overflow, false);
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
     if (gp_bounds_take(context, pass, parts, loops.bounds))

@@ -103,9 +103,9 @@ static bool write_proven(bounded_work *work) {
     return same;
 }
 
-bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp_pass_bounds bounds) {
-    if (bounds == NULL || !can(pass))
-        return false;
+/* By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) static bool take(gp_context *context, const gp_pass *pass, unsigned parts,
+                                           gp_pass_bounds bounds) {
     bounded_work work = {.pass = pass, .bounds = bounds};
     gp_accumulator_clear(&work.low);
     gp_accumulator_clear(&work.high);
@@ -116,4 +116,8 @@ bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp
     pthread_mutex_destroy(&work.lock);
     GP_ROUNDS_TO_NEAREST;
     return !work.failed && write_proven(&work);
+}
+
+bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp_pass_bounds bounds) {
+    return bounds != NULL && can(pass) && take(context, pass, parts, bounds);
 }

@@ -101,8 +101,10 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
     if (plain && floats_can(pass)) {
         if (pass->type == GP_F64 && n >= BINS_MIN)
             run_many_doubles(a, pass, in, with, n, end);
+        else if ((pass->wants & (pass->wants - 1u)) == 0)
+            run_sum(a, pass, in, with, n, end);
         else
-            run_floats(a, pass, in, with, n, end, NULL);
+            run_sums(a, pass, in, with, n, end);
     } else if (take == NULL) {
         gp_pass_run_any(a, pass, in, with, place, n);
     } else {

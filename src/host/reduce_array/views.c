@@ -60,7 +60,7 @@ static void fuse(group *g, unsigned results) {
 }
 
 /* Walks an axis from its other end if the input's stride is negative. */
-static void turn(gp_pass *pass, axis_of_all *a) {
+static void turn(gp_pass *pass, axis_of_all *a, unsigned results) {
     const int64_t steps = (int64_t)a->axis.n - 1;
     if (a->axis.in >= 0)
         return;
@@ -71,7 +71,7 @@ static void turn(gp_pass *pass, axis_of_all *a) {
     a->axis.in = -a->axis.in;
     a->axis.with = -a->axis.with;
     a->axis.place = -a->axis.place;
-    for (unsigned r = 0; r < pass->results; r++) {
+    for (unsigned r = 0; r < results; r++) {
         pass->to[r] = (unsigned char *)pass->to[r] + steps * a->to[r];
         a->to[r] = -a->to[r];
     }
@@ -79,15 +79,15 @@ static void turn(gp_pass *pass, axis_of_all *a) {
 
 /* Strides in bytes of one axis. */
 static void describe_axis(axis_of_all *a, const gp_pass *pass, const gp_reduce_call *call, unsigned axis,
-                          bool reduced, const uint8_t index[GP_PASS_RESULTS]) {
+                          unsigned results, const uint8_t index[GP_PASS_RESULTS]) {
     const gp_array *in = call->in, *with = call->with;
     a->axis.n = in->extent[axis];
     a->axis.in = times(in->stride[axis], gp_type_bytes(pass->type));
     a->axis.with = with != NULL ? times(with->stride[axis], gp_type_bytes(pass->with_type)) : 0;
     a->axis.place = 0;
-    for (unsigned r = 0; r < pass->results; r++) {
+    for (unsigned r = 0; r < results; r++) {
         const gp_array *to = &call->results[index[r]].to;
-        a->to[r] = reduced ? 0 : times(to->stride[axis], gp_type_bytes(pass->result[r].type));
+        a->to[r] = times(to->stride[axis], gp_type_bytes(pass->result[r].type));
     }
 }
 
@@ -122,14 +122,15 @@ static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t i
         const bool is_reduced = gp_axis_is_reduced(first, axis);
         if (in->extent[axis] == 1)
             continue;
+        const unsigned along = is_reduced ? 0 : pass->results; /* results that have this axis */
         axis_of_all *a = &axes[axis];
-        describe_axis(a, pass, call, axis, is_reduced, index);
+        describe_axis(a, pass, call, axis, along, index);
         if (is_reduced && places)
             a->axis.place = (int64_t)pass->length;
         *(is_reduced ? &pass->length : &pass->outputs) *= in->extent[axis];
         if (nothing)
             a->axis.in = a->axis.with = 0;
-        turn(pass, a);
+        turn(pass, a, along);
         insert(is_reduced ? &reduced : &kept, a);
     }
     if (nothing) {
