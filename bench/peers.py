@@ -114,7 +114,7 @@ class Peers:
             return lambda: matrix.mean(axis=axis, dtype=numpy.float32)
         if what == "squares":
             return lambda: numpy.square(matrix).sum(axis=axis)
-        to = numpy.int64 if what == "total" else numpy.float32 if kind == "f16" else None
+        to = numpy.float32 if kind == "f16" else None  # sums of ints are of 64 bits
         return lambda: matrix.sum(axis=axis, dtype=to)
 
     def calls(self, word, n, rows, cols, elem_bytes, window):

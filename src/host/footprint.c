@@ -19,9 +19,9 @@ static gp_status check_shape(const char *name, const gp_array *a, bool *empty) {
     *empty = false;
     for (unsigned axis = 0; axis < a->rank; axis++)
         *empty = *empty || a->extent[axis] == 0;
-    int64_t count = 1;
+    uint64_t count = 1;
     for (unsigned axis = 0; axis < a->rank && !*empty; axis++)
-        if (__builtin_mul_overflow(count, a->extent[axis], &count))
+        if (__builtin_mul_overflow(count, a->extent[axis], &count) || count > INT64_MAX)
             return gp_fail(GP_ERR_OVERFLOW, "%s: its extents multiply past 2^63 at axis %u", name, axis);
     return *empty ? GP_OK : gp_check_not_null(name, a->data);
 }
@@ -42,7 +42,7 @@ static gp_status measure(const gp_array *a, int64_t elem, gp_footprint *f, axis_
             continue;
         }
         bool passes = __builtin_mul_overflow(a->stride[axis], elem, &stride);
-        passes = passes || __builtin_mul_overflow(stride, a->extent[axis] - 1, &reach);
+        passes = passes || __builtin_mul_overflow(stride, (int64_t)a->extent[axis] - 1, &reach);
         int64_t *side = passes || reach > 0 ? &above : &below;
         if (passes || __builtin_add_overflow(*side, reach, side))
             return gp_fail(GP_ERR_OVERFLOW, "%s: stride %td of axis %u, %zu elements, passes the address space",
@@ -97,7 +97,7 @@ gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
     if (a->elem_bytes != 0)
         return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", f->name, a->elem_bytes);
     GP_TRY(gp_footprint_make(f, a, bytes));
-    if (!f->empty && (uintptr_t)a->data % bytes != 0)
+    if (!f->empty && ((uintptr_t)a->data & (bytes - 1)) != 0)
         return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", f->name, bytes);
     return GP_OK;
 }

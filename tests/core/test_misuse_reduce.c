@@ -174,10 +174,57 @@ static void no_elements(void **state) {
         assert_true(mean[i] != mean[i] && sum[i] == 0);
 }
 
+/* What a call says, and how it is planned; the bits that it writes. */
+typedef struct outcome {
+    gp_status status;
+    char words[2048];
+    int64_t written;
+} outcome;
+
+static outcome outcome_of(gp_context *context, gp_array in, gp_result result, int64_t *to) {
+    const int64_t before = *to;
+    outcome o = {.status = gp_reduce(context, &in, &result, 1)};
+    o.written = *to;
+    *to = before;
+    if (o.status == GP_OK)
+        gp_context_explain(context, o.words, sizeof o.words);
+    else
+        snprintf(o.words, sizeof o.words, "%s", gp_last_error());
+    return o;
+}
+
+/* Vectors are taken in one step where nothing is to be said against them, matrices of one row are not. */
+static void vectors_are_rows(void **state) {
+    (void)state;
+    static int64_t data[10] = {3, -5, INT64_MAX, 0, 1, 0x7ff0000000000001, 12, -1, 9, 7};
+    unsigned good_calls = 0;
+    for (unsigned op = 0; op <= GP_REDUCE_COUNT_DIFF + 1; op++)
+        for (unsigned types = 0; types < 14 * 14; types++)
+            for (unsigned variant = 0; variant < 8; variant++) {
+                const size_t n = variant == 0 ? 1 : variant == 1 ? 2 : 8;
+                const char *at = variant == 7 ? NULL : (char *)data + (variant == 3 ? 1 : variant == 6 ? 4 : 0);
+                int64_t *to = &data[variant == 4 ? 1 : variant == 6 ? 0 : 9];
+                gp_array scalar = gp_scalar((gp_type)(types % 14), (char *)to + (variant == 5));
+                const gp_result result = gp_want(op, scalar);
+                const gp_array vector = gp_vector((gp_type)(types / 14), at, n);
+                const gp_array row = gp_matrix((gp_type)(types / 14), at, 1, n, n);
+                for (size_t i = 0; i < COUNT(contexts); i++) {
+                    const outcome a = outcome_of(contexts[i], vector, result, to);
+                    const outcome b = outcome_of(contexts[i], row, result, to);
+                    if (a.status != b.status || strcmp(a.words, b.words) != 0 || a.written != b.written)
+                        fail_msg("op %u, types %u, variant %u: %d \"%s\" and %d \"%s\"", op, types, variant, a.status,
+                                 a.words, b.status, b.words);
+                    good_calls += a.status == GP_OK;
+                }
+            }
+    assert_true(good_calls > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_pointers), cmocka_unit_test(bad_views),  cmocka_unit_test(bad_operations),
-        cmocka_unit_test(overlaps),     cmocka_unit_test(neighbours), cmocka_unit_test(no_elements),
+        cmocka_unit_test(bad_pointers),     cmocka_unit_test(bad_views),  cmocka_unit_test(bad_operations),
+        cmocka_unit_test(overlaps),         cmocka_unit_test(neighbours), cmocka_unit_test(no_elements),
+        cmocka_unit_test(vectors_are_rows),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -27,10 +27,8 @@ static inline void gp_round_as(gp_rounding direction) {
         __builtin_ia32_ldmxcsr((now & ~GP_ROUNDING_BITS) | (uint32_t)direction);
 }
 
-static inline gp_rounding gp_round_to_nearest(void) {
-    const gp_rounding before = __builtin_ia32_stmxcsr() & GP_ROUNDING_BITS;
-    gp_round_as(GP_ROUNDING_NEAREST);
-    return before;
+static inline gp_rounding gp_rounding_now(void) {
+    return __builtin_ia32_stmxcsr() & GP_ROUNDING_BITS;
 }
 
 #define GP_INEXACT UINT32_C(0x20)
@@ -62,10 +60,8 @@ static inline void gp_round_as(gp_rounding direction) {
         __asm__ volatile("msr fpcr, %0" : : "r"((now & ~GP_ROUNDING_BITS) | direction) : "memory");
 }
 
-static inline gp_rounding gp_round_to_nearest(void) {
-    const gp_rounding before = gp_rounding_register() & GP_ROUNDING_BITS;
-    gp_round_as(GP_ROUNDING_NEAREST);
-    return before;
+static inline gp_rounding gp_rounding_now(void) {
+    return gp_rounding_register() & GP_ROUNDING_BITS;
 }
 
 #define GP_INEXACT UINT64_C(0x10) /* of FPSR */
@@ -84,8 +80,10 @@ static inline void gp_set_inexact(bool set) {
 }
 
 #else
-static inline gp_rounding gp_round_to_nearest(void) {
-    return 0;
+#define GP_ROUNDING_NEAREST 0
+
+static inline gp_rounding gp_rounding_now(void) {
+    return GP_ROUNDING_NEAREST;
 }
 
 static inline void gp_round_as(gp_rounding direction) {
@@ -93,8 +91,17 @@ static inline void gp_round_as(gp_rounding direction) {
 }
 #endif
 
+static inline gp_rounding gp_round_to_nearest(void) {
+    const gp_rounding before = gp_rounding_now();
+    if (before != GP_ROUNDING_NEAREST)
+        gp_round_as(GP_ROUNDING_NEAREST);
+    return before;
+}
+
+/* Whoever rounds in another way meanwhile is back at nearest by then; looking takes 5 ns. */
 static inline void gp_round_back(const gp_rounding *before) {
-    gp_round_as(*before);
+    if (*before != GP_ROUNDING_NEAREST)
+        gp_round_as(*before);
 }
 
 /* In front of what computes on the host: to nearest until its scope is left. */

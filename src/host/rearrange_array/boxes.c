@@ -14,19 +14,18 @@ uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_alig
     return gp_alignment(move->run | in_align | out_align | 16);
 }
 
-unsigned gp_move_alignment(const gp_move *move, bool out) {
-    const gp_move_pieces p = gp_move_pieces_of(move, 1);
+static unsigned alignment(const gp_move *move, const gp_move_pieces *p, bool out) {
     uintptr_t bits = out ? (uintptr_t)move->out : (uintptr_t)move->in;
     uint64_t row = 1;
-    const uint32_t axes = out ? p.axes : p.read;
+    const uint32_t axes = out ? p->axes : p->read;
     for (uint32_t i = 0; i < axes; i++) {
-        const gp_move_axis *axis = &p.axis[out ? i : p.by_in[i]];
+        const gp_move_axis *axis = &p->axis[out ? i : p->by_in[i]];
         const int64_t stride = out ? axis->out : axis->in;
         if (stride < 0)
             bits += (uintptr_t)stride * (axis->n - 1); /* the other end */
     }
     for (uint32_t i = 0; i < axes; i++) {
-        const gp_move_axis *axis = &p.axis[out ? i : p.by_in[i]];
+        const gp_move_axis *axis = &p->axis[out ? i : p->by_in[i]];
         const uint64_t stride = gp_move_distance(out ? axis->out : axis->in);
         if (axis->n == 1)
             continue;
@@ -36,6 +35,12 @@ unsigned gp_move_alignment(const gp_move *move, bool out) {
             bits |= stride;
     }
     return gp_alignment(bits);
+}
+
+void gp_move_alignments(const gp_move *move, unsigned *in, unsigned *out) {
+    const gp_move_pieces p = gp_move_pieces_of(move, 1);
+    *in = alignment(move, &p, false);
+    *out = alignment(move, &p, true);
 }
 
 /* Bytes of a tile that lie one behind the other, along axes in the order of one side's strides. *end: the first

@@ -155,13 +155,24 @@ static inline __attribute__((always_inline)) void deal(char *to, const char *fro
             memcpy(to, from + (c * n + s) * bytes, bytes);
 }
 
-/* n small matrices. */
+/*
+ * n small matrices. Vectors turn 16 bytes of a row at least: of shorter rows with what lies behind them, which comes
+ * out as columns that nobody takes. Behind the last rows there may be nothing.
+ */
 static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffers *b) {
-    const size_t rows = j->along.count, bytes = rows * j->move->run, cols = j->cols.n,
-                 pitch = (size_t)j->stride / rows;
+    const size_t rows = j->along.count, run = j->move->run, bytes = rows * run, cols = j->cols.n,
+                 pitch = (size_t)j->stride / rows, width = cols * run;
+    const bool narrow = width < 16 && 16 / run * n * bytes <= sizeof b->in;
+    const size_t last = narrow ? gp_least(gp_divide_up(16 - width, pitch), n * rows) : 0, first = n * rows - last;
     char *to = hold(j, (char *)place->out, n * cols * bytes, b);
-    j->turn(&(gp_matrices){(const char *)place->in, pitch, b->in, n * bytes}, n * rows, cols, j->move->run);
-    if (bytes == 16)
+    j->turn(&(gp_matrices){(const char *)place->in, pitch, b->in, n * bytes}, first, narrow ? 16 / run : cols, run);
+    if (narrow)
+        gp_transpose_turn_cpu(
+            &(gp_matrices){(const char *)place->in + first * pitch, pitch, b->in + first * run, n * bytes}, last,
+            cols, run);
+    if (bytes == 8)
+        deal(to, b->in, n, cols, 8);
+    else if (bytes == 16)
         deal(to, b->in, n, cols, 16);
     else if (bytes == 32)
         deal(to, b->in, n, cols, 32);

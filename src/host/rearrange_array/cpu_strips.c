@@ -93,6 +93,8 @@ static void strips_part(void *argument, unsigned part, unsigned parts) {
 
 bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
                             gp_transpose_put_strip *put) {
+    if (!gp_transpose_past_caches(problem))
+        return false;
     const gp_move *move = problem->move;
     const unsigned across = axes_across(move);
     const uint64_t run = run_of(move, across);
@@ -100,8 +102,7 @@ bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_proble
     gp_transpose_job lines;
     share_axes(&j, across);
     const uint64_t width = j.across.count * move->run;
-    if (!gp_transpose_past_caches(problem) || across == 0 || width < LEAST_BYTES ||
-        (run < RUN_BYTES && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
+    if (across == 0 || width < LEAST_BYTES || (run < RUN_BYTES && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
         return false;
     j.strips = gp_at_least_one(j.across.count / j.strip);
     j.sections = parts == 1 ? 1 : gp_divide_up(4 * (uint64_t)parts, j.strips);

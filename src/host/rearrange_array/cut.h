@@ -101,7 +101,7 @@ uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_alig
 
 /* The largest power of two up to GP_ALIGN_MAX that divides the lowest address of a view and the strides that are not
  * those of elements one behind the other. */
-unsigned gp_move_alignment(const gp_move *move, bool out);
+void gp_move_alignments(const gp_move *move, unsigned *in, unsigned *out);
 
 /* False: no tile of this form does it. align: of both views. *smem: bytes of shared memory. */
 bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,

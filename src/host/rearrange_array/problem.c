@@ -12,8 +12,7 @@ static void derive(gp_problem *problem) {
     uint64_t repeats = 1;
     for (unsigned i = 0; i < move->rank; i++)
         repeats *= move->axis[i].in == 0 ? move->axis[i].n : 1;
-    problem->in_align = gp_move_alignment(move, false);
-    problem->out_align = gp_move_alignment(move, true);
+    gp_move_alignments(move, &problem->in_align, &problem->out_align);
     problem->in_place = move->in_place;
     problem->n = move->count;
     problem->cols = last != NULL ? last->n : 1;

@@ -4,7 +4,15 @@
 #include <math.h>
 
 GP_BOTH_OPEN void gp_accumulator_clear(gp_accumulator *a) {
+#ifdef __CUDACC__
     memset(a, 0, offsetof(gp_accumulator, limb));
+#else
+    char *bytes = (char *)a; /* in pieces: see gp_problem_clear() */
+    memset(bytes, 0, 64);
+    memset(bytes + 64, 0, 64);
+    memset(bytes + 128, 0, 64);
+    memset(bytes + 192, 0, offsetof(gp_accumulator, limb) - 192);
+#endif
     a->bits_and = UINT64_MAX;
     a->min.key = UINT64_MAX;
     a->nan_place = UINT64_MAX;

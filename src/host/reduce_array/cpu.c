@@ -68,6 +68,10 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
         work->loops.run(a, pass, o->in, o->with, pass->place_first, 1);
         return;
     }
+    if (axes == 1 && begin == 0 && end <= CARRY_LENGTH) {
+        work->loops.run(a, pass, o->in, o->with, pass->place_first, end);
+        return;
+    }
     const uint64_t inner = pass->axis[first + axes - 1].n;
     for (uint64_t at = begin, taken = 0; at < end;) {
         int64_t place = pass->place_first, in = 0, with = 0;
@@ -109,7 +113,8 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
         gp_accumulator_clear(&a);
         take_elements(work, &a, &o, 0, pass->length);
         write_results(work, &a, &o);
-        next_output(pass, &o);
+        if (i + 1 < end)
+            next_output(pass, &o);
     }
 }
 
@@ -302,7 +307,10 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
 gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                             gp_pass_loops loops) {
     const gp_pass *pass = problem->pass;
-    pass_work work = {.pass = pass, .loops = loops};
+    pass_work work; /* not cleared: its other members are set where they are used */
+    work.pass = pass;
+    work.loops = loops;
+    atomic_init(&work.overflow, false);
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
     if (gp_bounds_take(context, pass, parts, loops.bounds))

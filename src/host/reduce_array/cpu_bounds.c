@@ -27,12 +27,13 @@ typedef struct {
 
 /* Products of doubles are rounded. */
 static bool can(const gp_pass *pass) {
-    if (pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) || gp_pass_layout_of(pass) != GP_LAYOUT_ALL)
+    if (pass->length < LENGTH_MIN || pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) ||
+        gp_pass_layout_of(pass) != GP_LAYOUT_ALL)
         return false;
     for (unsigned r = 0; r < pass->results; r++)
         if (pass->result[r].type == GP_F64)
             return false;
-    return pass->length >= LENGTH_MIN && !pass->skip_nan && !pass->where && (pass->wants & ~WANT_BOTH) == 0 &&
+    return !pass->skip_nan && !pass->where && (pass->wants & ~WANT_BOTH) == 0 &&
            (pass->type != GP_F64 || pass->wants == GP_WANT_SUM);
 }
 
@@ -102,9 +103,9 @@ static bool write_proven(bounded_work *work) {
     return same;
 }
 
-bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp_pass_bounds bounds) {
-    if (bounds == NULL || !can(pass))
-        return false;
+/* By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) static bool take(gp_context *context, const gp_pass *pass, unsigned parts,
+                                           gp_pass_bounds bounds) {
     bounded_work work = {.pass = pass, .bounds = bounds};
     gp_accumulator_clear(&work.low);
     gp_accumulator_clear(&work.high);
@@ -115,4 +116,8 @@ bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp
     pthread_mutex_destroy(&work.lock);
     GP_ROUNDS_TO_NEAREST;
     return !work.failed && write_proven(&work);
+}
+
+bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp_pass_bounds bounds) {
+    return bounds != NULL && can(pass) && take(context, pass, parts, bounds);
 }

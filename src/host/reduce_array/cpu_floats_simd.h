@@ -5,34 +5,46 @@
 __attribute__((noinline)) SIMD static bool add_down(summation *s, const float *x, size_t n) {
     const bool ahead = has_next(x, s->end_of_input);
     bounds t[SIDES];
-    float last[GROUP] = {0};
-    memcpy(t, s->side, sizeof t);
-    for (size_t left = n; left > 0; x += GROUP) {
-        const size_t some = left < GROUP ? left : GROUP;
+    for (size_t k = 0; k < SIDES; k++)
+        t[k] = s->side[k];
+    for (; n >= GROUP; x += GROUP, n -= GROUP) {
         for (size_t line = 0; line < GROUP * sizeof *x && ahead; line += 64)
             prefetch_for_line((const char *)x + line);
-        if (some < GROUP)
-            x = memcpy(last, x, some * sizeof *x);
-        for (size_t k = 0; k < SIDES; k++) {
-            const reals y = (reals)load_floats(x + k * REALS);
-            t[k].down += y;
-            t[k].up -= y;
-        }
-        left -= some;
+        for (size_t k = 0; k < SIDES; k++)
+            add_bounds(&t[k], (reals)load_floats(x + k * REALS));
     }
+    for (size_t k = 0; k < SIDES && n >= REALS; k++, x += REALS, n -= REALS)
+        add_bounds(&t[k], (reals)load_floats(x));
+    if (n > 0)
+        add_bounds(&t[SIDES - 1], (reals)widen_lower((fvec)load_first((const int32_t *)(const void *)x, n, all(0))));
     bits_64 differ = t[0].down != -t[0].up;
     for (size_t k = 1; k < SIDES; k++)
         differ |= t[k].down != -t[k].up;
     if (or_lanes(differ) != 0)
         return false;
-    memcpy(s->side, t, sizeof t);
+    for (size_t k = 0; k < SIDES; k++)
+        s->side[k] = t[k];
     return true;
 }
 
+/* The sides' sum if it is a double, rounding down as they were added. False: it is none. */
+__attribute__((noinline)) SIMD static bool fold_sides(const summation *s, double *sum) {
+    const gp_bounded_sum both = end_bounds(s->side);
+    *sum = both.low;
+    return both.low == both.high;
+}
+
 SIMD static void fold(summation *s) {
-    double lanes[GROUP], rest[GROUP];
-    gp_round_as(GP_ROUNDING_NEAREST);
-    if (s->narrow) {
+    double lanes[GROUP], rest[GROUP], sum;
+    if (s->narrow)
+        round_sums_as(GP_ROUNDING_DOWN);
+    const bool folded = s->narrow && fold_sides(s, &sum);
+    round_sums_as(GP_ROUNDING_NEAREST);
+    if (folded) {
+        put(s, sum);
+        for (size_t k = 0; k < SIDES; k++)
+            s->side[k] = (bounds){{0}, {0}};
+    } else if (s->narrow) {
         for (size_t k = 0; k < SIDES; k++) {
             memcpy(lanes + k * REALS, &s->side[k].down, sizeof(reals));
             s->side[k] = (bounds){{0}, {0}};
@@ -75,7 +87,7 @@ SIMD static void add_doubles(summation *s, const double *x, size_t n, double *re
 __attribute__((noinline)) SIMD static void add_slowly(summation *s, const float *narrow, const double *x, size_t n) {
     double rest[2 * BATCH + 256],
         *widened = rest + BATCH + 256; /* not at equal places of pages, where a load waits */
-    gp_round_as(GP_ROUNDING_NEAREST);
+    round_sums_as(GP_ROUNDING_NEAREST);
     if (narrow != NULL) {
         prefetch_for((const unsigned char *)narrow, n * sizeof *narrow, s->end_of_input);
         for (size_t i = 0; i < n; i++)
@@ -90,7 +102,7 @@ SIMD static void add_batch(summation *s, const float *narrow, const double *x, s
         s->added = n + REALS;
     }
     if (narrow != NULL && try_again(s)) {
-        gp_round_as(GP_ROUNDING_DOWN);
+        round_sums_as(GP_ROUNDING_DOWN);
         const bool exact = add_down(s, narrow, n);
         tried(s, exact);
         if (exact)
@@ -152,17 +164,21 @@ static bool floats_can(const gp_pass *pass) {
 }
 
 typedef struct {
-    summation of[GP_SUMS];
-    bool prefetches; /* while summing */
+    gp_accumulator *a;
+    summation *of[GP_SUMS]; /* those that are wanted */
+    bool prefetches;        /* while summing */
 } summations;
 
 static const unsigned wants_sum[GP_SUMS] = {GP_WANT_SUM, GP_WANT_ABS, GP_WANT_SQUARES, GP_WANT_DOT};
 
-SIMD static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *pass, const unsigned char *end,
-                              uint64_t bins[2][BINS]) {
+SIMD static void begin_floats(summations *s, summation *of, gp_accumulator *a, const gp_pass *pass,
+                              const unsigned char *end, uint64_t bins[2][BINS]) {
     s->prefetches = pass->type >= GP_F32 && (pass->wants & GP_WANT_SUM);
+    s->a = a;
     for (unsigned sum = 0; sum < GP_SUMS; sum++) {
-        summation *of = &s->of[sum];
+        if (!(pass->wants & wants_sum[sum]))
+            continue;
+        s->of[sum] = of;
         of->a = a;
         of->pass = pass;
         of->sum = sum;
@@ -175,13 +191,14 @@ SIMD static void begin_floats(summations *s, gp_accumulator *a, const gp_pass *p
         of->added = 0;
         for (size_t k = 0; k < SIDES && of->narrow; k++)
             of->side[k] = (bounds){{0}, {0}};
+        of++;
     }
 }
 
 static void end_floats(summations *s, const gp_pass *pass) {
     for (unsigned sum = 0; sum < GP_SUMS; sum++)
         if (pass->wants & wants_sum[sum])
-            fold(&s->of[sum]);
+            fold(s->of[sum]);
 }
 
 /* Up to BATCH elements. */
@@ -190,7 +207,6 @@ __attribute__((noinline)) static void take_floats(summations *s, const gp_pass *
     float wide_x[BATCH], wide_y[BATCH];
     double buffer[BATCH];
     const float *narrow = pass->type == GP_F64 ? NULL : in, *y = with;
-    gp_accumulator *a = s->of[GP_SUM].a;
     if (pass->type < GP_F32) {
         widen_halves(in, pass->type, n, wide_x);
         narrow = wide_x;
@@ -200,29 +216,30 @@ __attribute__((noinline)) static void take_floats(summations *s, const gp_pass *
         y = wide_y;
     }
     if (pass->wants & GP_WANT_COUNT)
-        a->nonzero += nonzero_reals(narrow, in, n);
+        s->a->nonzero += nonzero_reals(narrow, in, n);
     if (pass->wants & GP_WANT_SUM)
-        add_batch(&s->of[GP_SUM], narrow, in, n);
+        add_batch(s->of[GP_SUM], narrow, in, n);
     if (pass->wants & GP_WANT_ABS) {
         magnitudes(narrow, in, n, narrow != NULL ? (void *)wide_y : buffer);
-        add_batch(&s->of[GP_ABS], narrow != NULL ? wide_y : NULL, buffer, n);
+        add_batch(s->of[GP_ABS], narrow != NULL ? wide_y : NULL, buffer, n);
     }
     if (pass->wants & GP_WANT_SQUARES) {
         products(narrow, narrow, n, buffer);
-        add_batch(&s->of[GP_SQUARES], NULL, buffer, n);
+        add_batch(s->of[GP_SQUARES], NULL, buffer, n);
     }
     if (pass->wants & GP_WANT_DOT) {
         products(narrow, y, n, buffer);
-        add_batch(&s->of[GP_DOT], NULL, buffer, n);
+        add_batch(s->of[GP_DOT], NULL, buffer, n);
     }
 }
 
-__attribute__((noinline)) SIMD static void run_floats(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                                                      const unsigned char *with, uint64_t n, const unsigned char *end,
-                                                      uint64_t bins[2][BINS]) {
-    const size_t bytes = gp_type_bytes(pass->type), most = gp_least(2 * PIECE_BYTES / bytes, BATCH);
+/* room: for as many sums as are wanted. */
+__attribute__((noinline)) SIMD static void take_run(summation *room, gp_accumulator *a, const gp_pass *pass,
+                                                    const unsigned char *in, const unsigned char *with, uint64_t n,
+                                                    const unsigned char *end, uint64_t bins[2][BINS]) {
+    const size_t bytes = gp_type_bytes(pass->type), most = bytes == 8 ? 2 * PIECE_BYTES / 8 : BATCH;
     summations s;
-    begin_floats(&s, a, pass, end, bins);
+    begin_floats(&s, room, a, pass, end, bins);
     for (uint64_t done = 0; done < n; done += most) {
         const size_t at = done * bytes, count = gp_least(n - done, most);
         if (!s.prefetches)
@@ -230,7 +247,7 @@ __attribute__((noinline)) SIMD static void run_floats(gp_accumulator *a, const g
         if (with != NULL)
             prefetch_for(with + at, count * bytes, with + n * bytes);
         if (s.prefetches && pass->wants == GP_WANT_SUM)
-            add_batch(&s.of[GP_SUM], pass->type == GP_F32 ? (const void *)(in + at) : NULL, (const void *)(in + at),
+            add_batch(s.of[GP_SUM], pass->type == GP_F32 ? (const void *)(in + at) : NULL, (const void *)(in + at),
                       count);
         else
             take_floats(&s, pass, in + at, with != NULL ? with + at : NULL, count);
@@ -239,10 +256,24 @@ __attribute__((noinline)) SIMD static void run_floats(gp_accumulator *a, const g
     a->counted += n;
 }
 
+/* One sum, or several: by themselves, as a large frame takes a short call's time. */
+__attribute__((noinline)) SIMD static void run_sum(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                                   const unsigned char *with, uint64_t n, const unsigned char *end) {
+    summation room;
+    take_run(&room, a, pass, in, with, n, end, NULL);
+}
+
+__attribute__((noinline)) SIMD static void run_sums(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
+                                                    const unsigned char *with, uint64_t n, const unsigned char *end) {
+    summation room[GP_SUMS];
+    take_run(room, a, pass, in, with, n, end, NULL);
+}
+
 /* With bins, which short runs have no use for. */
 __attribute__((noinline)) SIMD static void run_many_doubles(gp_accumulator *a, const gp_pass *pass,
                                                             const unsigned char *in, const unsigned char *with,
                                                             uint64_t n, const unsigned char *end) {
+    summation room[GP_SUMS];
     uint64_t bins[2][BINS];
-    run_floats(a, pass, in, with, n, end, bins);
+    take_run(room, a, pass, in, with, n, end, bins);
 }

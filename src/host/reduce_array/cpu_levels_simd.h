@@ -28,10 +28,34 @@ typedef int64_t bits_64 __attribute__((vector_size(sizeof(vec))));
 /* Elements between two folds: a lane adds 2^14 numbers below 2^36 units, all lanes 2^17. */
 #define FOLD_ELEMENTS (REALS << 14)
 
-/* The sum rounded down, and the opposite of the sum rounded up. */
+#if defined(HAS_SUMS_DOWN)
+#define round_sums_as(direction) ((void)0)
+#else
+#define sum_down(a, b) ((a) + (b))
+#define less_down(a, b) ((a) - (b))
+#define round_sums_as gp_round_as
+#endif
+
+/* The sum rounded down, and the opposite of the sum rounded up: after round_sums_as(GP_ROUNDING_DOWN). */
 typedef struct {
     reals down, up;
 } bounds;
+
+INLINE void add_bounds(bounds *to, reals x) {
+    to->down = (reals)sum_down(to->down, x);
+    to->up = (reals)less_down(to->up, x);
+}
+
+/* What the lanes have. */
+INLINE gp_bounded_sum end_bounds(const bounds t[SIDES]) {
+    reals down = (reals)sum_down(sum_down(t[0].down, t[1].down), sum_down(t[2].down, t[3].down));
+    reals up = (reals)sum_down(sum_down(t[0].up, t[1].up), sum_down(t[2].up, t[3].up));
+    for (size_t distance = LANES / 2; distance > 1; distance /= 2) {
+        down = (reals)sum_down(down, (reals)swap_lanes((vec)down, distance));
+        up = (reals)sum_down(up, (reals)swap_lanes((vec)up, distance));
+    }
+    return (gp_bounded_sum){down[0], -up[0]};
+}
 
 typedef struct {
     gp_accumulator *a;

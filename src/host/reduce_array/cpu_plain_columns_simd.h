@@ -10,13 +10,14 @@ typedef struct {
     const unsigned char *in, *end; /* of the input */
     int64_t step;
     uint64_t count;
-    size_t n; /* columns */
+    size_t n;   /* columns */
+    bool ahead; /* rows are prefetched, as a core does not see where they lie */
 } columns_of;
 
 /* Stands for rows behind the last. */
 static const double no_row[GP_COLUMNS + REALS];
 
-/* Rows i to i + 3; about AHEAD_BYTES further on four are prefetched, as a core does not see where rows lie. */
+/* Rows i to i + 3; about AHEAD_BYTES further on four are prefetched. */
 INLINE void four_rows(const columns_of *r, uint64_t i, size_t bytes, const void *spare,
                       const unsigned char *row[FOUR]) {
     const unsigned char *at = r->in + (int64_t)i * r->step;
@@ -27,7 +28,7 @@ INLINE void four_rows(const columns_of *r, uint64_t i, size_t bytes, const void 
     for (size_t k = 0; k < FOUR; k++) {
         row[k] = k < r->count - i ? at + (int64_t)k * r->step : spare;
         const unsigned char *next = at + (int64_t)k * r->step;
-        for (int64_t line = 0; line < size && !dense && ahead < r->end - next; line += 64)
+        for (int64_t line = 0; line < size && !dense && r->ahead && ahead < r->end - next; line += 64)
             __builtin_prefetch(next + ahead + line);
     }
 }
@@ -221,7 +222,8 @@ SIMD static void columns_extreme(gp_columns *c, unsigned type, const columns_of 
 
 SIMD static void take_columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows,
                               int64_t step) {
-    const columns_of r = {in, c->end, step, rows, c->count};
+    const bool halves = pass->type == GP_F16 || pass->type == GP_BF16;
+    const columns_of r = {in, c->end, step, rows, c->count, halves || !FOLLOWS_STREAMS};
     if (pass->kind == GP_PASS_EXTREMES) {
         if (pass->wants & (GP_WANT_MIN | GP_WANT_MAX_ABS))
             columns_extreme(c, pass->type, &r, false);

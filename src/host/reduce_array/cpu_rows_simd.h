@@ -71,9 +71,10 @@ static inline size_t rows_of_piece(const rows_of *r, size_t some, size_t row_byt
     return gp_greatest(PIECE_BYTES / ((size_t)r->apart + 1) / some * some, some);
 }
 
-/* Before row j. At the first of a piece *next is j. Nothing where there is more between rows than in them. */
+/* Before row j. At the first of a piece *next is j. Nothing where there is more between rows than in them, or for
+ * cores that see to it. */
 INLINE void prefetch_rows(const rows_of *r, size_t j, size_t piece, size_t row_bytes, size_t *next) {
-    if (piece == 0 || j < *next || (size_t)r->apart > 2 * row_bytes)
+    if (piece == 0 || j < *next || (size_t)r->apart > 2 * row_bytes || FOLLOWS_STREAMS)
         return;
     prefetch_for(row_at(r, j), (piece - 1) * (size_t)r->apart + row_bytes, r->end);
     *next += piece;

@@ -16,9 +16,20 @@
  * For a line of eight pages one of the eight pages after them: a core prefetches by itself only within a page, and in
  * eight pages more than in one. 64 MiB of ints are read at 9 GB/s without this and at 15 with it (one thread, Xeon
  * with AVX-512, model 167). Loops that have other work prefetch line by line, as a core waits with few lines on their
- * way.
+ * way. AMD's cores follow a stream through all pages by themselves, and gain by the line of one page on: the same
+ * ints are read at 15 GB/s by eight pages and at 24 so (EPYC with AVX-512, model 17).
  */
+#if defined(__x86_64__)
+#define FOLLOWS_STREAMS __builtin_cpu_is("amd")
+#else
+#define FOLLOWS_STREAMS false
+#endif
+
 INLINE void prefetch_for_line(const void *at) {
+    if (FOLLOWS_STREAMS) {
+        __builtin_prefetch((const unsigned char *)at + PAGE_BYTES);
+        return;
+    }
     const uintptr_t line = (uintptr_t)at / 64;
     const unsigned char *next = (const unsigned char *)at - (uintptr_t)at % PAGES_BYTES + PAGES_BYTES;
     __builtin_prefetch(next + line % 8 * PAGE_BYTES + line / 8 % 64 * 64);
@@ -101,8 +112,10 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
     if (plain && floats_can(pass)) {
         if (pass->type == GP_F64 && n >= BINS_MIN)
             run_many_doubles(a, pass, in, with, n, end);
+        else if ((pass->wants & (pass->wants - 1u)) == 0)
+            run_sum(a, pass, in, with, n, end);
         else
-            run_floats(a, pass, in, with, n, end, NULL);
+            run_sums(a, pass, in, with, n, end);
     } else if (take == NULL) {
         gp_pass_run_any(a, pass, in, with, place, n);
     } else {

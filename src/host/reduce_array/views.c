@@ -10,9 +10,9 @@ typedef struct axis_of_all {
     int64_t to[GP_PASS_RESULTS];
 } axis_of_all;
 
-/* The kept or the reduced axes. */
+/* The kept or the reduced axes: pointers, as what has just been written is not copied before it has left the core. */
 typedef struct group {
-    axis_of_all at[GP_AXES];
+    axis_of_all *at[GP_AXES];
     unsigned count;
 } group;
 
@@ -27,11 +27,12 @@ static bool comes_before(const axis_of_all *a, const axis_of_all *b) {
 }
 
 /* An axis that stands before all that were inserted so far. */
-static void insert(group *g, axis_of_all new) {
+static void insert(group *g, axis_of_all *new) {
     unsigned at = 0;
-    while (at < g->count && !comes_before(&new, &g->at[at]))
+    while (at < g->count && !comes_before(new, g->at[at]))
         at++;
-    memmove(&g->at[at + 1], &g->at[at], (g->count++ - at) * sizeof *g->at);
+    for (unsigned i = g->count++; i > at; i--)
+        g->at[i] = g->at[i - 1];
     g->at[at] = new;
 }
 
@@ -48,8 +49,8 @@ static bool may_fuse(const axis_of_all *outer, const axis_of_all *inner, unsigne
 static void fuse(group *g, unsigned results) {
     unsigned last = 0;
     for (unsigned i = 1; i < g->count; i++)
-        if (may_fuse(&g->at[last], &g->at[i], results)) {
-            g->at[i].axis.n *= g->at[last].axis.n;
+        if (may_fuse(g->at[last], g->at[i], results)) {
+            g->at[i]->axis.n *= g->at[last]->axis.n;
             g->at[last] = g->at[i];
         } else {
             g->at[++last] = g->at[i];
@@ -59,7 +60,7 @@ static void fuse(group *g, unsigned results) {
 }
 
 /* Walks an axis from its other end if the input's stride is negative. */
-static void turn(gp_pass *pass, axis_of_all *a) {
+static void turn(gp_pass *pass, axis_of_all *a, unsigned results) {
     const int64_t steps = (int64_t)a->axis.n - 1;
     if (a->axis.in >= 0)
         return;
@@ -70,36 +71,36 @@ static void turn(gp_pass *pass, axis_of_all *a) {
     a->axis.in = -a->axis.in;
     a->axis.with = -a->axis.with;
     a->axis.place = -a->axis.place;
-    for (unsigned r = 0; r < pass->results; r++) {
+    for (unsigned r = 0; r < results; r++) {
         pass->to[r] = (unsigned char *)pass->to[r] + steps * a->to[r];
         a->to[r] = -a->to[r];
     }
 }
 
 /* Strides in bytes of one axis. */
-static axis_of_all axis_of(const gp_pass *pass, const gp_reduce_call *call, unsigned axis, bool reduced,
-                           const uint8_t index[GP_PASS_RESULTS]) {
+static void describe_axis(axis_of_all *a, const gp_pass *pass, const gp_reduce_call *call, unsigned axis,
+                          unsigned results, const uint8_t index[GP_PASS_RESULTS]) {
     const gp_array *in = call->in, *with = call->with;
-    axis_of_all a = {.axis = {.n = in->extent[axis], .in = times(in->stride[axis], gp_type_bytes(pass->type))}};
-    if (with != NULL)
-        a.axis.with = times(with->stride[axis], gp_type_bytes(pass->with_type));
-    for (unsigned r = 0; r < pass->results && !reduced; r++) {
+    a->axis.n = in->extent[axis];
+    a->axis.in = times(in->stride[axis], gp_type_bytes(pass->type));
+    a->axis.with = with != NULL ? times(with->stride[axis], gp_type_bytes(pass->with_type)) : 0;
+    a->axis.place = 0;
+    for (unsigned r = 0; r < results; r++) {
         const gp_array *to = &call->results[index[r]].to;
-        a.to[r] = times(to->stride[axis], gp_type_bytes(pass->result[r].type));
+        a->to[r] = times(to->stride[axis], gp_type_bytes(pass->result[r].type));
     }
-    return a;
 }
 
 static void put(gp_pass *pass, const group *kept, const group *reduced) {
     pass->kept = (uint8_t)kept->count;
     pass->reduced = (uint8_t)reduced->count;
     for (unsigned i = 0; i < kept->count; i++) {
-        pass->axis[i] = kept->at[i].axis;
+        pass->axis[i] = kept->at[i]->axis;
         for (unsigned r = 0; r < pass->results; r++)
-            pass->result[r].stride[i] = kept->at[i].to[r];
+            pass->result[r].stride[i] = kept->at[i]->to[r];
     }
     for (unsigned i = 0; i < reduced->count; i++)
-        pass->axis[kept->count + i] = reduced->at[i].axis;
+        pass->axis[kept->count + i] = reduced->at[i]->axis;
 }
 
 static bool has_elements(const gp_array *a) {
@@ -111,6 +112,7 @@ static bool has_elements(const gp_array *a) {
 
 /* `index`: the pass's results among the call's. */
 static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
+    axis_of_all axes[GP_AXES + 1];
     group kept, reduced; /* not cleared, which would be a tenth of a short call */
     const gp_array *in = call->in, *first = &call->results[0].to;
     const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX), nothing = !has_elements(in);
@@ -120,17 +122,20 @@ static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t i
         const bool is_reduced = gp_axis_is_reduced(first, axis);
         if (in->extent[axis] == 1)
             continue;
-        axis_of_all a = axis_of(pass, call, axis, is_reduced, index);
+        const unsigned along = is_reduced ? 0 : pass->results; /* results that have this axis */
+        axis_of_all *a = &axes[axis];
+        describe_axis(a, pass, call, axis, along, index);
         if (is_reduced && places)
-            a.axis.place = (int64_t)pass->length;
+            a->axis.place = (int64_t)pass->length;
         *(is_reduced ? &pass->length : &pass->outputs) *= in->extent[axis];
         if (nothing)
-            a.axis.in = a.axis.with = 0;
-        turn(pass, &a);
+            a->axis.in = a->axis.with = 0;
+        turn(pass, a, along);
         insert(is_reduced ? &reduced : &kept, a);
     }
     if (nothing) {
-        reduced = (group){.count = 1};
+        reduced.at[0] = memset(&axes[GP_AXES], 0, sizeof *axes);
+        reduced.count = 1;
         pass->length = 0;
     }
     fuse(&kept, pass->results);
@@ -177,7 +182,7 @@ static unsigned count_passes(const gp_reduce_call *call) {
 unsigned gp_results_next(const gp_reduce_call *call, gp_served *served, uint8_t index[GP_PASS_RESULTS]) {
     if (served->number++ == 0)
         served->of = (uint8_t)count_passes(call);
-    return next_group(call, &served->done, index);
+    return served->number <= served->of ? next_group(call, &served->done, index) : 0;
 }
 
 bool gp_pass_next(const gp_reduce_call *call, gp_served *served, gp_pass *pass) {

@@ -135,8 +135,9 @@ static void put(gp_window_box *box, const axis_of_all *a, unsigned at) {
 /* `index`: the box's results among the call's. */
 static void set_views(gp_window_box *box, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
     static const axis_of_all missing = {.axis = {.n = 1, .outputs = 1, .window = 1}};
-    axes all = {.count = 0};
+    axes all; /* not cleared, which would be a part of a small call */
     unsigned y, x;
+    all.count = 0;
     box->outputs = 1;
     for (unsigned axis = 0; axis < call->in->rank; axis++)
         box->outputs *= call->in->extent[axis] > 0;
@@ -163,7 +164,8 @@ bool gp_window_box_next(const gp_reduce_call *call, gp_served *served, gp_window
     const unsigned results = gp_results_next(call, served, index);
     if (results == 0)
         return false;
-    memset(box, 0, sizeof *box);
+    memset(box, 0, offsetof(gp_window_box, axis));
+    memset(box->result, 0, results * sizeof *box->result);
     for (unsigned r = 0; r < results; r++) {
         const gp_result *result = &call->results[index[r]];
         const gp_operation_facts *facts = gp_operation_facts_of(result->op);
