@@ -225,8 +225,7 @@ static uint64_t tiles_of(const gp_move_pieces *p, const gp_move_tile *tile, uint
 #define PARTIAL 200u
 #define ROW 24u
 #define TILE 50000u
-#define SMALL_RUN 8192u /* bytes */
-#define BANK_SHARE 4u   /* of a warp's reads that may ask one bank */
+#define BANK_SHARE 4u /* of a warp's reads that may ask one bank */
 
 static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
                          const gp_move_limits *limits) {
@@ -278,16 +277,12 @@ static bool share_rows(const gp_move_pieces *p, const gp_move_form *form, gp_mov
     return true;
 }
 
-/*
- * Larger pieces are as fast gathered where several make an element, and where a small tile is one run of the input:
- * in batches of small matrices.
- */
-static bool gathers_well(const gp_move_pieces *p, const gp_move_form *form) {
-    uint32_t t[GP_MOVE_AXES] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, axes;
-    if (form->piece < 4 || p->axis[0].n > 1)
-        return form->piece >= 4;
-    grow(p, form, SMALL_RUN / form->piece, 1, 1, t);
-    return gp_move_raw_in_row(p, t, &axes) == volume_of(p, t) * form->piece;
+/* Words of a tile that is one run of the output, and larger ones of a run of the input, are gathered as fast. */
+static bool is_run(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile) {
+    const uint64_t bytes = volume_of(p, tile->extent) * form->piece;
+    uint32_t end;
+    return (form->piece * form->out >= 4 && span_of(p, tile->extent, true, &end) == bytes) ||
+           (form->piece >= 4 && span_of(p, tile->extent, false, &end) == bytes);
 }
 
 /* Raw rows: the cheapest of some tiles. */
@@ -295,8 +290,8 @@ static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, const gp_
                     gp_move_tile *tile, size_t *smem) {
     static const uint8_t eighths[] = {8, 6, 4, 3, 2, 1}, leans[] = {1, 2, 4};
     uint64_t least = UINT64_MAX;
-    if (!gp_move_raw_can(p) || gathers_well(p, form))
-        return false;
+    if (!gp_move_raw_can(p) || (form->piece >= 4 && p->axis[0].n > 1))
+        return false; /* several larger pieces an element are as fast gathered */
     for (size_t i = 0; i < sizeof eighths * sizeof leans; i++) {
         gp_move_tile one =
             raw_tile(p, form, gp_move_room(form) * eighths[i / sizeof leans] / 8, leans[i % sizeof leans]);
@@ -338,7 +333,7 @@ bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_
     const bool raw = form->way == GP_MOVE_RAW;
     if (raw ? !fit_raw(&p, form, limits, tile, smem)
             : !fit_aligned(&p, form, in_align, out_align, tile, smem) ||
-                  (limits->sectors && !moves_words(&p, tile->extent, true, SECTOR)))
+                  (limits->sectors && !moves_words(&p, tile->extent, true, SECTOR) && !is_run(&p, form, tile)))
         return false;
     tile->cols = gp_to_u32(span_of(&p, tile->extent, true, &end) / form->piece);
     tile->rows = gp_to_u32(volume_of(&p, tile->extent) / tile->cols);
