@@ -33,9 +33,10 @@ static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned thre
 bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_move *move = problem->move;
     const uint32_t piece = gp_move_piece(move, problem->in_align, problem->out_align);
-    if (attempt > 0 || move->in_place)
+    if (attempt > 1 || move->in_place)
         return false;
-    /* Twice: what stores whole sectors word by word goes before raw rows, what stores others behind. */
+    /* Twice: what stores whole sectors word by word goes before raw rows, what stores others behind. The second
+     * attempt is without raw rows, whose blocks need most registers and memory. */
     for (unsigned k = 0; k < 2 * FORMS; k++) {
         const unsigned i = k % FORMS;
         const gp_move_form *form = &forms[i].form;
@@ -45,7 +46,7 @@ bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, u
                                        first && !longs && form->way != GP_MOVE_TRIPLES};
         gp_move_tile tile;
         uint64_t tiles;
-        if (form->piece != piece || (raw ? first : (form->way == GP_MOVE_DIRECT) != longs) ||
+        if (form->piece != piece || (raw ? first || attempt > 0 : (form->way == GP_MOVE_DIRECT) != longs) ||
             !gp_move_tile_of(move, form, problem->in_align, problem->out_align, &limits, &tile, &tiles,
                              &tiling->smem))
             continue;
