@@ -21,6 +21,7 @@ typedef struct tile {
     const random_move *move;
     const unsigned char *in_memory, *in;
     unsigned char *out_memory, *out, *shared;
+    uint32_t number;
 } tile;
 
 typedef struct place {
@@ -133,33 +134,43 @@ static void move_straight(const tile *t) {
 
 static void load_rows(const tile *t) {
     const gp_move_cut *cut = t->cut;
-    const int64_t off = (int64_t)((uintptr_t)t->in % GP_MOVE_RAW_WORD);
-    assert_in_range(cut->load.units, 1, GP_MOVE_THREADS * GP_MOVE_RAW_LOADS);
+    const gp_move_rows *rows = &cut->in_rows;
+    const int64_t word = GP_MOVE_RAW_WORD, off = (int64_t)((uintptr_t)t->in % GP_MOVE_RAW_WORD);
     assert_true(cut->begin >= t->in_memory && cut->end <= t->in_memory + t->move->in.bytes);
-    for (uint32_t q = 0; q < cut->load.units; q++) {
-        const place at = place_of(&cut->load, q);
-        const int64_t before = (at.shared + off) % GP_MOVE_RAW_WORD;
-        if (q % cut->in_words == cut->in_words - 1 && before <= cut->beyond)
-            continue;
-        for (int64_t i = -before; i < GP_MOVE_RAW_WORD - before; i++)
+    assert_true(rows->units == cut->load.units * rows->words && rows->units < 1 << 16);
+    for (uint32_t q = 0; q < rows->units; q++) {
+        const uint32_t row = (uint32_t)((uint64_t)q * rows->magic >> 32);
+        const place at = place_of(&cut->load, row);
+        const int64_t before = (int64_t)((uintptr_t)(t->in + at.global) % GP_MOVE_RAW_WORD);
+        const int64_t first = (q - row * rows->words) * word - before;
+        assert_int_equal((at.shared + off) % word, before);
+        assert_in_range(at.global + rows->length, 1, cut->reach);
+        for (int64_t i = first; i < first + word && first < (int64_t)rows->length; i++)
             if (t->in + at.global + i >= cut->begin && t->in + at.global + i < cut->end)
                 load(t, at.shared + off + i, at.global + i, 1);
     }
 }
 
-/* Words of 4 bytes, of a row's first and last the part that belongs to it. */
+/* What of a row of tiles that share rows is a tile's own: from a sector's start to the next tile's. */
 static void store_rows(const tile *t) {
     const gp_move_cut *cut = t->cut;
-    const int64_t piece = t->form.piece, out = 4 / piece, off = (int64_t)((uintptr_t)t->in % GP_MOVE_RAW_WORD);
-    assert_in_range(cut->store.units, 1, GP_MOVE_THREADS * GP_MOVE_RAW_STORES);
-    for (uint32_t q = 0; q < cut->store.units; q++) {
-        const place at = place_of(&cut->store, q);
-        const int64_t before = (int64_t)((uintptr_t)(t->out + at.global) % 4) / piece;
-        for (int64_t j = -before; j < out - before; j++) {
-            const int64_t of_row = q % cut->out_words * out + j;
-            if (of_row >= 0 && of_row < cut->row)
-                store(t, at.global + j * piece, shared_at(t, at.shared + j * cut->shared_row + off, (size_t)piece),
-                      (size_t)piece);
+    const gp_move_rows *rows = &cut->out_rows;
+    const size_t piece = t->form.piece, out = t->form.out, off = (uintptr_t)t->in % GP_MOVE_RAW_WORD;
+    const bool first = !cut->shares_rows || t->number % cut->step[0].tiles == 0;
+    const bool last = !cut->shares_rows || (t->number + 1) % cut->step[0].tiles == 0;
+    assert_int_equal(cut->pick.units, rows->length);
+    assert_in_range(cut->own_words, 1, GP_MOVE_RAW_THREADS);
+    for (uint32_t row = 0; row < cut->store.units; row++) {
+        const place at = place_of(&cut->store, row);
+        const uintptr_t begin = (uintptr_t)(t->out + at.global), next = begin + cut->own * piece;
+        const size_t low = first ? 0 : (0 - begin) % 32 / piece, before = first ? begin % (out * piece) / piece : 0;
+        const size_t end = last ? rows->length : cut->own + (0 - next) % 32 / piece;
+        assert_in_range(end, low, rows->length);
+        assert_in_range((before + end - low + out - 1) / out, 0, last ? rows->words : cut->own_words);
+        for (size_t x = low; x < end; x++) {
+            const int64_t pick = place_of(&cut->pick, (uint32_t)x).shared;
+            assert_true(at.shared >= 0 && pick >= 0 && pick <= UINT16_MAX);
+            store(t, at.global + (int64_t)(x * piece), shared_at(t, at.shared + pick + (int64_t)off, piece), piece);
         }
     }
 }
@@ -182,7 +193,7 @@ static void walk_tile(const tile *t) {
 
 static void walk_tiles(tile *t) {
     for (uint32_t number = 0; number < t->cut->tiles; number++) {
-        uint32_t left = number;
+        uint32_t left = t->number = number;
         t->in = t->cut->in;
         t->out = t->cut->out;
         for (uint32_t s = 0; s < t->cut->steps; s++) {
@@ -212,7 +223,7 @@ static void walk_plan(const gp_context *context, const random_move *move, const 
     if (t.form.way == GP_MOVE_DIRECT)
         cut.tile_bytes = GP_ALIGN_MAX; /* none is needed; a piece passes through it here */
     else
-        assert_in_range(cut.tile_bytes, 1, tiling->smem / 2);
+        assert_in_range(cut.tile_bytes, 1, tiling->smem / (t.form.way == GP_MOVE_RAW ? 1 : 2));
     t.shared = malloc(cut.tile_bytes);
     assert_non_null(t.shared);
     walk_tiles(&t);

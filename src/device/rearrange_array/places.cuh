@@ -6,6 +6,25 @@
 #include "../../host/rearrange_array/tiling.h"
 #include "word.cuh"
 
+/* Where a tile begins. */
+struct tile_base {
+    const unsigned char *in;
+    unsigned char *out;
+};
+
+__device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
+    tile_base base = {cut.in, cut.out};
+    for (uint32_t s = 0; s < cut.steps; s++) {
+        const gp_move_step &step = cut.step[s];
+        const uint32_t rest = s + 1 < cut.steps ? (uint32_t)__umul64hi(tile, step.magic) : 0;
+        const uint64_t first = min((uint64_t)(tile - rest * step.tiles) * step.extent, step.last);
+        base.in += (int64_t)first * step.in;
+        base.out += (int64_t)first * step.out;
+        tile = rest;
+    }
+    return base;
+}
+
 struct place {
     int32_t global, shared;
 };

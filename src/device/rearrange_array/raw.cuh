@@ -1,86 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw rows of a tile: loaded in whole words, stored in whole words, whatever the alignment of either side. */
+/*
+ * Raw rows of a tile: loaded in whole words, stored in whole words, whatever the alignment of either side. Where rows
+ * begin and which pieces make a word is the same in every tile, and stands in tables behind the tile.
+ */
 #ifndef GP_REARRANGE_ARRAY_RAW_CUH
 #define GP_REARRANGE_ARRAY_RAW_CUH
 
 #include "../l2.cuh"
 #include "places.cuh"
 
-/* Raw rows in words of 16 bytes. Of a row's last word nothing may be left, if the row begins early in a word. */
-template <int bytes> struct raw_loader {
-    static constexpr int loads = GP_MOVE_RAW_LOADS;
-    uint32_t from[loads];
-    place_pairs<loads> to;
-    uint32_t last; /* a bit a word */
+#define RAW_SECTOR 32u
 
-    __device__ void prepare(const gp_move_cut &cut) {
-        last = 0;
-        for_places<loads>(cut.load, unit_of, [&](int i, place at) {
-            from[i] = (uint32_t)at.global;
-            to.put(i, at.shared);
-            last |= (uint32_t)(unit_of(i) % cut.in_words == cut.in_words - 1) << i;
-        });
-    }
-    static constexpr bool skews = true;
-    static __device__ uint32_t skew(const unsigned char *base) {
-        return (uint32_t)(uintptr_t)base % GP_MOVE_RAW_WORD;
-    }
-    __device__ void load(const gp_move_cut &cut, const unsigned char *base, unsigned char *buffer) const {
-        const uint32_t shared = (uint32_t)__cvta_generic_to_shared(buffer), off = skew(base);
-#pragma unroll
-        for (int i = 0; i < loads; i++) {
-            const uint32_t at = to[i] + off, before = at % GP_MOVE_RAW_WORD;
-            if (unit_of(i) >= cut.load.units || ((last >> i & 1) && (int32_t)before <= cut.beyond))
-                continue;
-            copy_inside(shared + (at - before), base + from[i] - before, cut.begin, cut.end);
-        }
-    }
-    __device__ void put(const gp_move_cut &, unsigned char *) const {}
+extern __shared__ __align__(16) unsigned char rearrange_shared[];
+
+/* Where a row of a tile begins. */
+struct __align__(8) raw_row {
+    uint32_t global, shared;
 };
 
-/* Rows of the output in words of 4 bytes, of which the first and the last are stored in part. */
-template <int bytes> struct raw_storer {
-    static constexpr int stores = GP_MOVE_RAW_STORES, out = 4 / bytes;
-    typedef typename word_of<bytes>::type piece;
-    uint32_t to[stores];
-    place_pairs<stores> from, left; /* left: pieces of the row from the word's first on, and `out` more */
-
-    __device__ void prepare(const gp_move_cut &cut) {
-        for_places<stores>(cut.store, unit_of, [&](int i, place at) {
-            to[i] = (uint32_t)at.global;
-            from.put(i, at.shared & 0xffff);
-            left.put(i, (int32_t)(cut.row + out - unit_of(i) % cut.out_words * out));
+__device__ inline raw_row raw_row_of(const gp_move_walk &walk, uint32_t r) {
+    raw_row row;
+    for_places<1>(
+        walk, [&](int) { return r; },
+        [&](int, place at) {
+            row = {(uint32_t)at.global, (uint32_t)at.shared};
         });
+    return row;
+}
+
+/*
+ * Words of 16 bytes, each to an address as far off a word's start as its own. Of a row's last word nothing may be
+ * left, if the row begins early in a word.
+ */
+template <int together, typename COPY>
+__device__ inline void load_raw_words(const gp_move_cut &cut, const raw_row *rows, const unsigned char *base,
+                                      COPY copy) {
+    const uint32_t shared =
+        (uint32_t)__cvta_generic_to_shared(rearrange_shared) + (uint32_t)(uintptr_t)base % GP_MOVE_RAW_WORD;
+#pragma unroll(together)
+    for (uint32_t q = threadIdx.x; q < cut.in_rows.units; q += GP_MOVE_RAW_THREADS) {
+        const uint32_t r = __umulhi(q, cut.in_rows.magic), at = (q - r * cut.in_rows.words) * GP_MOVE_RAW_WORD;
+        const raw_row row = rows[r];
+        const unsigned char *const from = base + row.global;
+        const uint32_t before = (uint32_t)(uintptr_t)from % GP_MOVE_RAW_WORD;
+        if (at < before + cut.in_rows.length)
+            copy(shared + row.shared - before + at, from - before + at);
     }
-    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+}
+
+__device__ inline void load_raw(const gp_move_cut &cut, const raw_row *rows, const unsigned char *base) {
+    if (base - GP_MOVE_RAW_WORD >= cut.begin && base + cut.reach + GP_MOVE_RAW_WORD <= cut.end)
+        load_raw_words<4>(cut, rows, base, [](uint32_t to, const unsigned char *from) { copy_async(to, from); });
+    else
+        load_raw_words<1>(cut, rows, base,
+                          [&](uint32_t to, const unsigned char *from) { copy_inside(to, from, cut.begin, cut.end); });
+}
+
+/* Places of a word's pieces in shared memory, from where its row begins. */
+template <int out> struct __align__(2 * out) raw_picks {
+    uint16_t at[out];
+};
+
+/* Pieces as they were taken: the first is number `turn`. */
+template <int bytes, int out> struct raw_word {
+    typedef typename word_of<bytes>::type piece;
+    static constexpr int words = bytes * out / 4;
+    union {
+        typename word_of<bytes * out>::type whole;
+        uint32_t w[words];
+        piece part[out];
+    };
+    __device__ void join(const piece *e, uint32_t turn) {
+        if constexpr (bytes < 4) {
 #pragma unroll
-        for (int i = 0; i < stores; i++) {
-            if (unit_of(i) >= cut.store.units)
-                continue;
-            unsigned char *const at = base + to[i];
-            const int32_t before = (int32_t)((uintptr_t)at % 4 / bytes), rest = (int32_t)left[i] - out;
-            const uint32_t first = from[i] - (uint32_t)(before * cut.shared_row);
-            const int32_t begin = rest == (int32_t)cut.row ? before : 0, end = rest + before;
-            auto take = [&](int j) {
-                return *(const piece *)(shared + (first + (uint32_t)(j * cut.shared_row) & 0xffff));
-            };
-            if (begin == 0 && end >= out) {
-                union {
-                    piece part[out];
-                    uint32_t whole;
-                } w;
+            for (int i = 0; i < words; i++)
+                w[i] = bytes == 2 ? __byte_perm(e[2 * i], e[2 * i + 1], 0x5410)
+                                  : __byte_perm(__byte_perm(e[4 * i], e[4 * i + 1], 0x0040),
+                                                __byte_perm(e[4 * i + 2], e[4 * i + 3], 0x0040), 0x5410);
+        } else {
+#pragma unroll
+            for (int i = 0; i < out; i++)
+                part[i] = e[i];
+        }
+        if constexpr (words == 2 && out > 1) {
+            const uint32_t low = turn & out / 2 ? w[1] : w[0], high = turn & out / 2 ? w[0] : w[1];
+            w[0] = bytes < 4 ? __funnelshift_l(high, low, 8 * bytes * turn) : low;
+            w[1] = bytes < 4 ? __funnelshift_l(low, high, 8 * bytes * turn) : high;
+        } else if constexpr (out > 1) {
+            w[0] = __funnelshift_l(w[0], w[0], 8 * bytes * turn);
+        }
+    }
+};
+
+/*
+ * Words of at least 4 bytes, of which a row's first and last are stored in part. A thread has the same word of
+ * several rows, those that begin alike one after another, so that its pieces mostly lie in the same places. Words
+ * beside each other take their pieces in different orders where these would lie in one bank.
+ */
+template <int bytes, int out> struct raw_storer {
+    typedef typename word_of<bytes>::type piece;
+    const raw_row *rows;
+    const raw_picks<out> *picks; /* for each number of pieces by which a row begins behind a word's start */
+    const uint32_t *ends;        /* of the rows that begin at each place in a sector */
+    uint32_t word, row, end;
+
+    static __device__ uint32_t turn(const gp_move_cut &cut, uint32_t w) {
+        return out == 1 ? 0 : w >> cut.turn << cut.turn_up & (out - 1);
+    }
+    /* Sorted by their places in a sector; count[]: of which place there are so many, and then where each ends. */
+    static __device__ void put_rows(const gp_move_cut &cut, raw_row *table, uint32_t *count) {
+        if (threadIdx.x < RAW_SECTOR)
+            count[threadIdx.x] = 0;
+        __syncthreads();
+#pragma unroll 1
+        for (uint32_t r = threadIdx.x; r < cut.store.units; r += GP_MOVE_RAW_THREADS)
+            atomicAdd(&count[raw_row_of(cut.store, r).global % RAW_SECTOR], 1);
+        __syncthreads();
+        uint32_t below = 0;
+        for (uint32_t i = 0; i < threadIdx.x % RAW_SECTOR; i++)
+            below += count[i];
+        __syncthreads();
+        if (threadIdx.x < RAW_SECTOR)
+            count[threadIdx.x] = below;
+        __syncthreads();
+#pragma unroll 1
+        for (uint32_t r = threadIdx.x; r < cut.store.units; r += GP_MOVE_RAW_THREADS) {
+            const raw_row at = raw_row_of(cut.store, r);
+            table[atomicAdd(&count[at.global % RAW_SECTOR], 1)] = at;
+        }
+    }
+    __device__ void prepare(const gp_move_cut &cut, uint16_t *pick, raw_row *table) {
+        uint32_t *const count = (uint32_t *)(table + cut.store.units);
+        put_rows(cut, table, count);
+#pragma unroll 1
+        for (uint32_t q = threadIdx.x; q < out * out * cut.out_rows.words; q += GP_MOVE_RAW_THREADS) {
+            const uint32_t w = q / out % cut.out_rows.words, before = q / out / cut.out_rows.words;
+            const uint32_t x = w * out + (q + turn(cut, w)) % out - before;
+            pick[q] = (uint16_t)raw_row_of(cut.pick, x < cut.out_rows.length ? x : 0).shared;
+        }
+        const uint32_t groups = GP_MOVE_RAW_THREADS / cut.own_words, group = threadIdx.x / cut.own_words;
+        rows = table;
+        picks = (const raw_picks<out> *)pick;
+        word = threadIdx.x - group * cut.own_words;
+        row = group < groups ? cut.store.units * group / groups : 0;
+        end = group < groups ? cut.store.units * (group + 1) / groups : 0;
+    }
+    /* first, last: tile of those that share rows. Others store whole sectors, of which the next one has the rest. */
+    __device__ void store(const gp_move_cut &cut, uint32_t shared, unsigned char *base, bool first, bool last) const {
+        const uint32_t words = last ? cut.out_rows.words : cut.own_words;
+#pragma unroll 1
+        for (uint32_t w = word; w < words; w += cut.own_words) {
+            uint32_t start = ~0u, x = 0, past = 0, turned = 0, from[out];
+#pragma unroll 1
+            for (uint32_t r = row; r < end; r++) {
+                const raw_row here = rows[r];
+                const uint32_t place = ((uint32_t)(uintptr_t)base + here.global) % RAW_SECTOR;
+                if (place != start) {
+                    start = place;
+                    const uint32_t before = start % (bytes * out) / bytes, skew = (0 - start) % RAW_SECTOR / bytes;
+                    const uint32_t index = w + (first ? 0 : (skew + before) / out);
+                    x = index * out - before;
+                    past = last ? cut.out_rows.length : cut.own + (0 - start - cut.own * bytes) % RAW_SECTOR / bytes;
+                    turned = turn(cut, index);
+                    const raw_picks<out> pick =
+                        picks[before * cut.out_rows.words + min(index, cut.out_rows.words - 1)];
+#pragma unroll
+                    for (int j = 0; j < out; j++)
+                        from[j] = shared + pick.at[j];
+                }
+                if ((int32_t)x >= (int32_t)past)
+                    continue;
+                piece e[out];
 #pragma unroll
                 for (int j = 0; j < out; j++)
-                    w.part[j] = take(j);
-                *(uint32_t *)(at - before * bytes) = w.whole;
-                continue;
-            }
+                    e[j] = *(const piece *)(rearrange_shared + (here.shared + from[j]));
+                raw_word<bytes, out> taken;
+                taken.join(e, turned);
+                unsigned char *const to = base + (int32_t)(here.global + x * bytes);
+                if ((int32_t)x >= 0 && x + out <= past) {
+                    *(decltype(taken.whole) *)to = taken.whole;
+                } else if constexpr (out > 1) {
 #pragma unroll
-            for (int j = 0; j < out; j++)
-                if (j >= begin && j < end)
-                    ((piece *)at)[j - before] = take(j);
+                    for (int j = 0; j < out; j++)
+                        if (x + j < past)
+                            ((piece *)to)[j] = taken.part[j];
+                }
+            }
         }
     }
 };
+
+/* As many blocks as there is room for, each with one tile at a time: while some load, others store. */
+template <int bytes, int out> __device__ inline void move_rows(const gp_move_cut &cut) {
+    uint16_t *const pick = (uint16_t *)(rearrange_shared + cut.tile_bytes);
+    raw_row *const rows = (raw_row *)(rearrange_shared + cut.tile_bytes + cut.picks);
+    raw_storer<bytes, out> storer;
+#pragma unroll 1
+    for (uint32_t r = threadIdx.x; r < cut.load.units; r += GP_MOVE_RAW_THREADS)
+        rows[r] = raw_row_of(cut.load, r);
+    storer.prepare(cut, pick, rows + cut.load.units);
+    __syncthreads();
+    gp_grid_dependency_wait();
+#pragma unroll 1
+    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
+        const tile_base base = base_of(cut, tile);
+        const uint32_t row = cut.shares_rows ? (uint32_t)__umul64hi(tile, cut.step[0].magic) : 0;
+        const uint32_t part = cut.shares_rows ? tile - row * cut.step[0].tiles : 0;
+        load_raw(cut, rows, base.in);
+        await_copies();
+        __syncthreads();
+        storer.store(cut, (uint32_t)(uintptr_t)base.in % GP_MOVE_RAW_WORD, base.out, part == 0,
+                     !cut.shares_rows || part + 1 == cut.step[0].tiles);
+        __syncthreads();
+    }
+}
 
 #endif

@@ -16,25 +16,6 @@ template <typename word> struct kept_as { typedef word type; };
 template <> struct kept_as<uint8_t> { typedef uint32_t type; };
 template <> struct kept_as<uint16_t> { typedef uint32_t type; };
 
-/* Where a tile begins. */
-struct tile_base {
-    const unsigned char *in;
-    unsigned char *out;
-};
-
-__device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
-    tile_base base = {cut.in, cut.out};
-    for (uint32_t s = 0; s < cut.steps; s++) {
-        const gp_move_step &step = cut.step[s];
-        const uint32_t rest = s + 1 < cut.steps ? (uint32_t)__umul64hi(tile, step.magic) : 0;
-        const uint64_t first = min((uint64_t)(tile - rest * step.tiles) * step.extent, step.last);
-        base.in += (int64_t)first * step.in;
-        base.out += (int64_t)first * step.out;
-        tile = rest;
-    }
-    return base;
-}
-
 /* A word from global to shared memory: under way until await_copies(), or in a register until put(). */
 template <typename word> struct carrier {
     static constexpr bool async = sizeof(word) >= 4;
@@ -77,11 +58,8 @@ template <int bytes, int in, int loads> struct loader {
                 to.put(i, at.shared);
             });
     }
-    static constexpr bool skews = false;
-    static __device__ uint32_t skew(const unsigned char *) {
-        return 0;
-    }
     __device__ void load(const gp_move_cut &cut, const unsigned char *base, unsigned char *buffer) {
+        to.keep_together();
 #pragma unroll
         for (int i = 0; i < loads; i++)
             if (!carrier<word>::async || is_mine(cut, i))
@@ -111,7 +89,8 @@ template <int bytes, int out, int stores> struct gatherer {
                 from.put(i, at.shared);
             });
     }
-    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) {
+        from.keep_together();
 #pragma unroll
         for (int i = 0; i < stores; i++) {
             if (unit_of(i) * out >= cut.store.units)
@@ -157,7 +136,8 @@ template <int bytes, int squares> struct square_turner {
             from.put(i, at.shared);
         });
     }
-    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) {
+        from.keep_together();
 #pragma unroll
         for (int i = 0; i < squares; i++) {
             if (unit_of(i) >= cut.store.units)
@@ -189,7 +169,8 @@ template <int bytes, int words> struct triple_turner {
             bytes_of[i] = cut.first[which] | (uint32_t)cut.third[which] << 16;
         });
     }
-    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) const {
+    __device__ void store(const gp_move_cut &cut, const unsigned char *shared, unsigned char *base) {
+        from.keep_together();
 #pragma unroll
         for (int i = 0; i < words; i++) {
             if (unit_of(i) >= cut.store.units)
@@ -205,7 +186,6 @@ template <int bytes, int words> struct triple_turner {
 
 /* Two tiles have room in shared memory: while one is stored the next is being loaded. */
 template <typename LOADER, typename STORER> __device__ inline void move_tiles(const gp_move_cut &cut) {
-    extern __shared__ __align__(16) unsigned char rearrange_shared[];
     LOADER loader;
     STORER storer;
     loader.prepare(cut);
@@ -219,10 +199,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
     for (;;) {
         await_copies();
         __syncthreads();
-        loader.to.keep_together();
-        storer.from.keep_together();
         unsigned char *const output = base.out;
-        const unsigned char *const input = rearrange_shared + buffer + LOADER::skew(base.in);
         tile += gridDim.x;
         const bool more = tile < cut.tiles;
         const uint32_t next = cut.tile_bytes - buffer;
@@ -230,7 +207,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
             base = base_of(cut, tile);
             loader.load(cut, base.in, rearrange_shared + next);
         }
-        storer.store(cut, LOADER::skews ? input : rearrange_shared + buffer, output);
+        storer.store(cut, rearrange_shared + buffer, output);
         if (!more)
             return;
         loader.put(cut, rearrange_shared + next);
@@ -261,10 +238,10 @@ template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut
 
 /* Pieces of `bytes`, loaded in words of `in` and stored in words of `out` of them. */
 template <gp_move_way way, int bytes, int in, int out, int blocks>
-__global__ void __launch_bounds__(GP_MOVE_THREADS, BLOCKS_OF(GP_MOVE_THREADS, (unsigned)blocks))
+__global__ void __launch_bounds__(GP_MOVE_BLOCK(way), BLOCKS_OF(GP_MOVE_BLOCK(way), (unsigned)blocks))
     rearrange_tile(const __grid_constant__ gp_move_cut cut) {
     if constexpr (way == GP_MOVE_RAW) {
-        move_tiles<raw_loader<bytes>, raw_storer<bytes>>(cut);
+        move_rows<bytes, out>(cut);
         return;
     }
     constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes);

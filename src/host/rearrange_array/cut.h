@@ -21,16 +21,21 @@ extern "C" {
 #define GP_MOVE_DIRECT_PIECES 4u          /* of a thread in a tile */
 #define GP_MOVE_GATHERED(bytes, in, out) \
     ((bytes) == 16 ? 4u : (bytes) >= 4 ? 8u : 8u * ((in) < (out) ? (in) : (out))) /* a thread, in shared memory */
-#define GP_MOVE_RAW_LOADS 4u                                                      /* words of 16 bytes */
-#define GP_MOVE_RAW_STORES 8u                                                     /* words of 4 bytes */
 #define GP_MOVE_RAW_WORD 16u
+#define GP_MOVE_RAW_THREADS 384u
+#define GP_MOVE_RAW_BYTES 61440u         /* of a tile, at most */
+#define GP_MOVE_RAW_SMEM ((size_t)74000) /* of a block, at most: three have room on an H200's SM */
+#define GP_MOVE_RAW_ROW(out) /* pieces of a row of the output, at most: of its table, of a thread a word */ \
+    ((out) > 2 ? 4096u / (out) : (GP_MOVE_RAW_THREADS - 1) * (out))
+#define GP_MOVE_BLOCK(way) ((way) == GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_THREADS)
 #define GP_MOVE_SQUARED(bytes) ((bytes) == 4 ? 16u : 32u / (bytes))
 
 /* What a tile is made of; a plan's tiling keeps it. */
 typedef struct gp_move_tile {
     uint32_t rows, cols;           /* pieces that lie one behind the other in the output: cols */
     uint32_t extent[GP_MOVE_AXES]; /* pieces of an element; then the move's axes from the last to the first */
-    uint32_t spread;               /* pieces left free in shared memory */
+    uint32_t spread;               /* pieces left free in shared memory; raw: of the axis at which the output's rows
+                                      end, what tiles beside each other share */
 } gp_move_tile;
 
 /* How a tile is moved. */
@@ -68,21 +73,32 @@ typedef struct gp_move_step {
     uint32_t tiles, extent;
 } gp_move_step;
 
+/* Raw rows of a tile. */
+typedef struct gp_move_rows {
+    uint32_t units;        /* words of all rows */
+    uint32_t length;       /* of a row: bytes of the input, pieces of the output */
+    uint32_t words, magic; /* of a row, if it begins just before a word's end; as a digit's */
+} gp_move_rows;
+
 typedef struct gp_move_cut {
     const unsigned char *in; /* of the first tile: the lowest address */
     unsigned char *out;
     uint32_t tiles, steps;
-    uint32_t tile_bytes; /* in shared memory */
-    int32_t shared_row;  /* bytes: squares, triples: from a word to the next; raw: from a piece to the next, */
-    int64_t out_row;     /* squares: bytes from a word of the output to the next */
-    uint32_t words;      /* triples: that show the same channel, or the same third of three words */
+    uint32_t tile_bytes;              /* in shared memory */
+    int32_t shared_row;               /* squares, triples: bytes from a word to the next */
+    int64_t out_row;                  /* squares: bytes from a word of the output to the next */
+    uint32_t words;                   /* triples: that show the same channel, or the same third of three words */
     uint16_t first[3], third[3];      /* which bytes of the first two words, and of these and the third */
     const unsigned char *begin, *end; /* raw: of all that may be read */
-    uint32_t in_words, out_words;     /* raw: of a row, if it begins just before a word's end */
-    int32_t beyond; /* raw: bytes by which a row's last word begins behind its end, if rows begin words */
-    uint32_t row;   /* raw: pieces of an output row */
+    uint32_t reach;                   /* raw: bytes from a tile's first to its last, in the input */
+    uint32_t turn, turn_up;           /* raw: which of a word's pieces is taken first */
+    uint32_t picks, smem;             /* raw: bytes of the table of pieces; of a block */
+    uint32_t shares_rows;             /* raw: tiles beside each other have the same rows; step[0] leads to the next */
+    uint32_t own, own_words;          /* raw: pieces of a row up to the next tile, and words of it that are stored */
+    gp_move_rows in_rows, out_rows;
     gp_move_step step[GP_MOVE_AXES];
-    gp_move_walk load, store;
+    gp_move_walk load, store; /* raw: from row to row */
+    gp_move_walk pick;        /* raw: from piece to piece of a row of the output */
 } gp_move_cut;
 
 /* Most pieces of a tile. */
@@ -90,7 +106,7 @@ static inline uint32_t gp_move_room(const gp_move_form *form) {
     if (form->way == GP_MOVE_DIRECT)
         return GP_MOVE_THREADS * GP_MOVE_DIRECT_PIECES;
     if (form->way == GP_MOVE_RAW)
-        return GP_MOVE_THREADS * GP_MOVE_RAW_STORES * 4 / form->piece;
+        return GP_MOVE_RAW_BYTES / form->piece;
     if (form->way == GP_MOVE_GATHER)
         return GP_MOVE_THREADS * GP_MOVE_GATHERED(form->piece, form->in, form->out);
     return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece);
@@ -103,9 +119,16 @@ uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_alig
  * those of elements one behind the other. */
 void gp_move_alignments(const gp_move *move, unsigned *in, unsigned *out);
 
+/* Of a device: blocks that run at once, shared memory of a block. sectors: only tiles that store whole sectors. */
+typedef struct gp_move_limits {
+    uint64_t blocks;
+    size_t smem;
+    bool sectors;
+} gp_move_limits;
+
 /* False: no tile of this form does it. align: of both views. *smem: bytes of shared memory. */
 bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
-                     gp_move_tile *tile, uint64_t *tiles, size_t *smem);
+                     const gp_move_limits *limits, gp_move_tile *tile, uint64_t *tiles, size_t *smem);
 
 /* Spells a tile out for the kernel. */
 void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);

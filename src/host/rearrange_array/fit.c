@@ -16,34 +16,43 @@ static const struct {
     gp_move_form form;
     unsigned blocks;
 } forms[] = {GP_MOVE_FORMS(FORM)};
+#define FORMS (sizeof forms / sizeof *forms)
 
 gp_move_form gp_move_form_at(unsigned form) {
     return forms[form].form;
 }
 
 /* As many blocks as the device has room for: each walks from tile to tile. */
-static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned most, size_t smem) {
+static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned threads, unsigned most, size_t smem) {
     const uint64_t block = gp_plus(smem, device->smem_reserved), room = device->smem_per_sm;
     const uint64_t of_smem = gp_at_least_one(room / gp_at_least_one(block));
-    const uint64_t of_threads = gp_at_least_one(device->threads_per_sm / GP_MOVE_THREADS);
+    const uint64_t of_threads = gp_at_least_one(device->threads_per_sm / threads);
     return gp_least(tiles, device->multiprocessors * gp_least(gp_least(of_smem, of_threads), most));
 }
 
 bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_move *move = problem->move;
     const uint32_t piece = gp_move_piece(move, problem->in_align, problem->out_align);
-    if (attempt > 0 || move->in_place)
+    if (attempt > 1 || move->in_place)
         return false;
-    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+    /* Twice: what stores whole sectors word by word goes before raw rows, what stores others behind. The second
+     * attempt is without raw rows, whose blocks need most registers and memory. */
+    for (unsigned k = 0; k < 2 * FORMS; k++) {
+        const unsigned i = k % FORMS;
+        const gp_move_form *form = &forms[i].form;
+        const bool raw = form->way == GP_MOVE_RAW, first = k < FORMS, longs = move->run >= LONG_RUN;
+        const gp_move_limits limits = {(uint64_t)device->multiprocessors * forms[i].blocks,
+                                       gp_least(device->smem_per_block_optin, GP_MOVE_RAW_SMEM),
+                                       first && !longs && form->way != GP_MOVE_TRIPLES};
         gp_move_tile tile;
         uint64_t tiles;
-        const gp_move_form *form = &forms[i].form;
-        if (form->piece != piece || (form->way == GP_MOVE_DIRECT) != (move->run >= LONG_RUN) ||
-            !gp_move_tile_of(move, form, problem->in_align, problem->out_align, &tile, &tiles, &tiling->smem))
+        if (form->piece != piece || (raw ? first || attempt > 0 : (form->way == GP_MOVE_DIRECT) != longs) ||
+            !gp_move_tile_of(move, form, problem->in_align, problem->out_align, &limits, &tile, &tiles,
+                             &tiling->smem))
             continue;
         tiling->form = i;
-        tiling->threads = GP_MOVE_THREADS;
-        tiling->blocks = blocks_of(device, tiles, forms[i].blocks, tiling->smem);
+        tiling->threads = GP_MOVE_BLOCK(form->way);
+        tiling->blocks = blocks_of(device, tiles, tiling->threads, forms[i].blocks, tiling->smem);
         GP_TILING_PUT(tiling, tile);
         return true;
     }

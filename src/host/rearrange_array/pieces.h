@@ -5,6 +5,8 @@
 
 #include "cut.h"
 
+#define SECTOR 32u /* bytes that memory writes whole */
+
 /* Axis 0 is the pieces of an element; the move's axes follow from the last to the first. */
 typedef struct gp_move_pieces {
     uint32_t axes, read;         /* read: those along which the input's address changes, */
@@ -50,17 +52,25 @@ static inline void gp_move_put_digit(gp_move_walk *walk, uint32_t n, int64_t glo
     digit->magic = (uint32_t)((((uint64_t)1 << 32) + digit->n - 1) / digit->n);
 }
 
-/* ---- raw rows ---- */
-
-/* The output's row: its first axis. */
-static inline uint32_t gp_move_raw_out(const gp_move_pieces *p) {
-    return p->axis[0].n > 1 ? 0 : 1;
+/* Tiles along an axis, of which those beside each other share some of it. */
+static inline uint64_t gp_move_tiles(const gp_move_axis *axis, uint32_t extent, uint32_t shared) {
+    return axis->n <= extent ? 1 : (axis->n - shared - 1) / (extent - shared) + 1;
 }
+
+/* ---- raw rows ---- */
 
 /* Whether rows of both sides have no gaps between pieces. */
 bool gp_move_raw_can(const gp_move_pieces *p);
 
-/* Both walks, and what else the kernel is told of rows. */
-void gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
+/*
+ * A tile's rows on either side: bytes in the input, pieces in the output, and how many axes, in the order of that
+ * side's strides, make one. *part: of the last axis, where a row of all of it would be too long.
+ */
+uint32_t gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t, uint32_t *axes);
+uint32_t gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t, uint32_t *axes,
+                             uint32_t *part);
+
+/* The walks, and what else the kernel is told of rows; false if that is more than it has numbers for. */
+bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
 
 #endif

@@ -4,71 +4,119 @@
  * far off a word's start as its own. Strides in shared memory are therefore those of the input modulo a word. Pure.
  */
 #include "../arithmetic.h"
+#include "../problem.h"
 #include "pieces.h"
 
-bool gp_move_raw_can(const gp_move_pieces *p) {
-    const gp_move_axis *out = &p->axis[gp_move_raw_out(p)];
-    const int64_t piece = p->axis[0].out;
-    return p->read > 0 && p->axes > 1 && out->out == piece && out->in != 0 &&
-           (int64_t)gp_move_distance(p->axis[p->by_in[0]].in) == piece;
+/* The output's row: its first axis. */
+static uint32_t first_out(const gp_move_pieces *p) {
+    return p->axis[0].n > 1 ? 0 : 1;
 }
 
-/* Bytes of a tile's rows, and how many axes, in the order of the input's strides, make one. */
-static uint32_t row_of(const gp_move_pieces *p, const gp_move_tile *tile, uint32_t *axes) {
+bool gp_move_raw_can(const gp_move_pieces *p) {
+    const uint32_t o = first_out(p);
+    return p->read > 0 && o < p->axes && p->axis[o].out == p->axis[0].out &&
+           (int64_t)gp_move_distance(p->axis[p->by_in[0]].in) == p->axis[0].out;
+}
+
+uint32_t gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t, uint32_t *axes) {
     uint64_t bytes = (uint64_t)p->axis[0].out;
-    for (*axes = 0; *axes < p->read; (*axes)++) {
+    bool whole = true;
+    for (*axes = 0; *axes < p->read && whole; (*axes)++) {
         const uint32_t a = p->by_in[*axes];
         if (gp_move_distance(p->axis[a].in) != bytes)
             break;
-        bytes *= tile->extent[a];
-        if (tile->extent[a] < p->axis[a].n) {
-            (*axes)++;
-            break;
-        }
+        bytes *= t[a];
+        whole = t[a] == p->axis[a].n;
     }
     return (uint32_t)bytes;
 }
 
+uint32_t gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t, uint32_t *axes,
+                             uint32_t *part) {
+    const uint64_t most = GP_MOVE_RAW_ROW(form->out);
+    uint64_t row = 1;
+    bool whole = true;
+    for (*axes = 0; *axes < p->axes && whole; (*axes)++) {
+        const gp_move_axis *axis = &p->axis[*axes];
+        if ((uint64_t)axis->out != row * (uint64_t)p->axis[0].out)
+            break;
+        *part = t[*axes];
+        if (row * *part > most)
+            for (*part = gp_to_u32(most / row); t[*axes] % *part != 0;)
+                (*part)--;
+        row *= *part;
+        whole = *part == axis->n;
+    }
+    return gp_to_u32(row);
+}
+
 /* Bytes from one to the next along each axis in shared memory; how many there are in all. `axes` make a row. */
-static uint32_t place(const gp_move_pieces *p, const gp_move_tile *tile, uint32_t row, uint32_t axes,
+static uint32_t place(const gp_move_pieces *p, const uint32_t *t, uint32_t row, uint32_t axes,
                       int32_t shared[GP_MOVE_AXES]) {
-    uint32_t total = row + GP_MOVE_RAW_WORD - 1;
+    const uint32_t word = GP_MOVE_RAW_WORD;
+    uint32_t total = row + word - 1;
     for (uint32_t a = 0; a < p->axes; a++)
         shared[a] = 0;
     for (uint32_t i = 0; i < p->read; i++) {
         const uint32_t a = p->by_in[i], stride = (uint32_t)gp_move_distance(p->axis[a].in);
-        if (i < axes) {
-            shared[a] = (int32_t)stride;
-            continue;
-        }
-        shared[a] = (int32_t)(total + (stride - total) % GP_MOVE_RAW_WORD);
-        total += (tile->extent[a] - 1) * (uint32_t)shared[a];
+        uint32_t step = i < axes ? stride : total + (stride - total) % word;
+        if (i >= axes && a == first_out(p) && gp_alignment(step + word) < gp_alignment(step))
+            step += word; /* in fewer banks else */
+        shared[a] = (int32_t)step;
+        total += i < axes ? 0 : (t[a] - 1) * step;
     }
-    return total + GP_MOVE_RAW_WORD;
+    return total + word;
 }
 
-void gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {
+/* `words` of a row, two at least, so that its magic number has 32 bits. */
+static gp_move_rows rows_of(uint32_t rows, uint32_t length, uint32_t words) {
+    const uint32_t some = words > 2 ? words : 2;
+    return (gp_move_rows){rows * some, length, some, (uint32_t)((((uint64_t)1 << 32) + some - 1) / some)};
+}
+
+/* Which of a word's pieces a thread takes first: words beside each other are so many 4 bytes apart in shared memory.
+ */
+static void turn_words(const gp_move_form *form, uint32_t stride, gp_move_cut *cut) {
+    const uint32_t out = form->out, unit = form->piece > 4 && out == 1 ? form->piece : 4;
+    const uint32_t twos = gp_log2(gp_alignment((uint64_t)stride * out / unit | 32));
+    cut->turn = 5 - twos;
+    cut->turn_up = twos < gp_log2(out) ? gp_log2(out) - twos : 0;
+}
+
+bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {
+    const uint32_t word = GP_MOVE_RAW_WORD, out = form->out, sector = SECTOR / form->piece, *t = tile->extent;
     int32_t shared[GP_MOVE_AXES];
-    uint32_t axes;
-    const uint32_t o = gp_move_raw_out(p), row = row_of(p, tile, &axes), word = form->out * form->piece;
-    gp_move_walk *load = &cut->load, *store = &cut->store;
-    *load = *store = (gp_move_walk){.units = 1};
-    cut->tile_bytes = (uint32_t)gp_round_up(place(p, tile, row, axes, shared), GP_MOVE_RAW_WORD);
-    cut->in_words = (uint32_t)gp_divide_up(row + GP_MOVE_RAW_WORD - 1, GP_MOVE_RAW_WORD);
-    cut->out_words = (uint32_t)gp_divide_up(tile->extent[o] + form->out - 1, form->out);
-    cut->beyond = (int32_t)((cut->in_words - 1) * GP_MOVE_RAW_WORD) - (int32_t)row;
-    cut->row = tile->extent[o];
-    cut->shared_row = p->axis[o].in < 0 ? -shared[o] : shared[o];
-    gp_move_put_digit(load, cut->in_words, GP_MOVE_RAW_WORD, GP_MOVE_RAW_WORD);
-    for (uint32_t i = axes; i < p->read; i++) {
+    uint32_t in_axes, axes, part = 1;
+    const uint32_t in_row = gp_move_raw_in_row(p, t, &in_axes), row = gp_move_raw_out_row(p, form, t, &axes, &part);
+    cut->load = cut->store = cut->pick = (gp_move_walk){.units = 1};
+    cut->tile_bytes = gp_to_u32(gp_round_up(place(p, t, in_row, in_axes, shared), word));
+    cut->reach = form->piece;
+    for (uint32_t i = 0; i < p->read; i++) {
         const uint32_t a = p->by_in[i];
-        gp_move_put_digit(load, tile->extent[a], (int64_t)gp_move_distance(p->axis[a].in), shared[a]);
+        const uint64_t stride = gp_move_distance(p->axis[a].in);
+        cut->reach += (t[a] - 1) * gp_to_u32(stride);
+        if (i >= in_axes)
+            gp_move_put_digit(&cut->load, t[a], (int64_t)stride, shared[a]);
     }
-    gp_move_put_digit(store, cut->out_words, word, cut->shared_row * (int32_t)form->out);
     for (uint32_t a = 0; a < p->axes; a++) {
         const bool back = p->axis[a].in < 0;
-        store->shared += back ? (int32_t)(tile->extent[a] - 1) * shared[a] : 0;
-        if (a != o)
-            gp_move_put_digit(store, tile->extent[a], p->axis[a].out, back ? -shared[a] : shared[a]);
+        const uint32_t n = a + 1 < axes ? t[a] : a + 1 == axes ? part : 1; /* of a row */
+        const int32_t step = back ? -shared[a] : shared[a];
+        cut->pick.shared += back ? (int32_t)(n - 1) * shared[a] : 0;
+        cut->store.shared += back ? (int32_t)(t[a] - n) * shared[a] : 0;
+        gp_move_put_digit(&cut->pick, n, 0, step);
+        gp_move_put_digit(&cut->store, t[a] / n, p->axis[a].out * n, step * (int32_t)n);
     }
+    cut->in_rows = rows_of(cut->load.units, in_row, gp_to_u32(gp_divide_up(in_row + word - 1, word)));
+    cut->out_rows = rows_of(cut->store.units, row, gp_to_u32(gp_divide_up(row + out - 1, out)));
+    cut->shares_rows = tile->spread;
+    cut->own = row - row / part * tile->spread;
+    cut->own_words = cut->out_rows.words;
+    if (tile->spread > 0)
+        cut->own_words = gp_to_u32(gp_least(cut->own_words, (cut->own + sector + 2 * out - 2) / out));
+    turn_words(form, (uint32_t)shared[first_out(p)], cut);
+    cut->picks = gp_to_u32(gp_round_up((uint64_t)2 * out * out * cut->out_rows.words, word));
+    cut->smem = cut->tile_bytes + cut->picks + 8 * (cut->load.units + cut->store.units) + 4 * SECTOR;
+    return cut->tile_bytes <= UINT16_MAX - word && cut->in_rows.units <= UINT16_MAX &&
+           cut->out_rows.units <= UINT16_MAX && cut->own_words <= GP_MOVE_RAW_THREADS;
 }

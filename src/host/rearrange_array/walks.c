@@ -3,8 +3,6 @@
 #include "../arithmetic.h"
 #include "pieces.h"
 
-#define SECTOR 32u /* bytes that memory writes whole */
-
 gp_move_pieces gp_move_pieces_of(const gp_move *move, uint32_t piece) {
     gp_move_pieces p = {.axes = move->rank + 1};
     p.axis[0] = (gp_move_axis){move->run / piece, piece, piece};
@@ -111,12 +109,12 @@ static void choose_bytes(const gp_move_pieces *p, const gp_move_form *form, cons
 }
 
 /* Several tiles along an axis. */
-static void put_step(gp_move_cut *cut, const gp_move_axis *axis, uint32_t extent) {
-    const uint32_t count = (uint32_t)gp_divide_up(axis->n, extent);
+static void put_step(gp_move_cut *cut, const gp_move_axis *axis, uint32_t extent, uint32_t shared) {
+    const uint32_t count = (uint32_t)gp_move_tiles(axis, extent, shared);
     cut->tiles *= count;
     if (count > 1)
         cut->step[cut->steps++] =
-            (gp_move_step){UINT64_MAX / count + 1, axis->n - extent, axis->in, axis->out, count, extent};
+            (gp_move_step){UINT64_MAX / count + 1, axis->n - extent, axis->in, axis->out, count, extent - shared};
 }
 
 /* Tiles that share lines of memory come one after another: first along axes that are cut. */
@@ -127,8 +125,9 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
     cut->out = move->out;
     cut->tiles = 1;
     cut->steps = 0;
+    cut->shares_rows = 0;
     if (form->way == GP_MOVE_RAW) {
-        gp_move_raw_walk(&p, form, tile, cut);
+        (void)gp_move_raw_walk(&p, form, tile, cut);
     } else {
         cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
         gp_move_walk_in(&p, tile, shared, &cut->load);
@@ -146,8 +145,15 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
     cut->end = cut->begin + p.axis[0].out;
     for (uint32_t a = 0; a < p.axes; a++)
         cut->end += (p.axis[a].n - 1) * gp_move_distance(p.axis[a].in);
+    uint32_t first = GP_MOVE_AXES; /* the axis along which raw rows are shared */
+    if (cut->shares_rows) {
+        uint32_t part;
+        (void)gp_move_raw_out_row(&p, form, tile->extent, &first, &part);
+        first--;
+        put_step(cut, &p.axis[first], tile->extent[first], tile->spread);
+    }
     for (uint32_t whole = 0; whole < 2; whole++)
         for (uint32_t a = 0; a < p.axes; a++)
-            if ((tile->extent[a] == 1) == whole)
-                put_step(cut, &p.axis[a], tile->extent[a]);
+            if ((tile->extent[a] == 1) == whole && a != first)
+                put_step(cut, &p.axis[a], tile->extent[a], 0);
 }
