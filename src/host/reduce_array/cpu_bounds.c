@@ -27,12 +27,13 @@ typedef struct {
 
 /* Products of doubles are rounded. */
 static bool can(const gp_pass *pass) {
-    if (pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) || gp_pass_layout_of(pass) != GP_LAYOUT_ALL)
+    if (pass->length < LENGTH_MIN || pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) ||
+        gp_pass_layout_of(pass) != GP_LAYOUT_ALL)
         return false;
     for (unsigned r = 0; r < pass->results; r++)
         if (pass->result[r].type == GP_F64)
             return false;
-    return pass->length >= LENGTH_MIN && !pass->skip_nan && !pass->where && (pass->wants & ~WANT_BOTH) == 0 &&
+    return !pass->skip_nan && !pass->where && (pass->wants & ~WANT_BOTH) == 0 &&
            (pass->type != GP_F64 || pass->wants == GP_WANT_SUM);
 }
 
