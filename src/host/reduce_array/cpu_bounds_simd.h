@@ -35,10 +35,9 @@ INLINE gp_bounded_sum end_bounds(const bounds t[SIDES]) {
 }
 
 /* Rounding down. `type` and `wants` are constants. */
-INLINE void bounds_as(unsigned type, unsigned wants, const unsigned char *x, size_t n, const unsigned char *end,
-                      gp_bounded_sum *sum) {
+INLINE void add_elements(unsigned type, unsigned wants, const unsigned char *x, size_t n, const unsigned char *end,
+                         bounds values[SIDES], bounds squares[SIDES]) {
     const size_t bytes = gp_type_bytes(type);
-    bounds values[SIDES] = {{{0}, {0}}}, squares[SIDES] = {{{0}, {0}}};
     unsigned char last[GROUP * sizeof(double)] = {0};
     for (size_t left = n, some; left > 0; left -= some, x += GROUP * bytes) {
         reals y[SIDES];
@@ -55,6 +54,12 @@ INLINE void bounds_as(unsigned type, unsigned wants, const unsigned char *x, siz
                 add_bounds(&squares[k], y[k] * y[k]);
         }
     }
+}
+
+INLINE void bounds_as(unsigned type, unsigned wants, const unsigned char *x, size_t n, const unsigned char *end,
+                      gp_bounded_sum *sum) {
+    bounds values[SIDES] = {{{0}, {0}}}, squares[SIDES] = {{{0}, {0}}};
+    add_elements(type, wants, x, n, end, values, squares);
     sum[GP_SUM] = end_bounds(values);
     sum[GP_SQUARES] = end_bounds(squares);
 }

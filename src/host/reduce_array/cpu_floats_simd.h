@@ -3,23 +3,9 @@
 
 /* Rounding down: adds n floats, unless that cannot be proven exact. */
 __attribute__((noinline)) SIMD static bool add_down(summation *s, const float *x, size_t n) {
-    const bool ahead = has_next(x, s->end_of_input);
     bounds t[SIDES];
-    float last[GROUP] = {0};
     memcpy(t, s->side, sizeof t);
-    for (size_t left = n; left > 0; x += GROUP) {
-        const size_t some = left < GROUP ? left : GROUP;
-        for (size_t line = 0; line < GROUP * sizeof *x && ahead; line += 64)
-            prefetch_for_line((const char *)x + line);
-        if (some < GROUP)
-            x = memcpy(last, x, some * sizeof *x);
-        for (size_t k = 0; k < SIDES; k++) {
-            const reals y = (reals)load_floats(x + k * REALS);
-            t[k].down += y;
-            t[k].up -= y;
-        }
-        left -= some;
-    }
+    add_elements(GP_F32, GP_WANT_SUM, (const unsigned char *)x, n, s->end_of_input, t, NULL);
     bits_64 differ = t[0].down != -t[0].up;
     for (size_t k = 1; k < SIDES; k++)
         differ |= t[k].down != -t[k].up;

@@ -49,12 +49,19 @@ INLINE reals load_narrow(const float *at, size_t n, const unsigned char *end) {
     return (reals)load_floats(last);
 }
 
-/* Rows of n elements. */
+/* Rows of n elements: each an output, or to be added to n columns. */
 typedef struct {
     const unsigned char *in, *end; /* of the input */
     int64_t apart;                 /* bytes from one to the next */
     size_t count, n;
 } rows_of;
+
+/* Calls f(bytes, ...) with the size of elements as a constant. */
+#define WITH_BYTES(f, bytes, ...)       \
+    ((bytes) == 1   ? f(1, __VA_ARGS__) \
+     : (bytes) == 2 ? f(2, __VA_ARGS__) \
+     : (bytes) == 4 ? f(4, __VA_ARGS__) \
+                    : f(8, __VA_ARGS__))
 
 /* Row j, or the last one. */
 static inline const void *row_at(const rows_of *r, size_t j) {
@@ -313,15 +320,8 @@ INLINE void rows_total(size_t bytes, const rows_of *r, int64_t turn, gp_column_t
     }
 }
 
-SIMD static void rows_of_ints(gp_columns *c, unsigned type, const rows_of *r) {
+SIMD static void rows_of_ints(gp_columns *c, unsigned type, rows_of r) {
     const size_t bytes = gp_type_bytes(type);
     const int64_t turn = gp_type_is_signed(type) == (bytes == 1) ? INT64_MIN >> (64 - 8 * bytes) : 0;
-    if (bytes == 1)
-        rows_total(1, r, turn, &c->totals[GP_SUM]);
-    else if (bytes == 2)
-        rows_total(2, r, turn, &c->totals[GP_SUM]);
-    else if (bytes == 4)
-        rows_total(4, r, turn, &c->totals[GP_SUM]);
-    else
-        rows_total(8, r, turn, &c->totals[GP_SUM]);
+    WITH_BYTES(rows_total, bytes, &r, turn, &c->totals[GP_SUM]);
 }
