@@ -4,7 +4,7 @@ set(host_sources
   api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c footprint.c fork.c occupancy.c
   plan.c primitives.c problem.c run.c split.c status.c
   cpu/available.c cpu/threads.c
-  rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_lines.c rearrange/cpu_quick.c
+  rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_quick.c
   rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c
   rearrange/rows.c rearrange/split.c
   rearrange_array/boxes.c rearrange_array/call.c rearrange_array/check.c rearrange_array/cpu.c

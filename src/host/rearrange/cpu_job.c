@@ -81,15 +81,14 @@ void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job
     gp_threads_run(context, parts, part, job);
 }
 
-bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_job *job, size_t lines) {
-    job->kept_bytes = lines * GP_CACHE_LINE;
-    if (context->lines_bytes < parts * job->kept_bytes) {
+char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines) {
+    const size_t bytes = parts * lines * GP_CACHE_LINE;
+    if (context->lines_bytes < bytes) {
         free(context->lines);
-        context->lines = aligned_alloc(GP_CACHE_LINE, parts * job->kept_bytes);
-        context->lines_bytes = context->lines ? parts * job->kept_bytes : 0;
+        context->lines = aligned_alloc(GP_CACHE_LINE, bytes);
+        context->lines_bytes = context->lines ? bytes : 0;
     }
-    job->kept = context->lines;
-    return job->kept != NULL;
+    return context->lines;
 }
 
 #if defined(__x86_64__)

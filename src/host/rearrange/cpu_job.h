@@ -22,8 +22,8 @@ typedef struct gp_transpose_job {
     gp_matrices whole;
     size_t elem_bytes, rows, cols;
     gp_shares *shares;
-    char *kept; /* lines of the output begun by one panel of rows and finished by the next: so many bytes a part */
-    size_t kept_bytes;
+    char *kept; /* lines of the output begun by one panel of rows and finished by the next, so many for each part */
+    size_t lines;
 } gp_transpose_job;
 
 /*
@@ -82,8 +82,8 @@ unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_p
 /* Runs `part` as gp_threads_run() does, with the job and its shares as the work. */
 void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_part_function part);
 
-/* Aligned lines for each part of the job. They stay with the context: new ones would be faulted in at every call. */
-bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_job *job, size_t lines);
+/* Aligned lines for each part, or NULL. They stay with the context: new ones would be faulted in at every call. */
+char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines);
 
 /*
  * Writes a run of `bytes` to `at`, which continues the line in `kept` unless it is a part's first. Whole lines go
@@ -107,6 +107,10 @@ gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
 typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
 
 gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
+
+/* Portable C does shorter rows of the output better in squares, and longer elements one by one. */
+#define GP_SHORT_DIRECT 384
+#define GP_DIRECT_BYTES ((size_t)256)
 
 /*
  * Of a matrix in a wider sense: a walk along some axes comes to its rows, wherever they are in the input, one along

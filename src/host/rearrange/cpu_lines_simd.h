@@ -181,7 +181,7 @@ SIMD static void short_rows(const element_kernels *e, const gp_matrices *m, size
 SIMD static void lines_part(void *argument, unsigned part, unsigned parts) {
     const gp_transpose_job *j = argument;
     const element_kernels *e = kernels_of(j);
-    char *kept = j->kept + part * j->kept_bytes;
+    char *kept = j->kept + part * j->lines * GP_CACHE_LINE;
     (void)parts;
     gp_rectangle at;
     for (unsigned share = GP_SHARE_NONE; gp_transpose_next(j, part, &share, &at);) {
@@ -198,9 +198,9 @@ SIMD static void lines_part(void *argument, unsigned part, unsigned parts) {
 gp_status NAMED(gp_launch_transpose_lines)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     gp_transpose_job job = gp_transpose_job_of(problem);
     const unsigned parts = gp_transpose_parts(context, plan, problem);
-    const bool kept =
-        gp_transpose_keep_lines(context, parts, &job, gp_strip_lines(gp_strip_cols(job.elem_bytes) + LANE));
-    gp_transpose_run(context, parts, &job, kept ? lines_part : tiles_part);
+    job.lines = gp_strip_lines(gp_strip_cols(job.elem_bytes) + LANE);
+    job.kept = gp_keep_lines(context, parts, job.lines);
+    gp_transpose_run(context, parts, &job, job.kept != NULL ? lines_part : tiles_part);
     return GP_OK;
 }
 
