@@ -181,22 +181,20 @@ SIMD static void stream_records(const thin_job *j, const gp_matrices *m, size_t 
     }
 }
 
-SIMD static void thin_part(void *argument, unsigned part, unsigned parts) {
-    const thin_job *j = argument;
+SIMD static void share_in_records(const gp_transpose_job *base, unsigned part, const gp_matrices *m, size_t rows,
+                                  size_t cols) {
+    const thin_job *j = (const thin_job *)base;
+    const size_t bytes = base->elem_bytes;
     thin_buffers buffers;
-    gp_rectangle at;
-    (void)parts;
-    for (unsigned share = GP_SHARE_NONE; gp_transpose_next(&j->base, part, &share, &at);) {
-        const gp_matrices m = gp_matrices_at(j->base.whole, at.r, at.c, j->base.elem_bytes);
-        if (j->planes == 1 && (j->to_planes ? m.in_pitch : m.out_pitch) == j->base.elem_bytes)
-            memcpy(m.out, m.in, at.rows * at.cols * j->base.elem_bytes);
-        else if (j->stream)
-            stream_records(j, &m, at.rows + at.cols - j->planes, &buffers);
-        else if (j->to_planes)
-            split_records(j, &m, at.rows, &buffers);
-        else
-            join_records(j, &m, at.cols, &buffers);
-    }
+    (void)part;
+    if (j->planes == 1 && (j->to_planes ? m->in_pitch : m->out_pitch) == bytes)
+        memcpy(m->out, m->in, rows * cols * bytes);
+    else if (j->stream)
+        stream_records(j, m, rows + cols - j->planes, &buffers);
+    else if (j->to_planes)
+        split_records(j, m, rows, &buffers);
+    else
+        join_records(j, m, cols, &buffers);
     if (j->stream)
         gp_streams_done();
 }
@@ -209,7 +207,7 @@ gp_status NAMED(gp_launch_transpose_thin)(gp_context *context, const gp_plan *pl
     job.planes = job.to_planes ? problem->cols : problem->rows;
     job.stream = gp_transpose_past_caches(problem) && (job.to_planes || problem->out_pitch == job.planes);
     make_orders(&job.orders, job.planes, bytes, job.to_planes);
-    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job.base, thin_part);
+    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job.base, share_in_records);
     return GP_OK;
 }
 
