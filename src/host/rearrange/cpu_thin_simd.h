@@ -46,37 +46,30 @@ INLINE vec ordered(size_t planes, size_t elements, const orders *o, bool to_plan
 }
 
 /*
- * Records that follow each other become a line of each plane, `pitch` bytes apart. A lane has `elements` of them, no
- * fewer than planes. As many lines as planes are prefetched from `ahead` on, in turns with loads.
+ * Records that follow each other become a line of each plane, `pitch` bytes apart, or the other way round. To planes
+ * a lane has `elements` of them, no fewer than planes, and as many lines as planes are prefetched from `ahead` on, in
+ * turns with loads.
  */
-INLINE void split(size_t planes, size_t elements, const orders *o, const char *records, const char *ahead,
-                  char *lines, size_t pitch) {
-    if (planes > elements)
+INLINE void reorder(size_t planes, size_t elements, const orders *o, bool to_planes, const char *from, char *to,
+                    size_t pitch, const char *ahead) {
+    if (to_planes && planes > elements)
         __builtin_unreachable();
-    for (size_t v = 0; v < VECTORS; ++v, records += planes * VECTOR, lines += VECTOR) {
-        vec from[PLANES_MAX];
+    for (size_t v = 0; v < VECTORS; ++v) {
+        vec part[PLANES_MAX];
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k) {
-            if (v == 0)
+            if (v == 0 && to_planes)
                 __builtin_prefetch(ahead + k * GP_CACHE_LINE);
-            from[k] = load_lanes(records + k * LANE, planes * LANE);
+            part[k] = to_planes ? load_lanes(from + k * LANE, planes * LANE) : load(from + k * pitch);
         }
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k)
-            store(lines + k * pitch, ordered(planes, elements, o, true, k, from));
-    }
-}
-
-INLINE void join_lines(size_t planes, size_t elements, const orders *o, const char *lines, size_t pitch,
-                       char *records) {
-    for (size_t v = 0; v < VECTORS; ++v, records += planes * VECTOR, lines += VECTOR) {
-        vec from[PLANES_MAX];
-#pragma GCC unroll 8
-        for (size_t k = 0; k < planes; ++k)
-            from[k] = load(lines + k * pitch);
-#pragma GCC unroll 8
-        for (size_t k = 0; k < planes; ++k)
-            store_lanes(records + k * LANE, planes * LANE, ordered(planes, elements, o, false, k, from));
+            if (to_planes)
+                store(to + k * pitch, ordered(planes, elements, o, true, k, part));
+            else
+                store_lanes(to + k * LANE, planes * LANE, ordered(planes, elements, o, false, k, part));
+        from += to_planes ? planes * VECTOR : VECTOR;
+        to += to_planes ? VECTOR : planes * VECTOR;
     }
 }
 
@@ -136,9 +129,9 @@ SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n
         some = gp_least(most, n - r);
         if (!packed)
             copy_records(b->records, record, at.in, at.in_pitch, some, record);
-        WITH_PLANES(split, j->planes, bytes, &j->orders, packed ? at.in : b->records,
-                    at.in + (j->stream ? RECORDS_AHEAD : 0), some == most ? at.out : b->lines[0],
-                    some == most ? at.out_pitch : GP_CACHE_LINE);
+        WITH_PLANES(reorder, j->planes, bytes, &j->orders, true, packed ? at.in : b->records,
+                    some == most ? at.out : b->lines[0], some == most ? at.out_pitch : GP_CACHE_LINE,
+                    at.in + (j->stream ? RECORDS_AHEAD : 0));
         for (size_t k = 0; some < most && k < j->planes; ++k)
             copy_some(at.out + k * at.out_pitch, b->lines[k], some * bytes);
     }
@@ -153,8 +146,8 @@ SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n,
         some = gp_least(most, n - r);
         for (size_t k = 0; some < most && k < j->planes; ++k)
             copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
-        WITH_PLANES(join_lines, j->planes, bytes, &j->orders, some == most ? at.in : b->lines[0],
-                    some == most ? at.in_pitch : GP_CACHE_LINE, packed ? at.out : b->records);
+        WITH_PLANES(reorder, j->planes, bytes, &j->orders, false, some == most ? at.in : b->lines[0],
+                    packed ? at.out : b->records, some == most ? at.in_pitch : GP_CACHE_LINE, NULL);
         if (!packed)
             copy_records(at.out, at.out_pitch, b->records, record, some, record);
     }
