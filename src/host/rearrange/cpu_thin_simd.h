@@ -120,37 +120,36 @@ INLINE void copy_records(char *to, size_t to_pitch, const char *from, size_t fro
         copy_some(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
-/* n records into planes. */
-SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+/* n records into planes, or planes into records: some at a time, by way of buffers where they have gaps or are few.
+ */
+INLINE void put_records(const thin_job *j, bool to_planes, const gp_matrices *m, size_t n, thin_buffers *b) {
     const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_CACHE_LINE / bytes;
     for (size_t r = 0, some; r < n; r += some) {
-        const gp_matrices at = gp_matrices_at(*m, r, 0, bytes);
-        const bool packed = m->in_pitch == record && n - r >= most;
+        const gp_matrices at = gp_matrices_at(*m, to_planes ? r : 0, to_planes ? 0 : r, bytes);
         some = gp_least(most, n - r);
-        if (!packed)
+        const bool whole = some == most, packed = (to_planes ? at.in_pitch : at.out_pitch) == record && whole;
+        if (to_planes && !packed)
             copy_records(b->records, record, at.in, at.in_pitch, some, record);
-        WITH_PLANES(reorder, j->planes, bytes, &j->orders, true, packed ? at.in : b->records,
-                    some == most ? at.out : b->lines[0], some == most ? at.out_pitch : GP_CACHE_LINE,
+        for (size_t k = 0; !to_planes && !whole && k < j->planes; ++k)
+            copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
+        const char *from = to_planes ? (packed ? at.in : b->records) : whole ? at.in : b->lines[0];
+        char *to = !to_planes ? (packed ? at.out : b->records) : whole ? at.out : b->lines[0];
+        const size_t pitch = !whole ? GP_CACHE_LINE : to_planes ? at.out_pitch : at.in_pitch;
+        WITH_PLANES(reorder, j->planes, bytes, &j->orders, to_planes, from, to, pitch,
                     at.in + (j->stream ? RECORDS_AHEAD : 0));
-        for (size_t k = 0; some < most && k < j->planes; ++k)
+        for (size_t k = 0; to_planes && !whole && k < j->planes; ++k)
             copy_some(at.out + k * at.out_pitch, b->lines[k], some * bytes);
+        if (!to_planes && !packed)
+            copy_records(at.out, at.out_pitch, b->records, record, some, record);
     }
 }
 
-/* Planes into n records. */
+SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+    put_records(j, true, m, n, b);
+}
+
 SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
-    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_CACHE_LINE / bytes;
-    for (size_t r = 0, some; r < n; r += some) {
-        const gp_matrices at = gp_matrices_at(*m, 0, r, bytes);
-        const bool packed = m->out_pitch == record && n - r >= most;
-        some = gp_least(most, n - r);
-        for (size_t k = 0; some < most && k < j->planes; ++k)
-            copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
-        WITH_PLANES(reorder, j->planes, bytes, &j->orders, false, some == most ? at.in : b->lines[0],
-                    packed ? at.out : b->records, some == most ? at.in_pitch : GP_CACHE_LINE, NULL);
-        if (!packed)
-            copy_records(at.out, at.out_pitch, b->records, record, some, record);
-    }
+    put_records(j, false, m, n, b);
 }
 
 /* n records, in runs past the caches. */
