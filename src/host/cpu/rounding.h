@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gp_inexact(): the flag of the calling thread that a result had to be rounded, which stays set until it is cleared.
- * Compilers move computations past it, so these must stand in a function that is not inlined.
- *
  * Rounding to nearest, subnormal numbers as they are, and no signal for what is inexact, whatever a program has set
  * for the calling thread, or had when a thread of the context's was started. Elsewhere than on these two processors a
  * program must not change it.
+ *
+ * gp_inexact(): the flag of the calling thread that a result had to be rounded, which stays set until it is cleared.
+ * Compilers move computations past it, so these must stand in a function that is not inlined.
  */
 #ifndef GP_CPU_ROUNDING_H
 #define GP_CPU_ROUNDING_H

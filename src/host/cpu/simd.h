@@ -79,10 +79,10 @@ INLINE pairs widen(vec x);
 
 /* Rounded once. BITS_64: the numbers are below 2^BITS_64, of round_unsigned() without a sign. */
 INLINE fvec round_64(pairs p);
+INLINE fvec round_unsigned(pairs p);
 
 /* A pair of doubles, each rounded once. doubles_of(x): of 64 bits, exact below 2^51. */
 INLINE fvec floats_of(dvec even, dvec odd);
-INLINE fvec round_unsigned(pairs p);
 
 /* ---- sums ---- */
 

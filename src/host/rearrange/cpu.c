@@ -98,3 +98,9 @@ bool gp_transpose_lines_simd_supports(const gp_problem *problem) {
     return gp_transpose_tiles_supports(problem) && !problem->in_place && gp_transpose_past_caches(problem) && room &&
            problem->cols * bytes >= 16 && problem->rows * bytes >= 16;
 }
+
+bool gp_transpose_lines_supports(const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes;
+    return !problem->in_place && bytes <= GP_DIRECT_BYTES && gp_transpose_past_caches(problem) &&
+           problem->rows * bytes >= GP_SHORT_DIRECT;
+}

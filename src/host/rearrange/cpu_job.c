@@ -40,32 +40,32 @@ static bool is_aligned(const gp_transpose_job *job) {
     return job->whole.out_pitch % GP_CACHE_LINE == 0;
 }
 
-static gp_rectangle rectangle_of(const gp_transpose_job *job, unsigned share, unsigned shares) {
+static void do_share(const gp_transpose_job *job, unsigned part, unsigned share, unsigned shares) {
     const size_t unit = job->elem_bytes < UNIT_BYTES ? UNIT_BYTES / job->elem_bytes : 1;
-    gp_rectangle at = {0, job->rows, 0, job->cols};
-    const bool bands = is_aligned(job) && job->rows * job->elem_bytes >= shares * BAND_BYTES;
-    if ((job->cols >= job->rows && !bands) || job->rows / unit < shares) {
-        at.c = share_begin(job->cols, unit, share, shares);
-        at.cols = share_begin(job->cols, unit, share + 1, shares) - at.c;
+    size_t r = 0, c = 0, rows = job->rows, cols = job->cols;
+    const bool bands = is_aligned(job) && rows * job->elem_bytes >= shares * BAND_BYTES;
+    if ((cols >= rows && !bands) || rows / unit < shares) {
+        c = share_begin(job->cols, unit, share, shares);
+        cols = share_begin(job->cols, unit, share + 1, shares) - c;
     } else {
-        at.r = share_begin(job->rows, unit, share, shares);
+        r = share_begin(job->rows, unit, share, shares);
         size_t end = share_begin(job->rows, unit, share + 1, shares);
-        at.r += share > 0 ? rows_to_line(job, at.r) : 0;
+        r += share > 0 ? rows_to_line(job, r) : 0;
         end = share + 1 < shares ? gp_least(job->rows, end + rows_to_line(job, end)) : end;
-        at.rows = end - at.r;
+        rows = end - r;
     }
-    return at;
+    const gp_matrices m = gp_matrices_at(job->whole, r, c, job->elem_bytes);
+    if (rows > 0 && cols > 0)
+        job->share(job, part, &m, rows, cols);
 }
 
-bool gp_transpose_next(const gp_transpose_job *job, unsigned part, unsigned *share, gp_rectangle *at) {
+static void do_shares(void *argument, unsigned part, unsigned parts) {
+    const gp_transpose_job *job = argument;
     const unsigned shares = gp_shares_count(job->shares);
-    do {
-        *share = *share == GP_SHARE_NONE ? gp_shares_first(job->shares, part) : gp_shares_take(job->shares, part);
-        if (*share == shares)
-            return false;
-        *at = rectangle_of(job, *share, shares);
-    } while (at->rows == 0 || at->cols == 0);
-    return true;
+    (void)parts;
+    for (unsigned share = gp_shares_first(job->shares, part); share < shares;
+         share = gp_shares_take(job->shares, part))
+        do_share(job, part, share, shares);
 }
 
 unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
@@ -73,23 +73,23 @@ unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_p
                             (problem->bytes_read + problem->bytes_written) / BYTES_A_NS);
 }
 
-void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_part_function part) {
+void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_transpose_share *share) {
     gp_shares shares;
     const uint64_t wide = (job->rows > job->cols ? job->rows : job->cols) * job->elem_bytes / SHARE_BYTES;
     gp_shares_begin(&shares, is_aligned(job) ? wide * GP_SHARE_BYTES_MIN : 0, parts);
     job->shares = &shares;
-    gp_threads_run(context, parts, part, job);
+    job->share = share;
+    gp_threads_run(context, parts, do_shares, job);
 }
 
-bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_job *job, size_t lines) {
-    job->kept_bytes = lines * GP_CACHE_LINE;
-    if (context->lines_bytes < parts * job->kept_bytes) {
+char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines) {
+    const size_t bytes = parts * lines * GP_CACHE_LINE;
+    if (context->lines_bytes < bytes) {
         free(context->lines);
-        context->lines = aligned_alloc(GP_CACHE_LINE, parts * job->kept_bytes);
-        context->lines_bytes = context->lines ? parts * job->kept_bytes : 0;
+        context->lines = aligned_alloc(GP_CACHE_LINE, bytes);
+        context->lines_bytes = context->lines ? bytes : 0;
     }
-    job->kept = context->lines;
-    return job->kept != NULL;
+    return context->lines;
 }
 
 #if defined(__x86_64__)

@@ -5,7 +5,6 @@
 
 #include "../cpu/rows.h"
 #include "../rearrange_array/walk.h"
-#include <limits.h>
 #include <string.h>
 
 #define GP_CACHE_LINE ((size_t)64) /* bytes in a line of the cache */
@@ -22,8 +21,9 @@ typedef struct gp_transpose_job {
     gp_matrices whole;
     size_t elem_bytes, rows, cols;
     gp_shares *shares;
-    char *kept; /* lines of the output begun by one panel of rows and finished by the next: so many bytes a part */
-    size_t kept_bytes;
+    void (*share)(const struct gp_transpose_job *job, unsigned part, const gp_matrices *m, size_t rows, size_t cols);
+    char *kept; /* lines of the output begun by one panel of rows and finished by the next, so many for each part */
+    size_t lines;
 } gp_transpose_job;
 
 /*
@@ -33,10 +33,6 @@ typedef struct gp_transpose_job {
 static inline bool gp_transpose_past_caches(const gp_problem *problem) {
     return problem->bytes_written > (uint64_t)1 << 20;
 }
-
-typedef struct gp_rectangle {
-    size_t r, rows, c, cols;
-} gp_rectangle;
 
 /* The matrices from element (r, c) on. */
 static inline gp_matrices gp_matrices_at(gp_matrices m, size_t r, size_t c, size_t elem_bytes) {
@@ -69,21 +65,18 @@ static inline bool gp_transpose_has_short_rows(size_t rows, size_t elem_bytes) {
 
 gp_transpose_job gp_transpose_job_of(const gp_problem *problem);
 
-/*
- * The next share that a part does, after *share, or the first: whole units of rows or of columns, the last share also
- * what is less than one. False: nothing is left.
- */
-#define GP_SHARE_NONE UINT_MAX
-bool gp_transpose_next(const gp_transpose_job *job, unsigned part, unsigned *share, gp_rectangle *at);
-
 /* Threads to use, as gp_threads_worth() says. */
 unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
-/* Runs `part` as gp_threads_run() does, with the job and its shares as the work. */
-void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_part_function part);
+/* A rectangle of the matrix, which a part has to do: whole units of rows or of columns, the last what is left too. */
+typedef void gp_transpose_share(const gp_transpose_job *job, unsigned part, const gp_matrices *m, size_t rows,
+                                size_t cols);
 
-/* Aligned lines for each part of the job. They stay with the context: new ones would be faulted in at every call. */
-bool gp_transpose_keep_lines(gp_context *context, unsigned parts, gp_transpose_job *job, size_t lines);
+/* The whole matrix, share by share. */
+void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_transpose_share *share);
+
+/* Aligned lines for each part, or NULL. They stay with the context: new ones would be faulted in at every call. */
+char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines);
 
 /*
  * Writes a run of `bytes` to `at`, which continues the line in `kept` unless it is a part's first. Whole lines go
@@ -107,6 +100,10 @@ gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
 typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
 
 gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
+
+/* Portable C does shorter rows of the output better in squares, and longer elements one by one. */
+#define GP_SHORT_DIRECT 384
+#define GP_DIRECT_BYTES ((size_t)256)
 
 /*
  * Of a matrix in a wider sense: a walk along some axes comes to its rows, wherever they are in the input, one along

@@ -178,19 +178,13 @@ SIMD static void short_rows(const element_kernels *e, const gp_matrices *m, size
     }
 }
 
-SIMD static void lines_part(void *argument, unsigned part, unsigned parts) {
-    const gp_transpose_job *j = argument;
+SIMD static void share_in_lines(const gp_transpose_job *j, unsigned part, const gp_matrices *m, size_t rows,
+                                size_t cols) {
     const element_kernels *e = kernels_of(j);
-    char *kept = j->kept + part * j->kept_bytes;
-    (void)parts;
-    gp_rectangle at;
-    for (unsigned share = GP_SHARE_NONE; gp_transpose_next(j, part, &share, &at);) {
-        const gp_matrices m = gp_matrices_at(j->whole, at.r, at.c, e->bytes);
-        if (gp_transpose_has_short_rows(j->rows, e->bytes))
-            short_rows(e, &m, at.rows, at.cols);
-        else
-            long_rows(e, &m, at.rows, at.cols, kept);
-    }
+    if (gp_transpose_has_short_rows(j->rows, e->bytes))
+        short_rows(e, m, rows, cols);
+    else
+        long_rows(e, m, rows, cols, j->kept + part * j->lines * GP_CACHE_LINE);
     gp_streams_done();
 }
 
@@ -198,9 +192,9 @@ SIMD static void lines_part(void *argument, unsigned part, unsigned parts) {
 gp_status NAMED(gp_launch_transpose_lines)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     gp_transpose_job job = gp_transpose_job_of(problem);
     const unsigned parts = gp_transpose_parts(context, plan, problem);
-    const bool kept =
-        gp_transpose_keep_lines(context, parts, &job, gp_strip_lines(gp_strip_cols(job.elem_bytes) + LANE));
-    gp_transpose_run(context, parts, &job, kept ? lines_part : tiles_part);
+    job.lines = gp_strip_lines(gp_strip_cols(job.elem_bytes) + LANE);
+    job.kept = gp_keep_lines(context, parts, job.lines);
+    gp_transpose_run(context, parts, &job, job.kept != NULL ? share_in_lines : share_in_tiles);
     return GP_OK;
 }
 

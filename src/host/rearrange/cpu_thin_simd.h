@@ -46,37 +46,30 @@ INLINE vec ordered(size_t planes, size_t elements, const orders *o, bool to_plan
 }
 
 /*
- * Records that follow each other become a line of each plane, `pitch` bytes apart. A lane has `elements` of them, no
- * fewer than planes. As many lines as planes are prefetched from `ahead` on, in turns with loads.
+ * Records that follow each other become a line of each plane, `pitch` bytes apart, or the other way round. To planes
+ * a lane has `elements` of them, no fewer than planes, and as many lines as planes are prefetched from `ahead` on, in
+ * turns with loads.
  */
-INLINE void split(size_t planes, size_t elements, const orders *o, const char *records, const char *ahead,
-                  char *lines, size_t pitch) {
-    if (planes > elements)
+INLINE void reorder(size_t planes, size_t elements, const orders *o, bool to_planes, const char *from, char *to,
+                    size_t pitch, const char *ahead) {
+    if (to_planes && planes > elements)
         __builtin_unreachable();
-    for (size_t v = 0; v < VECTORS; ++v, records += planes * VECTOR, lines += VECTOR) {
-        vec from[PLANES_MAX];
+    for (size_t v = 0; v < VECTORS; ++v) {
+        vec part[PLANES_MAX];
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k) {
-            if (v == 0)
+            if (v == 0 && to_planes)
                 __builtin_prefetch(ahead + k * GP_CACHE_LINE);
-            from[k] = load_lanes(records + k * LANE, planes * LANE);
+            part[k] = to_planes ? load_lanes(from + k * LANE, planes * LANE) : load(from + k * pitch);
         }
 #pragma GCC unroll 8
         for (size_t k = 0; k < planes; ++k)
-            store(lines + k * pitch, ordered(planes, elements, o, true, k, from));
-    }
-}
-
-INLINE void join_lines(size_t planes, size_t elements, const orders *o, const char *lines, size_t pitch,
-                       char *records) {
-    for (size_t v = 0; v < VECTORS; ++v, records += planes * VECTOR, lines += VECTOR) {
-        vec from[PLANES_MAX];
-#pragma GCC unroll 8
-        for (size_t k = 0; k < planes; ++k)
-            from[k] = load(lines + k * pitch);
-#pragma GCC unroll 8
-        for (size_t k = 0; k < planes; ++k)
-            store_lanes(records + k * LANE, planes * LANE, ordered(planes, elements, o, false, k, from));
+            if (to_planes)
+                store(to + k * pitch, ordered(planes, elements, o, true, k, part));
+            else
+                store_lanes(to + k * LANE, planes * LANE, ordered(planes, elements, o, false, k, part));
+        from += to_planes ? planes * VECTOR : VECTOR;
+        to += to_planes ? VECTOR : planes * VECTOR;
     }
 }
 
@@ -127,37 +120,36 @@ INLINE void copy_records(char *to, size_t to_pitch, const char *from, size_t fro
         copy_some(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
-/* n records into planes. */
-SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+/* n records into planes, or planes into records: some at a time, by way of buffers where they have gaps or are few.
+ */
+INLINE void put_records(const thin_job *j, bool to_planes, const gp_matrices *m, size_t n, thin_buffers *b) {
     const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_CACHE_LINE / bytes;
     for (size_t r = 0, some; r < n; r += some) {
-        const gp_matrices at = gp_matrices_at(*m, r, 0, bytes);
-        const bool packed = m->in_pitch == record && n - r >= most;
+        const gp_matrices at = gp_matrices_at(*m, to_planes ? r : 0, to_planes ? 0 : r, bytes);
         some = gp_least(most, n - r);
-        if (!packed)
+        const bool whole = some == most, packed = (to_planes ? at.in_pitch : at.out_pitch) == record && whole;
+        if (to_planes && !packed)
             copy_records(b->records, record, at.in, at.in_pitch, some, record);
-        WITH_PLANES(split, j->planes, bytes, &j->orders, packed ? at.in : b->records,
-                    at.in + (j->stream ? RECORDS_AHEAD : 0), some == most ? at.out : b->lines[0],
-                    some == most ? at.out_pitch : GP_CACHE_LINE);
-        for (size_t k = 0; some < most && k < j->planes; ++k)
+        for (size_t k = 0; !to_planes && !whole && k < j->planes; ++k)
+            copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
+        const char *from = to_planes ? (packed ? at.in : b->records) : whole ? at.in : b->lines[0];
+        char *to = !to_planes ? (packed ? at.out : b->records) : whole ? at.out : b->lines[0];
+        const size_t pitch = !whole ? GP_CACHE_LINE : to_planes ? at.out_pitch : at.in_pitch;
+        WITH_PLANES(reorder, j->planes, bytes, &j->orders, to_planes, from, to, pitch,
+                    at.in + (j->stream ? RECORDS_AHEAD : 0));
+        for (size_t k = 0; to_planes && !whole && k < j->planes; ++k)
             copy_some(at.out + k * at.out_pitch, b->lines[k], some * bytes);
+        if (!to_planes && !packed)
+            copy_records(at.out, at.out_pitch, b->records, record, some, record);
     }
 }
 
-/* Planes into n records. */
+SIMD static void split_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
+    put_records(j, true, m, n, b);
+}
+
 SIMD static void join_records(const thin_job *j, const gp_matrices *m, size_t n, thin_buffers *b) {
-    const size_t bytes = j->base.elem_bytes, record = j->planes * bytes, most = GP_CACHE_LINE / bytes;
-    for (size_t r = 0, some; r < n; r += some) {
-        const gp_matrices at = gp_matrices_at(*m, 0, r, bytes);
-        const bool packed = m->out_pitch == record && n - r >= most;
-        some = gp_least(most, n - r);
-        for (size_t k = 0; some < most && k < j->planes; ++k)
-            copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
-        WITH_PLANES(join_lines, j->planes, bytes, &j->orders, some == most ? at.in : b->lines[0],
-                    some == most ? at.in_pitch : GP_CACHE_LINE, packed ? at.out : b->records);
-        if (!packed)
-            copy_records(at.out, at.out_pitch, b->records, record, some, record);
-    }
+    put_records(j, false, m, n, b);
 }
 
 /* n records, in runs past the caches. */
@@ -181,22 +173,20 @@ SIMD static void stream_records(const thin_job *j, const gp_matrices *m, size_t 
     }
 }
 
-SIMD static void thin_part(void *argument, unsigned part, unsigned parts) {
-    const thin_job *j = argument;
+SIMD static void share_in_records(const gp_transpose_job *base, unsigned part, const gp_matrices *m, size_t rows,
+                                  size_t cols) {
+    const thin_job *j = (const thin_job *)base;
+    const size_t bytes = base->elem_bytes;
     thin_buffers buffers;
-    gp_rectangle at;
-    (void)parts;
-    for (unsigned share = GP_SHARE_NONE; gp_transpose_next(&j->base, part, &share, &at);) {
-        const gp_matrices m = gp_matrices_at(j->base.whole, at.r, at.c, j->base.elem_bytes);
-        if (j->planes == 1 && (j->to_planes ? m.in_pitch : m.out_pitch) == j->base.elem_bytes)
-            memcpy(m.out, m.in, at.rows * at.cols * j->base.elem_bytes);
-        else if (j->stream)
-            stream_records(j, &m, at.rows + at.cols - j->planes, &buffers);
-        else if (j->to_planes)
-            split_records(j, &m, at.rows, &buffers);
-        else
-            join_records(j, &m, at.cols, &buffers);
-    }
+    (void)part;
+    if (j->planes == 1 && (j->to_planes ? m->in_pitch : m->out_pitch) == bytes)
+        memcpy(m->out, m->in, rows * cols * bytes);
+    else if (j->stream)
+        stream_records(j, m, rows + cols - j->planes, &buffers);
+    else if (j->to_planes)
+        split_records(j, m, rows, &buffers);
+    else
+        join_records(j, m, cols, &buffers);
     if (j->stream)
         gp_streams_done();
 }
@@ -209,7 +199,7 @@ gp_status NAMED(gp_launch_transpose_thin)(gp_context *context, const gp_plan *pl
     job.planes = job.to_planes ? problem->cols : problem->rows;
     job.stream = gp_transpose_past_caches(problem) && (job.to_planes || problem->out_pitch == job.planes);
     make_orders(&job.orders, job.planes, bytes, job.to_planes);
-    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job.base, thin_part);
+    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job.base, share_in_records);
     return GP_OK;
 }
 

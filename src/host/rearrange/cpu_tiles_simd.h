@@ -242,15 +242,10 @@ void NAMED(gp_transpose_turn)(const gp_matrices *at, size_t rows, size_t cols, s
         turn(&kinds[__builtin_ctzll(bytes)], at, rows, cols);
 }
 
-SIMD static void tiles_part(void *argument, unsigned part, unsigned parts) {
-    const gp_transpose_job *j = argument;
-    const element_kernels *e = kernels_of(j);
-    (void)parts;
-    gp_rectangle at;
-    for (unsigned share = GP_SHARE_NONE; gp_transpose_next(j, part, &share, &at);) {
-        const gp_matrices m = gp_matrices_at(j->whole, at.r, at.c, e->bytes);
-        any_tiles(e, &m, at.rows, at.cols);
-    }
+SIMD static void share_in_tiles(const gp_transpose_job *j, unsigned part, const gp_matrices *m, size_t rows,
+                                size_t cols) {
+    (void)part;
+    any_tiles(kernels_of(j), m, rows, cols);
 }
 
 /*
@@ -275,8 +270,11 @@ SIMD static void swap_part(void *argument, unsigned part, unsigned parts) {
 
 gp_status NAMED(gp_launch_transpose_tiles)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     gp_transpose_job job = gp_transpose_job_of(problem);
-    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job,
-                     problem->in_place ? swap_part : tiles_part);
+    const unsigned parts = gp_transpose_parts(context, plan, problem);
+    if (problem->in_place)
+        gp_threads_run(context, parts, swap_part, &job);
+    else
+        gp_transpose_run(context, parts, &job, share_in_tiles);
     return GP_OK;
 }
 

@@ -2,26 +2,17 @@
 /* Rearranging on the processor: the reference row, for any view. */
 #include "cpu.h"
 
-static void copy_part(void *argument, unsigned part, unsigned parts) {
+/* In place, of two elements that change places the one whose place in the output is the first moves both. */
+static void move_part(void *argument, unsigned part, unsigned parts) {
     const gp_move *move = argument;
     const uint64_t begin = gp_part_begin(move->count, part, parts), end = gp_part_begin(move->count, part + 1, parts);
     gp_move_place place;
     gp_move_go_to(move, move->rank, begin, &place);
     for (uint64_t i = begin; i < end; i++, gp_move_next(move, move->rank, &place))
-        memcpy(place.out, place.in, move->run);
-}
-
-/* Of two elements that change places the one whose place in the output is the first moves both. */
-static void swap_part(void *argument, unsigned part, unsigned parts) {
-    const gp_move *move = argument;
-    const uint64_t begin = gp_part_begin(move->count, part, parts), end = gp_part_begin(move->count, part + 1, parts);
-    gp_move_place place;
-    gp_move_go_to(move, move->rank, begin, &place);
-    for (uint64_t i = begin; i < end; i++, gp_move_next(move, move->rank, &place)) {
-        unsigned char *other = (unsigned char *)(uintptr_t)place.in;
-        if (place.out < other)
-            gp_swap_bytes(place.out, other, move->run);
-    }
+        if (!move->in_place)
+            memcpy(place.out, place.in, move->run);
+        else if (place.out < place.in)
+            gp_swap_bytes(place.out, (unsigned char *)(uintptr_t)place.in, move->run);
 }
 
 /* Of one thread. */
@@ -36,6 +27,6 @@ gp_status gp_launch_rearrange_array_cpu(gp_context *context, const gp_plan *plan
     unsigned cols = 0;
     if (move->in_place && !gp_move_is_swap(move, partner) && gp_move_is_rectangle(move, &cols))
         return gp_rearrange_rectangles(context, parts, move, cols);
-    gp_threads_run(context, parts, move->in_place ? swap_part : copy_part, &work);
+    gp_threads_run(context, parts, move_part, &work);
     return GP_OK;
 }

@@ -2,7 +2,6 @@
 /* Large matrices, and squares in place: one after the other by the kernels that transpose one. */
 #include "cpu.h"
 #include "problem.h"
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #define PLANE_BYTES ((uint64_t)256 << 10)
@@ -46,42 +45,32 @@ bool gp_rearrange_planes_supports(const gp_problem *problem) {
 }
 
 typedef struct {
-    const gp_problem *problem;
+    uint64_t bytes;   /* of all matrices: each goes past the caches if they do */
     gp_device device; /* of which a part uses one thread */
     gp_move plane, others;
-    atomic_int status; /* the first failure of a part, with its words */
-    gp_saved_error error;
 } job;
 
-/* A matrix by the kernel for one whose output goes past the caches if that of all does. */
-static gp_status transpose(gp_context *context, const job *j, const gp_move_place *place) {
-    gp_problem one;
-    gp_plan plan;
-    gp_move_transpose(&one, &j->plane, place->in, place->out);
-    one.bytes_written = j->problem->bytes_written;
-    if (!gp_plan_make(&one, &context->device, gp_primitive_rows(&gp_primitive_rearrange), (gp_pin){0}, &plan, NULL))
-        return gp_fail(GP_ERR_NO_KERNEL, "no kernel can transpose a matrix");
-    return plan.row->launch(context, &plan, &one);
-}
-
-static gp_status transpose_some(gp_context *context, const job *j, uint64_t begin, uint64_t end) {
+/* Of the transposes' rows the last can do anything, and none fails. */
+static void transpose_some(gp_context *context, const job *j, uint64_t begin, uint64_t end) {
     gp_move_place place;
     gp_move_go_to(&j->others, j->others.rank, begin, &place);
-    for (uint64_t i = begin; i < end; i++, gp_move_next(&j->others, j->others.rank, &place))
-        GP_TRY(transpose(context, j, &place));
-    return GP_OK;
+    for (uint64_t i = begin; i < end; i++, gp_move_next(&j->others, j->others.rank, &place)) {
+        gp_problem one;
+        gp_plan plan;
+        gp_move_transpose(&one, &j->plane, place.in, place.out);
+        one.bytes_written = j->bytes;
+        (void)gp_plan_make(&one, &context->device, gp_primitive_rows(&gp_primitive_rearrange), (gp_pin){0}, &plan,
+                           NULL);
+        (void)plan.row->launch(context, &plan, &one);
+    }
 }
 
 /* A part's matrices, with a context of its own. */
 static void planes_part(void *argument, unsigned part, unsigned parts) {
-    job *j = argument;
+    const job *j = argument;
     const uint64_t count = j->others.count;
     gp_context alone = {.device = j->device};
-    const gp_status status =
-        transpose_some(&alone, j, gp_part_begin(count, part, parts), gp_part_begin(count, part + 1, parts));
-    int none = GP_OK;
-    if (status != GP_OK && atomic_compare_exchange_strong(&j->status, &none, (int)status))
-        j->error = gp_error_save();
+    transpose_some(&alone, j, gp_part_begin(count, part, parts), gp_part_begin(count, part + 1, parts));
     free(alone.lines);
 }
 
@@ -90,15 +79,13 @@ static void planes_part(void *argument, unsigned part, unsigned parts) {
 
 /* Many matrices are dealt to the threads; few are done one by one, by all of them. */
 gp_status gp_launch_rearrange_array_planes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    job j = {.problem = problem, .device = context->device};
+    job j = {.bytes = problem->bytes_written, .device = context->device};
     j.device.cpu_threads = 1;
     (void)find_plane(problem->move, &j.plane, &j.others);
     const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
     if (parts == 1 || j.others.count < 4 * (uint64_t)parts)
-        return transpose_some(context, &j, 0, j.others.count);
-    gp_threads_run(context, parts, planes_part, &j);
-    const gp_status status = (gp_status)atomic_load(&j.status);
-    if (status != GP_OK)
-        gp_error_restore(&j.error);
-    return status;
+        transpose_some(context, &j, 0, j.others.count);
+    else
+        gp_threads_run(context, parts, planes_part, &j);
+    return GP_OK;
 }

@@ -5,15 +5,18 @@
  *
  * A run goes along the output's last axes, as many as lie there without gaps. Where an axis of the input is
  * contiguous, many runs are made at once: elements of that axis, the columns, are copied from as many rows as a piece
- * of a run needs, and transposed. Short runs that lie one behind the other, column by column, are one run.
+ * of a run needs, and transposed. Without vectors a matrix's rows are transposed where they lie. Short runs that lie
+ * one behind the other, column by column, are one run.
  */
 #include "../rearrange/cpu_job.h"
 #include "cpu.h"
 
 #define ROW_BYTES ((size_t)128)    /* of an input row, copied at once: two lines */
+#define DIRECT_COLS ((size_t)2048) /* of a strip, where rows are turned where they lie, */
+#define DIRECT_MAX ((size_t)64)    /* columns and rows of these at most: a processor does not follow many */
 #define STRIP_BYTES ((size_t)8192) /* of an input row, done for a whole run before the next */
 #define ALONE_BYTES ((size_t)8192) /* of a run without columns, and of short runs one behind the other */
-#define SHORT_BYTES 1024           /* of a run */
+#define SHORT_BYTES 1024           /* of a run that vectors turn; others: GP_SHORT_DIRECT */
 #define STACK_BYTES 4096           /* of small matrices that are turned as one */
 #define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
 #define SECTION_BYTES ((uint64_t)64 << 10)
@@ -28,16 +31,16 @@
 
 typedef struct {
     const gp_move *move;
-    gp_transpose_turn *turn;
+    gp_transpose_turn *turn, *quick; /* quick: writes up to GP_QUICK_BEHIND bytes behind a column */
     gp_move outer, along;            /* the axes that are neither, and those of a run */
     int64_t stride;                  /* of the input, along the last of the others */
     gp_move_axis cols;               /* n 1: there are no columns */
     bool stream, is_short;           /* runs lie one behind the other, column by column */
+    bool direct;                     /* rows are turned where they are */
     size_t rows, group, strip;       /* of a piece; columns copied at once, and of a strip */
     size_t stack;                    /* matrices one below the other in both views, turned as one; 1: none */
     uint64_t strips, sections, each; /* sections of a run, of `each` elements but for the last */
-    char *kept;
-    size_t kept_bytes;
+    char *kept;                      /* lines, as many as a strip has columns for each part */
 } job;
 
 /* A part's memory. */
@@ -61,6 +64,10 @@ static void put(const job *j, char *at, char *run, size_t bytes, char *kept, boo
 /* Where the rows of a piece begin, seen from the run's first. */
 static void find_rows(const job *j, uint64_t first, size_t rows, int64_t *from) {
     gp_move_place place;
+    for (size_t i = 0; i < rows && j->along.rank == 1; i++)
+        from[i] = (int64_t)(first + i) * j->along.axis[0].in;
+    if (j->along.rank == 1)
+        return;
     gp_move_go_to(&j->along, j->along.rank, first, &place);
     for (size_t i = 0; i < rows; i++, gp_move_next(&j->along, j->along.rank, &place))
         from[i] = place.in - j->along.in;
@@ -77,11 +84,10 @@ static void copy_rows(const job *j, const unsigned char *in, const int64_t *from
             memcpy(to, in + from[i], bytes);
 }
 
-static void fetch_rows(const unsigned char *in, const int64_t *from, size_t first, size_t end) {
-    for (size_t i = first; i < end; i++) {
-        __builtin_prefetch(in + from[i]);
-        __builtin_prefetch(in + from[i] + GP_CACHE_LINE);
-    }
+static void fetch_rows(const job *j, const unsigned char *in, const int64_t *from, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++)
+        for (size_t k = 0; k < j->group * j->move->run; k += GP_CACHE_LINE)
+            __builtin_prefetch(in + from[i] + k);
 }
 
 /* A piece of a run without columns. */
@@ -93,32 +99,37 @@ static void copy_elements(const job *j, const unsigned char *in, const int64_t *
 /* A section of the runs of a strip's columns. */
 static void put_strip(const job *j, const gp_move_place *place, uint64_t section, uint64_t strip, char *kept,
                       buffers *b) {
-    const size_t run = j->move->run, pitch = j->rows * run + ROOM;
+    const size_t run = j->move->run, pitch = j->rows * run + ROOM + (j->direct ? GP_QUICK_BEHIND : 0);
     const uint64_t begin = section * j->each, end = gp_least(begin + j->each, j->along.count);
     const uint64_t first = strip * j->strip, past = gp_least(first + j->strip, j->cols.n);
     const unsigned char *in = place->in + first * run;
+    const bool narrow = j->direct && j->cols.n <= j->group; /* lines that follow each other are not prefetched */
     find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
     for (uint64_t r = begin, turn = 0; r < end; r += j->rows, turn++) {
         const size_t rows = gp_least(j->rows, end - r);
         const int64_t *from = b->from[turn % 2], *next = b->from[1 - turn % 2];
         const bool full = r + 2 * j->rows <= end;
-        if (r + rows < end)
+        if (r + rows < end && !narrow)
             find_rows(j, r + rows, gp_least(j->rows, end - r - rows), b->from[1 - turn % 2]);
         for (uint64_t c = first; c < past; c += j->group) {
             const size_t cols = gp_least(j->group, past - c);
             const unsigned char *at_in = in + (c - first) * run;
             const bool more = c + j->group < past;
-            if (j->cols.n == 1)
+            if (j->cols.n == 1) {
                 copy_elements(j, at_in, from, rows, b->out + ROOM);
-            else {
+            } else if (j->direct) {
+                const size_t apart = (size_t)j->along.axis[0].in;
+                j->quick(&(gp_matrices){(const char *)at_in + r * apart, apart, b->out + ROOM, pitch}, rows, cols,
+                         run);
+            } else {
                 copy_rows(j, at_in, from, rows, cols, b->in);
-                j->turn(&(gp_matrices){b->in, ROW_BYTES, b->out + ROOM, pitch}, rows, cols, run);
+                j->quick(&(gp_matrices){b->in, ROW_BYTES, b->out + ROOM, pitch}, rows, cols, run);
             }
             char *at = (char *)place->out + (int64_t)c * j->cols.out + r * run;
-            const unsigned char *ahead = more ? at_in + ROW_BYTES : in;
+            const unsigned char *ahead = more ? at_in + cols * run : in;
             for (size_t k = 0; k < cols; k++, at += j->cols.out) {
-                if (j->cols.n > 1 && (more || full))
-                    fetch_rows(ahead, more ? from : next, k * rows / cols, (k + 1) * rows / cols);
+                if (j->cols.n > 1 && !narrow && (more || full))
+                    fetch_rows(j, ahead, more ? from : next, k * rows / cols, (k + 1) * rows / cols);
                 put(j, at, b->out + ROOM + k * pitch, rows * run,
                     kept == NULL ? NULL : kept + (c - first + k) * GP_CACHE_LINE, r == begin, r + rows == end);
             }
@@ -225,7 +236,8 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
         } else if (j->is_short)
             hold_strip(j, &place, strip, &b);
         else
-            put_strip(j, &place, section, strip, j->kept == NULL ? NULL : j->kept + part * j->kept_bytes, &b);
+            put_strip(j, &place, section, strip, j->kept == NULL ? NULL : j->kept + part * j->strip * GP_CACHE_LINE,
+                      &b);
         if (++strip < j->strips)
             continue;
         strip = 0;
@@ -244,8 +256,10 @@ static void choose_axes(job *j) {
     const gp_move *move = j->move;
     unsigned cols = move->rank, first = move->rank;
     uint64_t run = move->run;
+    const bool portable = j->turn == gp_transpose_turn_cpu,
+               matrix = portable && move->rank == 2 && move->axis[1].in > 0;
     for (unsigned i = move->rank; i-- > 0;)
-        if (move->run < LONG_BYTES && move->axis[i].in == (int64_t)move->run &&
+        if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && move->axis[i].in == (int64_t)move->run &&
             (cols == move->rank || move->axis[i].n > move->axis[cols].n))
             cols = i;
     while (first > 0 && first - 1 != cols && move->axis[first - 1].out == (int64_t)run)
@@ -261,26 +275,33 @@ static void choose_axes(job *j) {
     j->stride = j->outer.rank > 0 ? j->outer.axis[j->outer.rank - 1].in : 0;
     j->along.count = run / move->run;
     j->outer.count = move->count / j->along.count / j->cols.n;
-    j->is_short =
-        run < SHORT_BYTES && j->along.count <= ROWS_MAX && (cols == move->rank || j->cols.out == (int64_t)run);
+    j->is_short = run < (portable ? GP_SHORT_DIRECT : SHORT_BYTES) && j->along.count <= ROWS_MAX &&
+                  (cols == move->rank || j->cols.out == (int64_t)run);
 }
 
 /* How much is done at once. */
 static void choose_sizes(job *j, unsigned parts) {
     const size_t run = j->move->run;
-    const bool alone = j->cols.n == 1;
+    const bool alone = j->cols.n == 1, portable = j->turn == gp_transpose_turn_cpu;
+    j->quick = portable ? gp_transpose_quick_of(run) : j->turn;
     j->stack = 1;
     j->rows =
         alone ? gp_at_least_one(gp_least(ROWS_MAX, ALONE_BYTES / run)) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
-    j->strip = gp_round_up(STRIP_BYTES / run, j->group);
+    j->direct = portable && !alone && !j->is_short && j->along.rank == 1 && j->along.axis[0].in > 0;
+    if (j->direct) {
+        j->rows = gp_at_least_one(run > GP_QUICK_BYTES_MAX ? 2 * GP_DIRECT_BYTES / run
+                                                           : gp_least(DIRECT_MAX, GP_DIRECT_BYTES / run / 4 * 4));
+        j->group = gp_at_least_one(gp_least(DIRECT_MAX, GP_DIRECT_BYTES / run));
+    }
+    j->strip = gp_round_up(j->direct ? DIRECT_COLS : STRIP_BYTES / run, j->group);
     if (j->is_short)
         j->strip = gp_at_least_one(ALONE_BYTES / (j->along.count * run));
     j->strips = gp_divide_up(j->cols.n, j->strip);
     const size_t height = j->along.count * run, bytes = height * j->cols.n;
     const gp_move_axis *below = &j->outer.axis[j->outer.rank > 0 ? j->outer.rank - 1 : 0];
-    if (j->turn != gp_transpose_turn_cpu && j->is_short && !alone && height <= GP_CACHE_LINE &&
-        bytes <= STACK_BYTES / 2 && j->outer.rank > 0 && j->along.rank == 1 && j->along.axis[0].in > 0 &&
+    if (!portable && j->is_short && !alone && height <= GP_CACHE_LINE && bytes <= STACK_BYTES / 2 &&
+        j->outer.rank > 0 && j->along.rank == 1 && j->along.axis[0].in > 0 &&
         below->in == (int64_t)j->along.count * j->along.axis[0].in && below->out == (int64_t)bytes)
         j->stack = STACK_BYTES / bytes;
     j->each = j->along.count;
@@ -296,17 +317,14 @@ static void choose_sizes(job *j, unsigned parts) {
 static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_transpose_turn *turn,
                          gp_transpose_put_strip *by_strips) {
     job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
-    gp_transpose_job lines;
     unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
     if (by_strips != NULL && gp_rearrange_in_strips(context, parts, problem, by_strips))
         return GP_OK;
     choose_axes(&j);
     choose_sizes(&j, parts);
     if (j.stream && !j.is_short) {
-        if (!gp_transpose_keep_lines(context, parts, &lines, j.strip))
-            j.stream = false;
-        j.kept = lines.kept;
-        j.kept_bytes = lines.kept_bytes;
+        j.kept = gp_keep_lines(context, parts, j.strip);
+        j.stream = j.kept != NULL;
     }
     gp_threads_run(context, parts, runs_part, &j);
     return GP_OK;
@@ -325,6 +343,21 @@ LAUNCHER(avx512, avx512, gp_transpose_strip_avx512)
 #elif defined(__aarch64__)
 LAUNCHER(neon, neon, gp_transpose_strip_neon)
 #endif
+
+/* One matrix. */
+gp_status gp_launch_transpose_lines_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    const size_t bytes = problem->elem_bytes;
+    gp_problem one = *problem;
+    const gp_move move = {.run = bytes,
+                          .count = problem->rows * problem->cols,
+                          .rank = 2,
+                          .axis = {{problem->cols, (int64_t)bytes, (int64_t)(problem->out_pitch * bytes)},
+                                   {problem->rows, (int64_t)(problem->in_pitch * bytes), (int64_t)bytes}},
+                          .in = problem->in,
+                          .out = problem->out};
+    one.move = &move;
+    return in_runs(context, plan, &one, gp_transpose_turn_cpu, NULL);
+}
 
 bool gp_rearrange_runs_supports(const gp_problem *problem) {
     const gp_move *move = problem->move;

@@ -16,7 +16,7 @@ typedef struct {
     gp_move along, across;
     uint64_t run, strip, strips, each, sections; /* rows of a run; columns; rows */
     char *kept;
-    size_t kept_bytes;
+    size_t lines; /* of a part */
 } job;
 
 /* The axis whose elements lie `apart` in the input, of several the longest; or rank. */
@@ -78,7 +78,7 @@ static void strips_part(void *argument, unsigned part, unsigned parts) {
                   .in = j->move->in,
                   .out = j->move->out,
                   .run = j->run,
-                  .memory = j->kept + part * j->kept_bytes};
+                  .memory = j->kept + part * j->lines * GP_CACHE_LINE};
     for (uint64_t i = gp_part_begin(tasks, part, parts); i < end; i++) {
         const uint64_t strip = i % j->strips;
         s.begin = gp_least(i / j->strips * j->each, j->along.count);
@@ -99,7 +99,6 @@ bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_proble
     const unsigned across = axes_across(move);
     const uint64_t run = run_of(move, across);
     job j = {.move = move, .put = put, .run = run / move->run, .strip = gp_strip_cols(move->run)};
-    gp_transpose_job lines;
     share_axes(&j, across);
     const uint64_t width = j.across.count * move->run;
     if (across == 0 || width < LEAST_BYTES || (run < RUN_BYTES && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
@@ -107,10 +106,10 @@ bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_proble
     j.strips = gp_at_least_one(j.across.count / j.strip);
     j.sections = parts == 1 ? 1 : gp_divide_up(4 * (uint64_t)parts, j.strips);
     j.each = gp_round_up(gp_divide_up(j.along.count, j.sections), gp_at_least_one(PANEL_BYTES / move->run));
-    if (!gp_transpose_keep_lines(context, parts, &lines, gp_strip_lines(gp_least(2 * j.strip, j.across.count))))
+    j.lines = gp_strip_lines(gp_least(2 * j.strip, j.across.count));
+    j.kept = gp_keep_lines(context, parts, j.lines);
+    if (j.kept == NULL)
         return false;
-    j.kept = lines.kept;
-    j.kept_bytes = lines.kept_bytes;
     gp_threads_run(context, parts, strips_part, &j);
     return true;
 }

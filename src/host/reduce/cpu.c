@@ -85,7 +85,7 @@ static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work
 gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                               gp_reduce_chunk chunk) {
     if (problem->n == 0) {
-        *problem->result = problem->reduce == GP_REDUCE_AND ? -1 : 0;
+        *problem->result = gp_reduce_identity(problem->reduce);
         return GP_OK;
     }
     const uint64_t most = plan->tiling.blocks < problem->n ? plan->tiling.blocks : problem->n;
@@ -109,20 +109,7 @@ static inline __attribute__((always_inline)) int64_t reduce_as(gp_reduce_op op, 
 
 static int64_t reduce(gp_reduce_op op, const int32_t *in, size_t n, bool streamed) {
     (void)streamed;
-    switch (op) {
-    case GP_REDUCE_SUM:
-        return reduce_as(GP_REDUCE_SUM, in, n);
-    case GP_REDUCE_MIN:
-        return reduce_as(GP_REDUCE_MIN, in, n);
-    case GP_REDUCE_MAX:
-        return reduce_as(GP_REDUCE_MAX, in, n);
-    case GP_REDUCE_AND:
-        return reduce_as(GP_REDUCE_AND, in, n);
-    case GP_REDUCE_OR:
-        return reduce_as(GP_REDUCE_OR, in, n);
-    default:
-        return reduce_as(GP_REDUCE_XOR, in, n);
-    }
+    return GP_WITH_OPERATION(reduce_as, op, in, n);
 }
 
 gp_status gp_launch_reduce_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {

@@ -12,6 +12,20 @@
  */
 #define GP_REDUCE_CHUNK ((size_t)1 << 18)
 
+/* Calls f(op, ...) with the operation as a constant. */
+#define GP_WITH_OPERATION(f, op, ...)                        \
+    ((op) == GP_REDUCE_SUM   ? f(GP_REDUCE_SUM, __VA_ARGS__) \
+     : (op) == GP_REDUCE_MIN ? f(GP_REDUCE_MIN, __VA_ARGS__) \
+     : (op) == GP_REDUCE_MAX ? f(GP_REDUCE_MAX, __VA_ARGS__) \
+     : (op) == GP_REDUCE_AND ? f(GP_REDUCE_AND, __VA_ARGS__) \
+     : (op) == GP_REDUCE_OR  ? f(GP_REDUCE_OR, __VA_ARGS__)  \
+                             : f(GP_REDUCE_XOR, __VA_ARGS__))
+
+/* What changes no result: the least and the greatest of no elements are never asked for. */
+static inline int32_t gp_reduce_identity(gp_reduce_op op) {
+    return op == GP_REDUCE_MIN ? INT32_MAX : op == GP_REDUCE_MAX ? INT32_MIN : op == GP_REDUCE_AND ? -1 : 0;
+}
+
 /* Joins two partial results. */
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b);
 

@@ -102,8 +102,8 @@ INLINE size_t take_pages(gp_reduce_op op, totals *t, const int32_t *in, size_t n
     return n;
 }
 
-INLINE int64_t reduce_as(gp_reduce_op op, int32_t identity, const int32_t *in, size_t n, bool streamed) {
-    const total none = {.combined = all(identity)};
+INLINE int64_t reduce_as(gp_reduce_op op, const int32_t *in, size_t n, bool streamed) {
+    const total none = {.combined = all(gp_reduce_identity(op))};
     if (n < LANES)
         return over_lanes(op, load_first(in, n, none.combined));
     totals t = {none, none, none, none};
@@ -129,20 +129,7 @@ INLINE int64_t reduce_as(gp_reduce_op op, int32_t identity, const int32_t *in, s
 }
 
 SIMD static int64_t reduce(gp_reduce_op op, const int32_t *in, size_t n, bool streamed) {
-    switch (op) {
-    case GP_REDUCE_SUM:
-        return reduce_as(GP_REDUCE_SUM, 0, in, n, streamed);
-    case GP_REDUCE_MIN:
-        return reduce_as(GP_REDUCE_MIN, INT32_MAX, in, n, streamed);
-    case GP_REDUCE_MAX:
-        return reduce_as(GP_REDUCE_MAX, INT32_MIN, in, n, streamed);
-    case GP_REDUCE_AND:
-        return reduce_as(GP_REDUCE_AND, -1, in, n, streamed);
-    case GP_REDUCE_OR:
-        return reduce_as(GP_REDUCE_OR, 0, in, n, streamed);
-    default:
-        return reduce_as(GP_REDUCE_XOR, 0, in, n, streamed);
-    }
+    return GP_WITH_OPERATION(reduce_as, op, in, n, streamed);
 }
 
 gp_status NAMED(gp_launch_reduce)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {

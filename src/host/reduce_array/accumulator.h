@@ -102,12 +102,6 @@ GP_BOTH_OPEN void gp_accumulator_gather(gp_accumulator *a, const gp_pass *pass, 
 
 GP_BOTH_OPEN void gp_accumulator_merge(gp_accumulator *to, gp_accumulator *from, const gp_pass *pass);
 
-/*
- * x / n, as bits: to a float by way of a double, unless that lies halfway between two floats or near the ends of
- * their range. False: not here.
- */
-GP_BOTH_OPEN bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits);
-
 /* The low bytes. */
 GP_BOTH_OPEN void gp_result_store(unsigned type, uint64_t bits, unsigned char *to);
 

@@ -69,7 +69,11 @@ GP_BOTH static uint64_t max_abs(gp_accumulator *a, unsigned type) {
     return gp_type_is_float(type) ? float_of_bits(a, a->max_abs, type) : a->max_abs;
 }
 
-GP_BOTH_OPEN bool gp_quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
+/*
+ * x / n, as bits: to a float by way of a double, unless that lies halfway between two floats or near the ends of
+ * their range. False: not here.
+ */
+GP_BOTH static bool quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
     if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0)
         return false;
     const double quotient = n == 1 ? x : x / (double)n, magnitude = fabs(quotient);
@@ -88,7 +92,7 @@ GP_BOTH static uint64_t ratio(gp_accumulator *a, const gp_pass *pass, unsigned s
                               unsigned to) {
     uint64_t bits;
     double x;
-    if (!root && a->flags[sum] == 0 && gp_accumulator_is_exact(a, sum, &x) && gp_quick_ratio(x, n, to, &bits))
+    if (!root && a->flags[sum] == 0 && gp_accumulator_is_exact(a, sum, &x) && quick_ratio(x, n, to, &bits))
         return bits;
     gp_accumulator_gather(a, pass, sum);
     return gp_exact_ratio(a->limb[sum], gp_accumulator_form(pass, sum), a->flags[sum], n, root, (gp_type)to);

@@ -76,16 +76,3 @@ INLINE void rows_best(size_t bytes, const rows_of *r, unsigned type, bool max, i
         take_best(bytes, lanes, gp_least(together, r->count - j), &t, max, to + j);
     }
 }
-
-SIMD static void rows_extreme(gp_columns *c, unsigned type, const rows_of *r, bool max) {
-    int64_t *to = max ? c->max : c->min;
-    const size_t bytes = gp_type_bytes(type);
-    if (bytes == 1)
-        rows_best(1, r, type, max, to);
-    else if (bytes == 2)
-        rows_best(2, r, type, max, to);
-    else if (bytes == 4)
-        rows_best(4, r, type, max, to);
-    else
-        rows_best(8, r, type, max, to);
-}

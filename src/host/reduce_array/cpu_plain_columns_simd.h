@@ -5,36 +5,26 @@
 #define AHEAD_BYTES 4096
 #define ROWS_CHUNK 64 /* between two proofs; sums of so many bytes are within 16 bits */
 
-/* Some rows of the columns, `step` bytes apart. */
-typedef struct {
-    const unsigned char *in, *end; /* of the input */
-    int64_t step;
-    uint64_t count;
-    size_t n;   /* columns */
-    bool ahead; /* rows are prefetched, as a core does not see where they lie */
-} columns_of;
-
 /* Stands for rows behind the last. */
 static const double no_row[GP_COLUMNS + REALS];
 
 /* Rows i to i + 3; about AHEAD_BYTES further on four are prefetched. */
-INLINE void four_rows(const columns_of *r, uint64_t i, size_t bytes, const void *spare,
-                      const unsigned char *row[FOUR]) {
-    const unsigned char *at = r->in + (int64_t)i * r->step;
-    const int64_t size = (int64_t)(r->n * bytes), ahead = (AHEAD_BYTES / size + FOUR) * r->step;
-    const bool dense = r->step == size;
+INLINE void four_rows(const rows_of *r, uint64_t i, size_t bytes, const void *spare, const unsigned char *row[FOUR]) {
+    const unsigned char *at = r->in + (int64_t)i * r->apart;
+    const int64_t size = (int64_t)(r->n * bytes), ahead = (AHEAD_BYTES / size + FOUR) * r->apart;
+    const bool dense = r->apart == size;
     if (dense)
         prefetch_for(at, FOUR * (size_t)size, r->end);
     for (size_t k = 0; k < FOUR; k++) {
-        row[k] = k < r->count - i ? at + (int64_t)k * r->step : spare;
-        const unsigned char *next = at + (int64_t)k * r->step;
+        row[k] = k < r->count - i ? at + (int64_t)k * r->apart : spare;
+        const unsigned char *next = at + (int64_t)k * r->apart;
         for (int64_t line = 0; line < size && !dense && r->ahead && ahead < r->end - next; line += 64)
             __builtin_prefetch(next + ahead + line);
     }
 }
 
 /* Floats or doubles j, j + 1, .. of a row; padded: it has whole vectors. */
-INLINE reals load_columns(const columns_of *r, bool narrow, bool padded, const unsigned char *row, size_t j) {
+INLINE reals load_columns(const rows_of *r, bool narrow, bool padded, const unsigned char *row, size_t j) {
     const bool part = r->n - j < REALS && !padded && row != (const unsigned char *)no_row;
     if (narrow)
         return part ? load_narrow((const float *)(const void *)row + j, r->n - j, r->end)
@@ -44,7 +34,7 @@ INLINE reals load_columns(const columns_of *r, bool narrow, bool padded, const u
 }
 
 /* Of floats in double: exact if that sets no flag, and the sums are finite. */
-__attribute__((noinline)) SIMD static void columns_of_floats_sum(const columns_of *r, unsigned type, double *sum) {
+__attribute__((noinline)) SIMD static void columns_of_floats_sum(const rows_of *r, unsigned type, double *sum) {
     float widened[FOUR][GP_COLUMNS + REALS]; /* lanes behind the last are added too: none may raise the flag */
     memset(sum, 0, gp_round_up(r->n, REALS) * sizeof *sum);
     if (type != GP_F32)
@@ -66,7 +56,7 @@ __attribute__((noinline)) SIMD static void columns_of_floats_sum(const columns_o
 }
 
 /* Of doubles by two levels: what each has grown by. Not 0: something was lost. */
-SIMD static uint64_t columns_split(const columns_of *r, int *exponent, double *upper, double *lower) {
+SIMD static uint64_t columns_split(const rows_of *r, int *exponent, double *upper, double *lower) {
     const two_levels levels = levels_for(*exponent);
     two_split t = {{0}, {0}, {0}, {0}};
     for (size_t j = 0; j < r->n; j += REALS) {
@@ -95,7 +85,7 @@ SIMD static uint64_t columns_split(const columns_of *r, int *exponent, double *u
 }
 
 /* Whether the quick way was exact; after failures it is seldom tried. */
-SIMD static bool columns_quickly(gp_columns *c, const columns_of *r, unsigned type) {
+SIMD static bool columns_quickly(gp_columns *c, const rows_of *r, unsigned type) {
     double first[GP_COLUMNS + REALS], second[GP_COLUMNS + REALS];
     const bool wide_type = type == GP_F64, before = gp_inexact();
     gp_column_sums *s = &c->sums[GP_SUM];
@@ -119,15 +109,15 @@ SIMD static bool columns_quickly(gp_columns *c, const columns_of *r, unsigned ty
     return !lost;
 }
 
-SIMD static void columns_of_floats(gp_columns *c, unsigned type, columns_of r) {
-    for (uint64_t rows = r.count; rows > 0; rows -= r.count, r.in += (int64_t)r.count * r.step) {
+SIMD static void columns_of_floats(gp_columns *c, unsigned type, rows_of r) {
+    for (uint64_t rows = r.count; rows > 0; rows -= r.count, r.in += (int64_t)r.count * r.apart) {
         r.count = gp_least(rows, ROWS_CHUNK);
         if (columns_quickly(c, &r, type))
             continue;
         for (uint64_t i = 0; i < r.count; i++) {
             int64_t x[GP_COLUMNS];
             double real[GP_COLUMNS];
-            widen_row(type, r.in + (int64_t)i * r.step, r.n, x);
+            widen_row(type, r.in + (int64_t)i * r.apart, r.n, x);
             memcpy(real, x, r.n * sizeof *x);
             columns_sum(&c->sums[GP_SUM], real, r.n);
         }
@@ -157,14 +147,14 @@ SIMD static void add_four_wide(const unsigned char *const row[FOUR], unsigned ty
 }
 
 /* Ints of up to 16 bits are added in twice as many, and now and then to the columns. */
-SIMD static void columns_of_ints(gp_columns *c, unsigned type, columns_of r) {
+SIMD static void columns_of_ints(gp_columns *c, unsigned type, rows_of r) {
     static void (*const add_four[])(const unsigned char *const row[FOUR], size_t n, void *sum) = {
         [GP_U8] = add_four_uint8_t,  [GP_S8] = add_four_int8_t,    [GP_U16] = add_four_uint16_t,
         [GP_S16] = add_four_int16_t, [GP_U32] = add_four_uint32_t, [GP_S32] = add_four_int32_t};
     _Alignas(64) unsigned char sum[GP_COLUMNS * sizeof(int32_t)];
     const size_t bytes = gp_type_bytes(type);
     gp_column_totals *to = &c->totals[GP_SUM];
-    for (uint64_t rows = r.count; rows > 0; rows -= r.count, r.in += (int64_t)r.count * r.step) {
+    for (uint64_t rows = r.count; rows > 0; rows -= r.count, r.in += (int64_t)r.count * r.apart) {
         r.count = gp_least(rows, ROWS_CHUNK);
         memset(sum, 0, bytes <= 2 ? 2 * bytes * r.n : 0);
         for (uint64_t i = 0; i < r.count; i += FOUR) {
@@ -184,7 +174,7 @@ SIMD static void columns_of_ints(gp_columns *c, unsigned type, columns_of r) {
     }
 }
 
-INLINE void columns_best(size_t bytes, const columns_of *r, unsigned type, bool max, int64_t *to) {
+INLINE void columns_best(size_t bytes, const rows_of *r, unsigned type, bool max, int64_t *to) {
     unsigned char best[GP_COLUMNS * sizeof(int64_t) + sizeof(vec)];
     const turning t = turning_of(bytes, type, max);
     const size_t size = r->n * bytes;
@@ -207,47 +197,25 @@ INLINE void columns_best(size_t bytes, const columns_of *r, unsigned type, bool 
     take_best(bytes, best, r->n, &t, max, to);
 }
 
-SIMD static void columns_extreme(gp_columns *c, unsigned type, const columns_of *r, bool max) {
+SIMD static void take_extreme(gp_columns *c, unsigned type, bool outputs, const rows_of *r, bool max) {
     int64_t *to = max ? c->max : c->min;
-    const size_t bytes = gp_type_bytes(type);
-    if (bytes == 1)
-        columns_best(1, r, type, max, to);
-    else if (bytes == 2)
-        columns_best(2, r, type, max, to);
-    else if (bytes == 4)
-        columns_best(4, r, type, max, to);
+    if (outputs)
+        WITH_BYTES(rows_best, gp_type_bytes(type), r, type, max, to);
     else
-        columns_best(8, r, type, max, to);
+        WITH_BYTES(columns_best, gp_type_bytes(type), r, type, max, to);
 }
 
-SIMD static void take_columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows,
-                              int64_t step) {
-    const bool halves = pass->type == GP_F16 || pass->type == GP_BF16;
-    const columns_of r = {in, c->end, step, rows, c->count, halves || !FOLLOWS_STREAMS};
+/* Plain passes. `outputs`: each row is one; else each of its elements belongs to another. */
+SIMD static void take_plain(gp_columns *c, const gp_pass *pass, bool outputs, rows_of r) {
     if (pass->kind == GP_PASS_EXTREMES) {
         if (pass->wants & (GP_WANT_MIN | GP_WANT_MAX_ABS))
-            columns_extreme(c, pass->type, &r, false);
+            take_extreme(c, pass->type, outputs, &r, false);
         if (pass->wants & (GP_WANT_MAX | GP_WANT_MAX_ABS))
-            columns_extreme(c, pass->type, &r, true);
+            take_extreme(c, pass->type, outputs, &r, true);
     } else if (gp_type_is_float(pass->type)) {
-        columns_of_floats(c, pass->type, r);
+        (outputs ? rows_of_floats : columns_of_floats)(c, pass->type, r);
     } else {
-        columns_of_ints(c, pass->type, r);
-    }
-}
-
-/* Plain passes, whose rows' n elements are contiguous. */
-SIMD static void take_rows(gp_columns *c, const gp_pass *pass, const unsigned char *in, size_t n) {
-    const rows_of r = {in, c->end, c->apart, c->count, n};
-    if (pass->kind == GP_PASS_EXTREMES) {
-        if (pass->wants & (GP_WANT_MIN | GP_WANT_MAX_ABS))
-            rows_extreme(c, pass->type, &r, false);
-        if (pass->wants & (GP_WANT_MAX | GP_WANT_MAX_ABS))
-            rows_extreme(c, pass->type, &r, true);
-    } else if (gp_type_is_float(pass->type)) {
-        rows_of_floats(c, pass->type, r);
-    } else {
-        rows_of_ints(c, pass->type, &r);
+        (outputs ? rows_of_ints : columns_of_ints)(c, pass->type, r);
     }
 }
 
@@ -261,10 +229,10 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
     const unsigned type = extremes && pass->type >= GP_F16 ? ints[pass->type] : pass->type;
     const bool apart = c->apart != bytes;
     if (gp_columns_are_plain(pass) && (!apart || step == bytes)) {
-        if (apart)
-            take_rows(c, pass, in, rows);
-        else
-            take_columns(c, pass, in, rows, step);
+        const bool ahead = !FOLLOWS_STREAMS || pass->type == GP_F16 || pass->type == GP_BF16;
+        take_plain(c, pass, apart,
+                   apart ? (rows_of){in, c->end, c->apart, c->count, rows, ahead}
+                         : (rows_of){in, c->end, step, rows, c->count, ahead});
         return;
     }
     if (apart)

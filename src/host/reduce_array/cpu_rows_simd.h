@@ -49,12 +49,20 @@ INLINE reals load_narrow(const float *at, size_t n, const unsigned char *end) {
     return (reals)load_floats(last);
 }
 
-/* Rows of n elements. */
+/* Rows of n elements: each an output, or to be added to n columns. */
 typedef struct {
     const unsigned char *in, *end; /* of the input */
     int64_t apart;                 /* bytes from one to the next */
     size_t count, n;
+    bool ahead; /* columns: rows are prefetched, as a core does not see where they lie */
 } rows_of;
+
+/* Calls f(bytes, ...) with the size of elements as a constant. */
+#define WITH_BYTES(f, bytes, ...)       \
+    ((bytes) == 1   ? f(1, __VA_ARGS__) \
+     : (bytes) == 2 ? f(2, __VA_ARGS__) \
+     : (bytes) == 4 ? f(4, __VA_ARGS__) \
+                    : f(8, __VA_ARGS__))
 
 /* Row j, or the last one. */
 static inline const void *row_at(const rows_of *r, size_t j) {
@@ -216,7 +224,7 @@ SIMD static void rows_again(const rows_of *r, gp_column_sums *s, size_t column, 
         const float *x = row_at(r, j);
         for (size_t i = 0; i < r->n; i++)
             widened[i] = (double)x[i];
-        rows_split(&(rows_of){at, end, 0, 1, r->n}, s, column + j, exponent);
+        rows_split(&(rows_of){at, end, 0, 1, r->n, false}, s, column + j, exponent);
     }
 }
 
@@ -227,7 +235,7 @@ SIMD static void rows_narrow(const rows_of *r, gp_column_sums *s, size_t column,
     const bool before = gp_inexact();
     for (size_t j = 0; j < r->count; j += ROWS_PROVED) {
         double sum[ROWS_PROVED];
-        const rows_of some = {row_at(r, j), r->end, r->apart, gp_least(r->count - j, ROWS_PROVED), r->n};
+        const rows_of some = {row_at(r, j), r->end, r->apart, gp_least(r->count - j, ROWS_PROVED), r->n, false};
         gp_set_inexact(false);
         rows_of_floats_sum(&some, sum);
         if (gp_inexact())
@@ -252,8 +260,8 @@ SIMD static void rows_halves(const rows_of *r, unsigned type, gp_column_sums *s,
             widen_halves(row_at(r, j + k), type, r->n, widened + k * r->n);
         if (dense)
             widen_halves(row_at(r, j), type, count * r->n, widened);
-        const rows_of floats = {at, at + count * r->n * sizeof *widened, (int64_t)(r->n * sizeof *widened), count,
-                                r->n};
+        const rows_of floats = {
+            at, at + count * r->n * sizeof *widened, (int64_t)(r->n * sizeof *widened), count, r->n, false};
         rows_narrow(&floats, s, j, exponent);
     }
 }
@@ -314,15 +322,8 @@ INLINE void rows_total(size_t bytes, const rows_of *r, int64_t turn, gp_column_t
     }
 }
 
-SIMD static void rows_of_ints(gp_columns *c, unsigned type, const rows_of *r) {
+SIMD static void rows_of_ints(gp_columns *c, unsigned type, rows_of r) {
     const size_t bytes = gp_type_bytes(type);
     const int64_t turn = gp_type_is_signed(type) == (bytes == 1) ? INT64_MIN >> (64 - 8 * bytes) : 0;
-    if (bytes == 1)
-        rows_total(1, r, turn, &c->totals[GP_SUM]);
-    else if (bytes == 2)
-        rows_total(2, r, turn, &c->totals[GP_SUM]);
-    else if (bytes == 4)
-        rows_total(4, r, turn, &c->totals[GP_SUM]);
-    else
-        rows_total(8, r, turn, &c->totals[GP_SUM]);
+    WITH_BYTES(rows_total, bytes, &r, turn, &c->totals[GP_SUM]);
 }

@@ -69,13 +69,13 @@ static inline const unsigned char *end_of_input(const gp_pass *pass, const unsig
 
 #include "cpu_levels_simd.h"
 
+#include "cpu_bounds_simd.h"
+
 #include "cpu_floats_simd.h"
 
 #include "cpu_rows_simd.h"
 
 #include "cpu_extremes_simd.h"
-
-#include "cpu_bounds_simd.h"
 
 #include "cpu_columns_simd.h"
 

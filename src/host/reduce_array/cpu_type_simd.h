@@ -123,10 +123,6 @@ SIMD static void TYPED(take_bits)(gp_accumulator *a, const TYPE *x, size_t n) {
     a->bits_xor ^= (uint64_t)odd;
 }
 
-SIMD static gp_total TYPED(sum)(const TYPE *x, size_t n, const unsigned char *end) {
-    return sum_of_ints(sizeof(TYPE), (TYPE)-1 < (TYPE)1, x, n, end);
-}
-
 SIMD static gp_total TYPED(sum_abs)(const TYPE *x, size_t n) {
     uint64_t low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
@@ -156,7 +152,7 @@ SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, con
     if (pass->wants & GP_WANT_COUNT)
         a->nonzero += TYPED(nonzero)(x, n);
     if (pass->wants & GP_WANT_SUM)
-        a->whole[GP_SUM] += TYPED(sum)(x, n, end);
+        a->whole[GP_SUM] += sum_of_ints(sizeof(TYPE), (TYPE)-1 < (TYPE)1, x, n, end);
     if (pass->wants & GP_WANT_ABS)
         a->whole[GP_ABS] += TYPED(sum_abs)(x, n);
 #if defined(SQUARE_TYPE)

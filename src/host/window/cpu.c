@@ -116,9 +116,9 @@ void gp_window_line_plain(const gp_problem *problem, size_t y, size_t begin, siz
     gp_window_visit_all(problem, row, (gp_i128)begin - before, add, &t);
     for (size_t x = begin;;) {
         if (sum)
-            sum[x] = gp_window_round_signed(t.sum);
+            sum[x] = (float)t.sum;
         if (square)
-            square[x] = gp_window_round(t.square);
+            square[x] = (float)t.square;
         if (x + 1 == end)
             return;
         const int64_t leaves = element(problem, row, (gp_i128)x - before);

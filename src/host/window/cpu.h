@@ -44,14 +44,8 @@ typedef void (*gp_window_visit)(void *argument, const gp_window_run *run, size_t
 void gp_window_visit_all(const gp_problem *problem, const int32_t *row, gp_i128 x, gp_window_visit visit,
                          void *argument);
 
-/* Copies n elements of the extended row from column x on; `reverse`: out[i] = in[-i] for i < n, in vectors. */
-typedef void (*gp_window_reverse)(const int32_t *in, size_t n, int32_t *out);
-void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to,
-                      gp_window_reverse reverse);
-
-/* The integers rounded once, to nearest, ties to even. */
-float gp_window_round(gp_u128 value);
-float gp_window_round_signed(gp_i128 value);
+/* Copies n elements of the extended row from column x on. */
+void gp_window_extend(const gp_problem *problem, const int32_t *row, int64_t x, size_t n, int32_t *to);
 
 /* What rows can do that need an instruction set; window_cpu does everything. */
 bool gp_window_simd_supports(const gp_problem *problem);                /* window up to 2^30 */

@@ -181,7 +181,7 @@ static void count(void *argument, const gp_window_run *run, size_t times) {
 }
 
 /* Number 0 is what ZERO has outside the row. */
-static void map_columns(const gp_problem *problem, size_t lanes, gp_window_reverse reverse, gp_window_map *map) {
+static void map_columns(const gp_problem *problem, size_t lanes, gp_window_map *map) {
     const int64_t before = (int64_t)problem->window_before, after = (int64_t)problem->window - 1 - before;
     const int64_t first = (int64_t)problem->col_first;
     int32_t row[GP_BATCH_COLS_MAX];
@@ -193,8 +193,8 @@ static void map_columns(const gp_problem *problem, size_t lanes, gp_window_rever
     map->n_first = 0;
     memset(map->enters, 0, GP_BATCH_FOUR * sizeof *map->enters);
     memset(map->leaves, 0, GP_BATCH_FOUR * sizeof *map->leaves);
-    gp_window_extend(problem, row, first + after, map->n, map->enters, reverse);
-    gp_window_extend(problem, row, first - 1 - before, map->n, map->leaves, reverse);
+    gp_window_extend(problem, row, first + after, map->n, map->enters);
+    gp_window_extend(problem, row, first - 1 - before, map->n, map->leaves);
     for (size_t x = 0; x < map->n; ++x) {
         map->enters[x] *= (int32_t)lanes;
         map->leaves[x] *= (int32_t)lanes;
@@ -235,7 +235,7 @@ static void rows(const void *argument, size_t first, size_t end) {
 gp_status gp_window_in_batches(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                const gp_batch_kernels *kernels, gp_window_line line) {
     gp_window_map map;
-    map_columns(problem, kernels->lanes, kernels->reverse, &map);
+    map_columns(problem, kernels->lanes, &map);
     const batches b = {kernels, problem, &map, line};
     return gp_window_in_parts(context, gp_window_threads(context, plan, problem), problem, problem->rows, rows, &b);
 }

@@ -64,7 +64,6 @@ typedef struct gp_window_batch {
 
 typedef struct gp_batch_kernels {
     size_t lanes;
-    gp_window_reverse reverse;
     /* The rows' columns as vectors. Returns the largest absolute value. */
     uint32_t (*gather)(const int32_t *in, size_t pitch, size_t cols, int32_t *columns);
     /*

@@ -188,7 +188,7 @@ SIMD static void write_past(const float *from, float *to, size_t n) {
 }
 
 gp_status NAMED(gp_launch_window_batch)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    static const gp_batch_kernels kernels = {LANES, reverse, gather, slide_batch, write_past};
+    static const gp_batch_kernels kernels = {LANES, gather, slide_batch, write_past};
     return gp_window_in_batches(context, plan, problem, &kernels, line);
 }
 

@@ -10,7 +10,6 @@
 
 typedef struct {
     const gp_problem *problem;
-    gp_window_reverse reverse;
     const int32_t *row;
     const int32_t *part; /* columns first .. end - 1 of the extended row lie here: of the row, or a copy */
     int64_t first, end;
@@ -20,7 +19,7 @@ typedef struct {
 static const int32_t *fetch(const line *l, int64_t x, size_t n, int32_t *buffer) {
     if (x >= l->first && x + (int64_t)n <= l->end)
         return l->part + (x - l->first);
-    gp_window_extend(l->problem, l->row, x, n, buffer, l->reverse);
+    gp_window_extend(l->problem, l->row, x, n, buffer);
     return buffer;
 }
 
@@ -94,11 +93,11 @@ static __attribute__((noinline)) void slide_blocks(const gp_window_kernels *kern
     const int32_t *row = (const int32_t *)problem->in + y * problem->in_pitch;
     const int64_t first = (int64_t)begin - 1 - (int64_t)problem->window_before;
     const size_t extended = end - begin + problem->window;
-    line l = {problem, kernels->reverse, row, row, 0, (int64_t)problem->cols};
+    line l = {problem, row, row, 0, (int64_t)problem->cols};
     adding begun = {kernels, {0, 0, 0}};
     int32_t copy[EXTENDED_MAX];
     if (extended <= EXTENDED_MAX) {
-        gp_window_extend(problem, row, first, extended, copy, l.reverse);
+        gp_window_extend(problem, row, first, extended, copy);
         kernels->accumulate(copy, problem->window, &begun.totals);
         l.part = copy, l.first = first, l.end = first + (int64_t)extended;
     } else {
@@ -144,7 +143,7 @@ static inline void slide_each(const gp_window_block *block, bool below_2_63, gp_
         if (block->sum)
             block->sum[i] = (float)sum;
         if (block->square)
-            block->square[i] = below_2_63 ? (float)(int64_t)low : gp_window_round((gp_u128)square);
+            block->square[i] = below_2_63 ? (float)(int64_t)low : (float)(gp_u128)square;
     }
     totals->sum = sum;
     totals->square = below_2_63 ? low : (gp_u128)square;

@@ -34,7 +34,6 @@ typedef struct gp_window_block {
 
 typedef struct gp_window_kernels {
     uint32_t (*magnitude)(const int32_t *in, size_t n); /* the largest absolute value, 2^31 for the lowest int32 */
-    gp_window_reverse reverse;
     void (*accumulate)(const int32_t *in, size_t n, gp_window_totals *to);
     /* On entry, sum and square are those of the window one column left of the block; on return, of its last, where
      * they are asked for. */

@@ -243,13 +243,8 @@ SIMD static void accumulate(const int32_t *in, size_t n, gp_window_totals *to) {
     to->magnitude = largest > to->magnitude ? largest : to->magnitude;
 }
 
-SIMD static void reverse(const int32_t *in, size_t n, int32_t *out) {
-    for (size_t i = 0; i < n; ++i)
-        out[i] = in[-(ptrdiff_t)i];
-}
-
 static void line(const gp_problem *problem, size_t y, size_t begin, size_t end) {
-    static const gp_window_kernels kernels = {magnitude, reverse, accumulate, slide};
+    static const gp_window_kernels kernels = {magnitude, accumulate, slide};
     gp_window_slide_line(&kernels, problem, y, begin, end);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows over views on the processor: the reference row, which takes each window's elements one by one. */
+/* Windows over views on the processor: single outputs, from elements one by one and from sums. */
 #include "cpu.h"
-#include "../cpu/rounding.h"
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -33,42 +32,4 @@ void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_wi
         a.whole[GP_SQUARES] = squares;
     }
     (void)gp_accumulator_write(&a, &one->pass, r, to);
-}
-
-/* A thread's rows of outputs. */
-static void take_rows(void *argument, unsigned part, unsigned parts) {
-    const gp_window_one *one = argument;
-    const gp_window_box *box = one->box;
-    const gp_window_axis *axis_y = gp_window_y(box), *axis_x = gp_window_x(box);
-    GP_ROUNDS_TO_NEAREST;
-    const uint64_t rows = box->outputs / axis_x->outputs, end = gp_part_begin(rows, part + 1, parts);
-    for (uint64_t row = gp_part_begin(rows, part, parts); row < end; row++) {
-        const unsigned char *in = box->in;
-        unsigned char *to[GP_PASS_RESULTS];
-        uint64_t batch = row / axis_y->outputs;
-        for (unsigned r = 0; r < box->results; r++)
-            to[r] = gp_pass_address(&one->pass, r, row * axis_x->outputs);
-        for (unsigned i = box->outer; i-- > 0; batch /= box->axis[i].n)
-            in += (int64_t)(batch % box->axis[i].n) * box->axis[i].in;
-        for (uint64_t x = 0; x < axis_x->outputs; x++) {
-            gp_window_compute_one(one, in, row % axis_y->outputs, x, to);
-            for (unsigned r = 0; r < box->results; r++)
-                to[r] += box->result[r].stride[box->outer + 1];
-        }
-    }
-}
-
-/* Of one element of a window. */
-#define ELEMENT_NS 4
-
-gp_status gp_launch_window_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    gp_window_one one = {.box = problem->box};
-    const gp_window_axis *y = gp_window_y(one.box), *x = gp_window_x(one.box);
-    const uint64_t rows = one.box->outputs / x->outputs;
-    const uint64_t ns =
-        gp_times(gp_times((uint64_t)y->window, (uint64_t)x->window), gp_times(one.box->outputs, ELEMENT_NS));
-    gp_window_as_pass(one.box, &one.pass);
-    const unsigned parts = gp_threads_worth(context, gp_least(plan->tiling.blocks, rows), ns);
-    gp_threads_run(context, parts, take_rows, &one);
-    return GP_OK;
 }

@@ -41,6 +41,7 @@ typedef struct gp_window_kernels {
     bool (*extremes)(const gp_window_tile *tile);
 } gp_window_kernels;
 
+/* kernels NULL: each output by itself. */
 gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              const gp_window_kernels *kernels);
 

@@ -195,18 +195,13 @@ SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, str
         IN_CLASS(write_quotients)(m, r, at, h, false, false);
         return;
     case AS_VARIANCES:
-        if (m->square_scale > 0) {
-            write_rounded(m, r, at, h, false);
-            return;
-        }
-        IN_CLASS(write_quotients)(m, r, at, h, true, false);
-        return;
     case AS_DEVIATIONS:
-        if (m->square_scale > 0) {
-            write_rounded(m, r, at, h, true);
-            return;
-        }
-        IN_CLASS(write_quotients)(m, r, at, h, true, true);
+        if (m->square_scale > 0)
+            write_rounded(m, r, at, h, h->way == AS_DEVIATIONS);
+        else if (h->way == AS_VARIANCES)
+            IN_CLASS(write_quotients)(m, r, at, h, true, false);
+        else
+            IN_CLASS(write_quotients)(m, r, at, h, true, true);
         return;
     default:
         for (size_t i = 0; i < at.end - at.begin; i++)

@@ -18,36 +18,34 @@ SIMD static void IN_CLASS(add_row)(moments *m, const int32_t *row, uint64_t time
     }
 }
 
-#define STEP(element, number, begin, end, entering, leaving)                           \
-    do {                                                                               \
-        const element *restrict in = (entering), *restrict out = (leaving);            \
-        SUM_T *restrict sum = COLUMNS(m, sum), *restrict square = COLUMNS(m, square);  \
-        if (squares)                                                                   \
-            for (size_t i = (begin); i < (end); i++) {                                 \
-                const SUM_T a = number(in[i - (begin)]), b = number(out[i - (begin)]); \
-                sum[i] += a - b;                                                       \
-                square[i] += (a - b) * (a + b);                                        \
-            }                                                                          \
-        else                                                                           \
-            for (size_t i = (begin); i < (end); i++)                                   \
-                sum[i] += number(in[i - (begin)]) - number(out[i - (begin)]);          \
-    } while (0)
+/* What squares grow by; of floats, whose squares may be rounded. */
+#define GROWN(number, a, b) ((number(a) - number(b)) * (number(a) + number(b)))
+#define GROWN_ROUNDED(number, a, b) (SQUARE(a) - SQUARE(b))
 
-/* Floats whose squares are rounded. */
-#define STEP_ROUNDED(begin, end, entering, leaving)                                   \
+#define STEP_BY(grown, element, number, begin, end, from, less)                       \
     do {                                                                              \
-        const any_float *restrict in = (entering), *restrict out = (leaving);         \
+        const element *restrict in = (from), *restrict out = (less);                  \
         SUM_T *restrict sum = COLUMNS(m, sum), *restrict square = COLUMNS(m, square); \
-        for (size_t i = (begin); i < (end); i++) {                                    \
-            const double a = in[i - (begin)], b = out[i - (begin)];                   \
-            sum[i] += UNITS(a) - UNITS(b);                                            \
-            square[i] += SQUARE(a) - SQUARE(b);                                       \
-        }                                                                             \
+        if (squares)                                                                  \
+            for (size_t i = (begin); i < (end); i++) {                                \
+                const element a = in[i - (begin)], b = out[i - (begin)];              \
+                sum[i] += number(a) - number(b);                                      \
+                square[i] += grown(number, a, b);                                     \
+            }                                                                         \
+        else                                                                          \
+            for (size_t i = (begin); i < (end); i++)                                  \
+                sum[i] += number(in[i - (begin)]) - number(out[i - (begin)]);         \
     } while (0)
+#define STEP(element, number) STEP_BY(GROWN, element, number, left, right, enters->middle, leaves->middle)
 
-#define STEP_OTHERS(element, number, begin, end)                                 \
-    STEP(element, number, begin, end, (const element *)enters->others + (begin), \
-         (const element *)leaves->others + (begin))
+/* What is not in the middle. */
+#define STEP_OTHERS(grown, element, number)                                                \
+    do {                                                                                   \
+        const element *const entering = (const element *)enters->others;                   \
+        const element *const leaving = (const element *)leaves->others;                    \
+        STEP_BY(grown, element, number, 0, left, entering, leaving);                       \
+        STEP_BY(grown, element, number, right, t->ext, entering + right, leaving + right); \
+    } while (0)
 
 /* One row enters and one leaves. */
 SIMD static void IN_CLASS(step)(moments *m, const line *enters, const line *leaves, bool squares) {
@@ -56,40 +54,35 @@ SIMD static void IN_CLASS(step)(moments *m, const line *enters, const line *leav
     const double scale = m->scale, square_scale = m->square_scale;
     switch (t->one->box->type) {
     case GP_U8:
-        STEP(uint8_t, WHOLE, left, right, enters->middle, leaves->middle);
+        STEP(uint8_t, WHOLE);
         break;
     case GP_S8:
-        STEP(int8_t, WHOLE, left, right, enters->middle, leaves->middle);
+        STEP(int8_t, WHOLE);
         break;
     case GP_U16:
-        STEP(uint16_t, WHOLE, left, right, enters->middle, leaves->middle);
+        STEP(uint16_t, WHOLE);
         break;
     case GP_S16:
-        STEP(int16_t, WHOLE, left, right, enters->middle, leaves->middle);
+        STEP(int16_t, WHOLE);
         break;
     case GP_U32:
-        STEP(uint32_t, WHOLE, left, right, enters->middle, leaves->middle);
-        STEP_OTHERS(uint32_t, WHOLE, 0, left);
-        STEP_OTHERS(uint32_t, WHOLE, right, t->ext);
+        STEP(uint32_t, WHOLE);
+        STEP_OTHERS(GROWN, uint32_t, WHOLE);
         return;
     case GP_F16:
     case GP_F32:
         if (square_scale > 0) {
-            STEP_ROUNDED(left, right, enters->middle, leaves->middle);
-            STEP_ROUNDED(0, left, (const any_float *)enters->others, (const any_float *)leaves->others);
-            STEP_ROUNDED(right, t->ext, (const any_float *)enters->others + right,
-                         (const any_float *)leaves->others + right);
+            STEP_BY(GROWN_ROUNDED, any_float, UNITS, left, right, enters->middle, leaves->middle);
+            STEP_OTHERS(GROWN_ROUNDED, any_float, UNITS);
             return;
         }
-        STEP(any_float, UNITS, left, right, enters->middle, leaves->middle);
-        STEP_OTHERS(any_float, UNITS, 0, left);
-        STEP_OTHERS(any_float, UNITS, right, t->ext);
+        STEP(any_float, UNITS);
+        STEP_OTHERS(GROWN, any_float, UNITS);
         return;
     default:
-        STEP(int32_t, WHOLE, left, right, enters->middle, leaves->middle);
+        STEP(int32_t, WHOLE);
     }
-    STEP_OTHERS(int32_t, WHOLE, 0, left);
-    STEP_OTHERS(int32_t, WHOLE, right, t->ext);
+    STEP_OTHERS(GROWN, int32_t, WHOLE);
 }
 
 SIMD static void IN_CLASS(add_up)(const moments *m, const SUM_T *of, SUM_T *before) {

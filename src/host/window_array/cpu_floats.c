@@ -54,14 +54,10 @@ static void add_row(const gp_window_tile *tile, sums *column, int64_t i, uint64_
         add(&column[k], element(tile, row, k), times, leaves, squares);
 }
 
-static void add_column(sums *to, const sums *column, size_t length) {
+/* times: 1, or -1 where it leaves. */
+static inline void add_column(sums *to, const sums *column, size_t length, int64_t times) {
     for (size_t l = 0; l < length; l++)
-        to->at[l] += column->at[l];
-}
-
-static void subtract_column(sums *to, const sums *column, size_t length) {
-    for (size_t l = 0; l < length; l++)
-        to->at[l] -= column->at[l];
+        to->at[l] += column->at[l] * times;
 }
 
 static uint32_t flags_of(const sums *s, bool squares) {
@@ -90,14 +86,14 @@ static void write_row(const gp_window_tile *tile, const sums *column, gp_accumul
     for (size_t channel = 0; channel < c; channel++) {
         sums s = {{0}};
         for (size_t k = channel; k < reach; k += c)
-            add_column(&s, &column[k], length);
+            add_column(&s, &column[k], length, 1);
         for (size_t i = channel;; i += c) {
             const uint64_t x = tile->x_begin + i / c;
             write_output(tile, a, &s, n * gp_window_counted(gp_window_x(box), box->border, x), i, r);
             if (i + c >= tile->n)
                 break;
-            add_column(&s, &column[i + reach], length);
-            subtract_column(&s, &column[i], length);
+            add_column(&s, &column[i + reach], length, 1);
+            add_column(&s, &column[i], length, -1);
         }
     }
     gp_window_put(tile, r, gp_window_result_row(tile, r, y), 0, tile->n);

@@ -81,14 +81,14 @@ static void run_tile(const work *w, gp_window_tile *tile) {
                       !__builtin_mul_overflow(ext, tile->channels, &ext) && ext < (uint64_t)1 << 40;
     if (fits) {
         tile->ext = ext;
-        if (!is_less_singly(tile))
+        if (w->kernels != NULL && !is_less_singly(tile))
             offset = malloc(ext * sizeof *offset + tile->n * 8);
     }
     bool done = false;
     if (offset != NULL) {
         tile->row = (unsigned char *)(offset + ext);
         see_row(tile, offset);
-        done = box->kind == GP_PASS_EXTREMES ? w->kernels->extremes(tile) : w->kernels->moments(tile);
+        done = (box->kind == GP_PASS_EXTREMES ? w->kernels->extremes : w->kernels->moments)(tile);
     }
     if (!done)
         compute_singly(tile);
@@ -178,4 +178,9 @@ gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_
     w.strips = gp_least(w.strips, y->outputs);
     gp_threads_run(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), take_tiles, &w);
     return GP_OK;
+}
+
+/* The reference row: each output by itself. */
+gp_status gp_launch_window_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_window_in_tiles(context, plan, problem, NULL);
 }
