@@ -154,9 +154,46 @@ static void variances_of_almost_equal_floats(void **state) {
     harness_close(&h);
 }
 
+/* Windows of so many bytes that sums of their squares pass 32 bits, or do so unless they are taken less 128. */
+static void windows_of_many_bytes(void **state) {
+    (void)state;
+    enum { ROWS = 150, COLS = 3 };
+    static const struct {
+        size_t high, wide;
+        int32_t border;
+        uint32_t op[3];
+    } shapes[] = {{300, 250, GP_BORDER_WRAP, {GP_REDUCE_MEAN, GP_REDUCE_VARIANCE, GP_REDUCE_SUM}},
+                  {300, 260, GP_BORDER_ZERO, {GP_REDUCE_STDDEV_SAMPLE, GP_REDUCE_MEAN, GP_REDUCE_VARIANCE}},
+                  {300, 257, GP_BORDER_SHRINK, {GP_REDUCE_SUM, GP_REDUCE_VARIANCE, GP_REDUCE_MEAN}},
+                  {301, 301, GP_BORDER_REFLECT, {GP_REDUCE_VARIANCE_SAMPLE, GP_REDUCE_SUM, GP_REDUCE_STDDEV}},
+                  {300, 250, GP_BORDER_WRAP, {GP_REDUCE_MEAN, GP_REDUCE_VARIANCE, GP_REDUCE_SUM_SQUARES}}};
+    static uint8_t numbers[ROWS * COLS];
+    static float owed[3][ROWS * COLS], memory[3][ROWS * COLS];
+    float *expected[] = {owed[0], owed[1], owed[2]};
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < COUNT(shapes); k++) {
+        const gp_window_shape window = {
+            .struct_size = sizeof window, .extent = {shapes[k].high, shapes[k].wide}, .border = shapes[k].border};
+        const gp_array in = gp_matrix(GP_U8, numbers, ROWS, COLS, COLS);
+        gp_result wanted[3], results[3];
+        for (size_t i = 0; i < COUNT(numbers); i++)
+            numbers[i] = (uint8_t)(k % 2 == 0 ? 255 - cases_random(&draws) % 40 : cases_random(&draws));
+        for (size_t r = 0; r < COUNT(results); r++) {
+            wanted[r] = gp_want(shapes[k].op[r], gp_matrix(GP_F32, owed[r], ROWS, COLS, COLS));
+            results[r] = gp_want(shapes[k].op[r], gp_matrix(GP_F32, memory[r], ROWS, COLS, COLS));
+        }
+        oracle_window_array(&in, &window, wanted, COUNT(wanted));
+        expect_results(&h, &in, &window, results, COUNT(results), sizeof owed[0], expected, "windows of many bytes");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(a_long_row_of_floats),
                                        cmocka_unit_test(wide_and_high_windows),
-                                       cmocka_unit_test(variances_of_almost_equal_floats)};
+                                       cmocka_unit_test(variances_of_almost_equal_floats),
+                                       cmocka_unit_test(windows_of_many_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

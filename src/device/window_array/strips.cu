@@ -30,7 +30,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     __device__ strip(const strip_arguments &arguments, strip_state &place, unsigned char *shared,
                      SUMS (&shared_of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS])
         : a(arguments), p(place), kept(shared), apart((int32_t *)(shared + arguments.cut.prefix_bytes)),
-          of_warp(shared_of_warp), has_sign(gp_type_is_signed(arguments.box.type)) {
+          of_warp(shared_of_warp), has_sign(gp_type_is_signed(arguments.box.type) || arguments.cut.pivot != 0) {
         const int64_t n = (int64_t)gp_window_x(&a.box)->n;
         bool side_by_side = a.cut.vectors;
 #pragma unroll 1
@@ -59,13 +59,17 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         }
     }
     __device__ raw_row load(int64_t at) const {
-        if (at < 0)
-            return raw_row{};
         const unsigned char *row = p.plane + at;
         const int64_t stride = CHANNELS == 1 ? gp_window_x(&a.box)->in : BYTES;
-        if (together >= 0)
-            return load_together<COLUMNS, BYTES>(row + (int64_t)together * BYTES);
-        return load_apart<COLUMNS, BYTES>(row, apart + threadIdx.x, blockDim.x, stride);
+        raw_row raw = {};
+        if (at >= 0)
+            raw = together >= 0 ? load_together<COLUMNS, BYTES>(row + (int64_t)together * BYTES)
+                                : load_apart<COLUMNS, BYTES>(row, apart + threadIdx.x, blockDim.x, stride);
+        if (BYTES == 1)
+#pragma unroll
+            for (int i = 0; i < COLUMNS / 4; i++)
+                raw.word[i] ^= a.cut.pivot * 0x01010101u;
+        return raw;
     }
     /* One row enters and one leaves. Returns the bits that their magnitudes have. */
     __device__ uint32_t slide(const raw_row &enters, const raw_row &leaves) {
@@ -97,7 +101,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
             raw_row row[ahead];
 #pragma unroll
             for (int j = 0; j < ahead; j++)
-                row[j] = load(i + j < count ? p.enters[(i + j) % ROWS_KEPT] : -1);
+                row[j] = i + j < count ? load(p.enters[(i + j) % ROWS_KEPT]) : raw_row{};
 #pragma unroll
             for (int j = 0; j < ahead; j++)
                 bits |= slide(row[j], raw_row{});
@@ -149,28 +153,29 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     __device__ bool make_quickly(const strip_result &how, const sum_type (&sum)[COLUMNS],
                                  const square_type (&square)[COLUMNS], uint32_t (&raw)[COLUMNS]) const {
         const strip_way way = how.way;
+        const sum_type less = (sum_type)(a.cut.pivot * a.cut.area); /* than the elements' sum, what a window has */
         uint32_t nearest = ~0u;
         if (way <= WAY_SQUARES) {
 #pragma unroll
             for (int k = 0; k < COLUMNS; k++)
-                raw[k] = __float_as_uint(way == WAY_SUM ? as_float(sum[k]) : as_float(square[k]));
+                raw[k] = __float_as_uint(way == WAY_SUM ? as_float(sum[k] + less) : as_float(square[k]));
         } else if (way == WAY_OWN_MEAN) {
 #pragma unroll
             for (int k = 0; k < COLUMNS; k++)
-                raw[k] = mean_between(as_double(sum[k]), how.below, how.above);
+                raw[k] = mean_between(as_double(sum[k] + less), how.below, how.above);
         } else {
             double x[COLUMNS];
             bool exact;
             if (way == WAY_SMALL_MEAN && sizeof(sum_type) == 4) {
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
-                    raw[k] = __float_as_uint(small_mean((int32_t)sum[k], (float)a.cut.area, how.reciprocal));
+                    raw[k] = __float_as_uint(small_mean((int32_t)(sum[k] + less), (float)a.cut.area, how.reciprocal));
                 return true;
             }
             if (way == WAY_MEAN || way == WAY_SMALL_MEAN)
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
-                    x[k] = as_double(sum[k]) * how.inverse;
+                    x[k] = as_double(sum[k] + less) * how.inverse;
             else
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
@@ -198,9 +203,14 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     __device__ void write_slowly(unsigned r, unsigned row, int k, unsigned char *at) const {
         const gp_pass_result &result = a.box.result[r];
         const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)(p.output + output_of(k)) / CHANNELS;
-        const SUMS window = window_at(k, p.begin, p.end);
+        SUMS window = window_at(k, p.begin, p.end);
         const uint64_t n = gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
                            gp_window_counted(gp_window_x(&a.box), a.box.border, x);
+        /* elements that are not counted are 0, less the pivot too */
+        const uint32_t missing = a.cut.area - (uint32_t)n,
+                       back = result.op < GP_REDUCE_VARIANCE ? a.cut.area : missing;
+        window.sum += a.cut.pivot * back;
+        window.square -= a.cut.pivot * a.cut.pivot * missing;
         store_bits(gp_type_bytes(result.type),
                    result_of<sum_type, square_type>(result.op, result.type, (sum_type)window.sum, window.square,
                                                     (uint32_t)n),

@@ -55,6 +55,13 @@ static unsigned bits_known(uint64_t area) {
     return gp_to_u32(gp_least(gp_least(linear, square), both));
 }
 
+static bool wants_squares(const gp_window_box *box) {
+    bool wants = false;
+    for (unsigned r = 0; r < box->results; r++)
+        wants = wants || box->result[r].op == GP_REDUCE_SUM_SQUARES;
+    return wants;
+}
+
 /* Others than 3 channels are batches, with gaps between their columns. */
 static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     const unsigned bits = 8 * gp_type_bytes(box->type), is_signed = gp_type_is_signed(box->type);
@@ -71,7 +78,10 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     cut->small = cut->area * most <= 1u << 24;
     if (bits == 16)
         return rgb ? GP_STRIP_WIDE_2_RGB : GP_STRIP_WIDE_2;
-    if (cut->area * most >> 31 != 0 || (squares && cut->area * most * most >> 32 != 0))
+    const bool long_squares = squares && cut->area * most * most >> 32 != 0;
+    if (long_squares && !is_signed && !wants_squares(box) && (uint64_t)cut->area << 14 <= UINT32_MAX)
+        cut->pivot = 128;
+    else if (cut->area * most >> 31 != 0 || long_squares)
         return GP_STRIP_WIDE;
     return squares ? (rgb ? GP_STRIP_NARROW_RGB : GP_STRIP_NARROW) : (rgb ? GP_STRIP_LINEAR_RGB : GP_STRIP_LINEAR);
 }

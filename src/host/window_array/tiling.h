@@ -42,7 +42,8 @@ typedef struct gp_strip_cut {
     uint32_t reach;   /* columns from a window's first to behind its last */
     uint32_t area;    /* elements of a window */
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
-    uint32_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
+    uint16_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
+    uint16_t pivot;   /* bytes are summed less it: 128, where only then 32 bits hold a window's squares */
     uint32_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
     uint32_t prefix_bytes; /* of shared memory */
     uint32_t sizes;        /* bits 4 r on: bytes of result r; the launcher's too */
