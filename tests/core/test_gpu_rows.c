@@ -108,6 +108,8 @@ static const struct view {
     {.rows = 2048, .cols = 2048, .type = GP_F32, .op = GP_REDUCE_SUM, .columns = true},
     {.rows = 2048, .cols = 2048, .type = GP_U8, .op = GP_REDUCE_SUM, .columns = true},
     {.rows = 2048, .cols = 2048, .type = GP_S16, .op = GP_REDUCE_SUM, .columns = true},
+    {.rows = 100, .cols = 4096, .type = GP_U8, .op = GP_REDUCE_SUM},
+    {.rows = 2048, .cols = 65536, .type = GP_U8, .op = GP_REDUCE_SUM, .columns = true},
 };
 
 static gp_type result_type(const struct view *v) {

@@ -10,7 +10,8 @@
 
 /*
  * Of a form: BYTES that are loaded at once (0: an element's, of any type) with PACKED elements of one output, or with
- * one of each of OUTPUTS outputs; whether nothing() is bits that can be taken without adding anything.
+ * one of each of OUTPUTS outputs, of each of which the state has a part; whether nothing() is bits that can be taken
+ * without adding anything; whether outputs that are not proved are done again at once (redo.cuh).
  */
 
 /* What BYTES of elements are loaded as. */
@@ -57,7 +58,8 @@ template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type e
 /* Units of LANE's elements, all of one output. */
 template <class LANE, int UNIT> struct lane_packed : LANE {
     typedef typename raw_type<UNIT>::type raw_t;
-    static const int BYTES = UNIT, PACKED = UNIT / LANE::BYTES, OUTPUTS = 1;
+    static const int UNITS = UNIT / LANE::BYTES;
+    static const int BYTES = UNIT, PACKED = UNITS * LANE::PACKED, OUTPUTS = 1;
     static const bool HAS_NOTHING = false;
     __device__ explicit lane_packed(const gp_pass &pass) : LANE(pass) {}
     __device__ raw_t nothing() const {
@@ -65,8 +67,8 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
     }
     __device__ __forceinline__ void take(typename LANE::state &s, const raw_t &raw, uint32_t id) const {
 #pragma unroll
-        for (int i = 0; i < PACKED; i++)
-            LANE::take(s, element_of<LANE::BYTES>(raw, i), id * PACKED + i);
+        for (int i = 0; i < UNITS; i++)
+            LANE::take(s, element_of<LANE::BYTES>(raw, i), id * UNITS + i);
     }
 };
 
@@ -90,8 +92,12 @@ template <class LANE, int UNIT> struct lane_wide : LANE {
                 of[i].join(other.of[i]);
         }
     };
+    typedef state joined;
+    static __device__ const state &join_of(const state &s) {
+        return s;
+    }
     __device__ explicit lane_wide(const gp_pass &pass) : LANE(pass) {}
-    static __device__ const typename LANE::state &state_of(const state &s, int i) {
+    static __device__ const typename LANE::state &part_of(const state &s, int i) {
         return s.of[i];
     }
     __device__ raw_t nothing() const {
@@ -105,9 +111,19 @@ template <class LANE, int UNIT> struct lane_wide : LANE {
 };
 
 template <class STATE> struct lane_base {
-    typedef STATE state;
-    static __device__ const STATE &state_of(const STATE &s, int) {
+    typedef STATE state, joined;
+    static const bool REDOES = false, QUICK = false;
+    static __device__ const STATE &join_of(const STATE &s) {
         return s;
+    }
+    static __device__ const STATE &part_of(const STATE &s, int) {
+        return s;
+    }
+    __device__ uint32_t quick_bytes(const gp_pass &) const {
+        return 0;
+    }
+    __device__ bool quick(const STATE &, uint64_t *) const {
+        return false;
     }
     __device__ void begin(const unsigned char *) {} /* of an output, with its first element */
 };
@@ -154,6 +170,9 @@ template <int WIDTH> struct key_of {
                                      : (key_t)unbiased;
         return x ^ ((x >> (8 * sizeof(key_t) - 1)) & inverted);
     }
+    __device__ raw_t raw(key_t key) const {
+        return (raw_t)(key ^ ((key >> (8 * sizeof(key_t) - 1)) & inverted)) ^ bias;
+    }
     __device__ bool is_nan(key_t key) const {
         return key > nan_above || key < nan_below;
     }
@@ -193,51 +212,23 @@ template <class KEY> struct span_state {
 
 template <int WIDTH> struct lane_span : lane_base<span_state<typename key_type<WIDTH>::type>>, key_of<WIDTH> {
     typedef span_state<typename key_type<WIDTH>::type> state;
-    __device__ explicit lane_span(const gp_pass &pass) : key_of<WIDTH>(pass) {}
+    bool is_max;
+    __device__ explicit lane_span(const gp_pass &pass)
+        : key_of<WIDTH>(pass), is_max(pass.result[0].op == GP_REDUCE_MAX) {}
     __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t) const {
         const auto key = this->key(raw);
         s.join({key, key});
     }
+    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        const bool is_one = pass.result[0].op == GP_REDUCE_MIN || is_max;
+        return is_one && bytes_of(pass.result[0].type) == WIDTH ? WIDTH : 0;
+    }
+    __device__ __forceinline__ bool quick(const state &s, uint64_t *raw) const {
+        *raw = this->raw(is_max ? s.most : s.least);
+        return !this->is_nan(s.least) && !this->is_nan(s.most);
+    }
     __device__ extremes_total total(const state &s) const {
         return {s.least, s.most, 0, 0, this->is_nan(s.least) || this->is_nan(s.most) ? 0 : INT64_MAX};
-    }
-};
-
-/*
- * The sum of integers of up to 4 bytes, loaded one by one or a word of 4 bytes at once. Signed ones are added with
- * the sign bit inverted: `bias` too large each.
- */
-struct sum_state {
-    uint64_t sum;
-    static __device__ sum_state none() {
-        return {0};
-    }
-    __device__ void join(const sum_state &other) {
-        sum += other.sum;
-    }
-};
-
-template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
-    static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
-    static const bool HAS_NOTHING = true;
-    uint32_t bias;
-    uint64_t all; /* biases of an output's elements */
-    __device__ explicit lane_sum(const gp_pass &pass)
-        : bias(is_signed(pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(pass.length * bias) {
-        bias *= PACK == 4 ? 0x01010101 : PACK == 2 ? 0x00010001 : 1;
-    }
-    __device__ uint32_t nothing() const {
-        return bias;
-    }
-    __device__ __forceinline__ void take(sum_state &s, uint32_t raw, uint32_t) const {
-        const uint32_t x = raw ^ bias;
-        s.sum += PACK == 4 ? __dp4a(x, 0x01010101u, 0u) : PACK == 2 ? (x & 0xffff) + (x >> 16) : x;
-    }
-    __device__ integers_total total(const sum_state &s) const {
-        integers_total t = integers_total::none();
-        t.sum[0] = s.sum - all;
-        t.sum[1] = (uint64_t)((int64_t)t.sum[0] >> 63);
-        return t;
     }
 };
 

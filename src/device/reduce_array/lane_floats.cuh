@@ -102,7 +102,8 @@ struct bounds_state {
 
 template <int WIDTH> struct lane_floats : lane_base<bounds_state> {
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
-    static const bool HAS_NOTHING = true;
+    static const bool HAS_NOTHING = true, REDOES = true;
+    static const int REDO_BYTES = WIDTH;
     uint32_t kept; /* bits of an element: without the sign for sums of magnitudes */
     bool is_bf16;
     __device__ explicit lane_floats(const gp_pass &pass)
@@ -116,6 +117,12 @@ template <int WIDTH> struct lane_floats : lane_base<bounds_state> {
     }
     __device__ bounds total(const bounds_state &s) const {
         return s.sum;
+    }
+    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        return pass.result[0].op != GP_REDUCE_MEAN && pass.result[0].type == GP_F32 ? 4 : 0;
+    }
+    __device__ __forceinline__ bool quick(const bounds_state &s, uint64_t *raw) const {
+        return settle(s.sum, GP_F32, raw);
     }
 };
 

@@ -55,14 +55,6 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
     }
 }
 
-/* Where an output's elements begin. */
-__device__ __forceinline__ const unsigned char *begin_of(const gp_pass &pass, uint32_t output) {
-    const unsigned char *in = pass.in;
-    for (int axis = pass.kept; axis-- > 1; output /= (uint32_t)pass.axis[axis].n)
-        in += (int64_t)(output % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
-    return pass.kept > 0 ? in + (int64_t)output * pass.axis[0].in : in;
-}
-
 /*
  * A member's elements. Those along the last reduced axis are cut into chunks; all chunks of all walks along that axis
  * are dealt in turns to the slices of all the output's blocks.
@@ -146,50 +138,48 @@ __device__ __noinline__ bool join_blocks(STATE &s, many_space *space, uint32_t t
 }
 
 template <class LANE>
-__global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 1)
+__global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
     reduce_many(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_many_cut cut) {
-    typedef typename LANE::state state;
+    typedef typename LANE::joined joined;
     gp_grid_dependency_wait();
     const gp_pass &pass = a.pass;
     const member me(cut);
     const uint32_t outputs = (uint32_t)(pass.outputs / LANE::OUTPUTS);
-    const only_result only(pass);
     LANE form(pass);
+    const only_result only(a, form);
 #pragma unroll 1
     for (uint32_t work = blockIdx.x; work < cut.tiles * cut.splits; work += gridDim.x) {
         const uint32_t tile = cut.splits == 1 ? work : work / cut.splits, split = work - tile * cut.splits;
         const uint32_t first = tile * cut.outputs;
         uint32_t output = first + me.output;
         bool mine = me.slice < cut.slices && output < outputs;
-        state s = state::none();
+        typename LANE::state gathered = LANE::state::none();
         if (mine) {
             const unsigned char *const at = begin_of(pass, output * LANE::OUTPUTS);
             form.begin(at);
-            gather(form, s, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
+            gather(form, gathered, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
         }
+        joined s = LANE::join_of(gathered);
         uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;
         if (cut.lanes_first) {
-#pragma unroll 1
-            for (uint32_t lane = cut.lanes / 2; lane > 0; lane /= 2)
-                s.join(from_lane(s, lane));
+            join_team(s, cut.lanes);
             k = me.lane == 0 ? me.slice : UINT32_MAX;
             count = cut.slices;
         }
         join_members(s, k, me.output, count, cut.outputs);
         if (cut.splits > 1) {
-            state joined = s; /* in memory, so that s need not be */
-            if (!join_blocks(joined, a.many, tile, split, cut, mine && k == 0, me.output))
+            joined other = s; /* in memory, so that s need not be */
+            if (!join_blocks(other, a.many, tile, split, cut, mine && k == 0, me.output))
                 continue;
-            s = joined;
+            s = other;
             output = first + threadIdx.x;
             k = threadIdx.x < cut.outputs && output < outputs ? 0 : UINT32_MAX;
             mine = k == 0;
             if (mine)
                 form.begin(begin_of(pass, output * LANE::OUTPUTS));
         }
-#pragma unroll
-        for (int i = 0; mine && k == 0 && i < LANE::OUTPUTS; i++)
-            finish_output(a, only, form.total(LANE::state_of(s, i)), output * LANE::OUTPUTS + i);
+        const uint32_t left = mine && k == 0 ? finish_outputs(a, only, form, s, output * LANE::OUTPUTS) : 0;
+        redo<LANE>(a, output * LANE::OUTPUTS, left, pass.length > REDO_BY_WARP);
     }
 }
 

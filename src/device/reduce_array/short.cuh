@@ -6,61 +6,48 @@
 #ifndef GP_SHORT_CUH
 #define GP_SHORT_CUH
 
+#include "bulk.cuh"
 #include "finish.cuh"
 
-/* A lane's units of a row in shared memory. */
+/*
+ * A lane's units of a row in shared memory. Where lanes of several rows would meet in a bank, those begin at `turned`
+ * units of their row.
+ */
 template <class LANE>
 __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state &s, const unsigned char *row,
-                                            uint32_t n, uint32_t lane, uint32_t step, uint32_t bytes) {
+                                            uint32_t n, uint32_t lane, uint32_t step, uint32_t turned,
+                                            uint32_t bytes) {
     const uint32_t width = LANE::BYTES ? LANE::BYTES : bytes;
-    const unsigned char *at = row + lane * width;
+    if constexpr (LANE::BYTES == 16) {
 #pragma unroll 4
-    for (uint32_t e = lane; e < n; e += step, at += step * width)
-        form.take(s, load_unit<LANE::BYTES>(at, bytes), e);
+        for (uint32_t e = lane + turned; e < n + turned; e += step)
+            form.take(s, load_unit<16>(row + (e < n ? e : e - n) * 16, 16), e);
+    } else {
+        const unsigned char *const end = row + n * width;
+        uint32_t e = lane;
+#pragma unroll 4
+        for (const unsigned char *at = row + lane * width; at < end; at += step * width, e += step)
+            form.take(s, load_unit<LANE::BYTES>(at, bytes), e);
+    }
 }
 
-/* Rows behind each other, to go to shared memory. Rows of an even number of vectors get one more between them, so
-   that threads that read whole vectors of rows beside each other use all banks. */
-struct staged_rows {
-    uint32_t row, vectors; /* of a row: bytes; vectors, or 0: they are not padded */
-    uint32_t pitch, reciprocal;
-    __device__ staged_rows(uint32_t row_bytes, bool in_vectors)
-        : row(row_bytes), vectors(in_vectors && row_bytes / 16 % 2 == 0 ? row_bytes / 16 : 0) {
-        pitch = row + (vectors > 0 ? 16 : 0);
-        reciprocal = vectors > 0 ? (1 << 20) / vectors + 1 : 0;
-    }
-    /* Bytes from .. to of device memory; `from` comes to lie at (address of from) % 16. */
-    __device__ __forceinline__ void copy(unsigned char *shared, const unsigned char *from,
-                                         const unsigned char *to) const {
-        const uint32_t skew = (uint32_t)((uintptr_t)from % 16), all = (uint32_t)(to - from);
-        const uint32_t head = min(all, (16 - skew) % 16), count = (all - head) / 16, tail = head + count * 16;
-        const int4 *const first = (const int4 *)(from + head);
-        int4 *const there = (int4 *)(shared + skew + head);
-#pragma unroll 1
-        for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) /* i / vectors: exact, as both are below 2^11 */
-            copy_vector(there + i + (i * reciprocal >> 20), first + i);
-        if (head > 0 && threadIdx.x < head)
-            shared[skew + threadIdx.x] = from[threadIdx.x];
-        if (threadIdx.x < all - tail)
-            shared[skew + tail + threadIdx.x] = from[tail + threadIdx.x];
-        copied();
-    }
-    /* As many at once as there are, without registers, from architecture 80 on. */
-    static __device__ __forceinline__ void copy_vector(int4 *to, const int4 *from) {
-#if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-                     "l"(from)
-                     : "memory");
-#else
-        *to = gp_load_once(from);
-#endif
-    }
-    static __device__ __forceinline__ void copied() {
-#if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-    }
-};
+/* Vectors of rows of n that 8 lanes read at once, `lanes` of a row, lie in 8 banks if rows are turned by this. */
+__device__ __forceinline__ uint32_t turn_of(uint32_t row, uint32_t n, uint32_t lanes) {
+    const uint32_t meet = min(8u, max(n & (0 - n), lanes)); /* rows 8 / meet apart begin in one bank */
+    return row / (8 / meet) * lanes % n;
+}
+
+/* Bytes from .. to of device memory; `from` comes to lie at (address of from) % 16. */
+__device__ __forceinline__ void copy_rows(unsigned char *shared, const unsigned char *from, const unsigned char *to,
+                                          uint64_t *arrival) {
+    const uint32_t skew = (uint32_t)((uintptr_t)from % 16), all = (uint32_t)(to - from);
+    const uint32_t head = min(all, (16 - skew) % 16), count = (all - head) / 16, tail = head + count * 16;
+    copy_vectors((int4 *)(shared + skew + head), (const int4 *)(from + head), count, arrival);
+    if (head > 0 && threadIdx.x < head)
+        shared[skew + threadIdx.x] = from[threadIdx.x];
+    if (threadIdx.x < all - tail)
+        shared[skew + tail + threadIdx.x] = from[tail + threadIdx.x];
+}
 
 /* An SM of Turing has not so many threads: there the registers alone are bound. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -72,36 +59,80 @@ struct staged_rows {
 template <class LANE>
 __global__ void SHORT_BOUNDS reduce_short(const __grid_constant__ reduce_arguments a,
                                           const __grid_constant__ gp_short_cut cut) {
-    gp_grid_dependency_wait();
+    __shared__ uint64_t arrivals[2]; /* of the stages */
     unsigned char *const shared = (unsigned char *)columns;
     const gp_pass &pass = a.pass;
     const uint32_t lane = threadIdx.x & (cut.lanes - 1), mine = threadIdx.x / cut.lanes;
     const uint32_t n = (uint32_t)pass.length / LANE::PACKED, bytes = bytes_of(pass.type);
-    const uint32_t outputs = (uint32_t)pass.outputs, in_tile = cut.outputs * cut.groups;
-    const staged_rows staged((uint32_t)pass.length * bytes, LANE::BYTES == 16);
-    const only_result only(pass);
+    const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = (uint32_t)pass.length * bytes;
+    const uint32_t turned = LANE::BYTES == 16 ? turn_of(mine, n, cut.lanes) : 0;
     LANE form(pass);
+    const only_result only(a, form);
+    const auto fetch = [&](uint32_t tile, uint32_t stage) {
+        const uint32_t first = tile * cut.rows;
+        const unsigned char *const from = pass.in + (uint64_t)first * row_bytes;
+        if (tile < cut.tiles)
+            copy_rows(shared + stage * cut.stage, from, from + (uint64_t)min(cut.rows, outputs - first) * row_bytes,
+                      &arrivals[stage]);
+    };
+    if (threadIdx.x == 0) {
+        init_arrival(&arrivals[0]);
+        init_arrival(&arrivals[1]);
+    }
+    __syncthreads();
+    gp_grid_dependency_wait();
+    fetch(blockIdx.x, 0);
+    uint32_t stage = 0, parity = 0;
 #pragma unroll 1
     for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
-        const uint32_t first = tile * in_tile, rows = min(in_tile, outputs - first);
-        const unsigned char *const from = pass.in + (uint64_t)first * staged.row;
-        __syncthreads(); /* until all have taken the rows before */
-        staged.copy(shared, from, from + (uint64_t)rows * staged.row);
-        __syncthreads();
-        const unsigned char *at = shared + (uintptr_t)from % 16 + mine * staged.pitch;
+        const uint32_t first = tile * cut.rows, rows = min(cut.rows, outputs - first);
+        fetch(tile + gridDim.x, stage ^ 1);
+        await_vectors(&arrivals[stage], parity);
+        __syncthreads(); /* what is not in vectors */
+        const unsigned char *at =
+            shared + stage * cut.stage + (uintptr_t)(pass.in + (uint64_t)first * row_bytes) % 16 + mine * row_bytes;
+        const uint32_t step = cut.outputs * row_bytes;
+        uint32_t slow = UINT32_MAX; /* a bit for each row of the thread's */
+        if (only.quick_bytes != 0) {
+            const unsigned char *from = at;
+            unsigned char *to = only.to + (first + mine) * only.stride;
+            slow = 0;
 #pragma unroll 1
-        for (uint32_t row = mine; row < in_tile; row += cut.outputs, at += cut.outputs * staged.pitch) {
-            typename LANE::state s = LANE::state::none();
-            if (row < rows) {
-                form.begin(at);
-                take_staged(form, s, at, n, lane, cut.lanes, bytes);
+            for (uint32_t row = mine, bit = 1; row - mine < rows; row += cut.outputs, bit *= 2) {
+                typename LANE::state s = LANE::state::none();
+                uint64_t raw;
+                if (row < rows)
+                    take_staged(form, s, from, n, lane, cut.lanes, turned, bytes);
+                join_team(s, cut.lanes);
+                const bool done = form.quick(s, &raw);
+                if (lane == 0 && row < rows) {
+                    slow |= done ? 0 : bit;
+                    if (only.quick_bytes == 8)
+                        *(uint64_t *)to = raw;
+                    else
+                        *(uint32_t *)to = (uint32_t)raw;
+                }
+                from += step;
+                to += cut.outputs * only.stride;
             }
-#pragma unroll 1
-            for (uint32_t other = cut.lanes / 2; other > 0; other /= 2)
-                s.join(from_lane(s, other));
-            if (lane == 0 && row < rows)
-                finish_output(a, only, form.total(s), first + row);
         }
+        if (__any_sync(GP_FULL_WARP, slow != 0))
+#pragma unroll 1
+            for (uint32_t row = mine, i = 0; row - mine < rows; row += cut.outputs, at += step, i++) {
+                typename LANE::state s = LANE::state::none();
+                if (!__any_sync(GP_FULL_WARP, slow >> i & 1))
+                    continue;
+                if (row < rows) {
+                    form.begin(at);
+                    take_staged(form, s, at, n, lane, cut.lanes, turned, bytes);
+                }
+                join_team(s, cut.lanes);
+                const bool left = lane == 0 && row < rows && !finish_output(a, only, form, s, first + row);
+                redo<LANE>(a, first + row, left, false);
+            }
+        __syncthreads(); /* until all have taken the rows, before others come there */
+        parity ^= stage;
+        stage ^= 1;
     }
 }
 

@@ -20,7 +20,7 @@
 
 #define FLAGS_SQUARE 4 /* bits by which the flags of squares are shifted */
 
-extern __shared__ double columns[]; /* bins or words; then words of squares */
+extern __shared__ __align__(16) double columns[]; /* bins or words; then words of squares */
 
 __device__ __forceinline__ int64_t add_lanes(int64_t x) {
     for (int lane = 16; lane > 0; lane /= 2)

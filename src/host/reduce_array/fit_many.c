@@ -7,15 +7,19 @@
 #include "tiling.h"
 
 #define SHORT_ROW 2048   /* bytes of a row at most that goes to shared memory first */
-#define SHORT_TILE 32768 /* of rows that go there together */
-#define SHORT_THREAD 256 /* of a row, that a thread takes */
+#define SHORT_TILE 16384 /* of rows that go there together, at most */
+#define SHORT_THREAD 128 /* of a row, that a thread takes */
+#define SHORT_LEAST 64   /* threads of a block */
+#define MANY_TILES 8     /* of a block, that are dealt to twice as many, since SMs differ in speed */
 #define SM_THREADS 1024  /* that an SM holds of 64 registers */
 #define ROW_THREADS 256  /* blocks of rows */
 #define COLUMN_THREADS 512
-#define WIDE_LEAST (4 << 20) /* bytes, so that several columns a thread leave threads enough */
-#define LOW 64               /* columns that are not worth a second thread */
-#define WAVES 2              /* blocks that share rows are to be so many times those that the GPU holds */
-#define BLOCKS_OF_AN_SM 8    /* at most, times those that it holds: each does several tiles */
+#define WIDE_LEAST (4 << 20)   /* bytes, so that several columns a thread leave threads enough */
+#define LOW 64                 /* columns that are not worth a second thread */
+#define LOW_THREADS 256        /* blocks of these */
+#define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough */
+#define WAVES 1                /* blocks that share rows are to be so many times those that the GPU holds */
+#define BLOCKS_OF_AN_SM 8      /* at most, times those that it holds: each does several tiles */
 
 /* How a pass is walked. */
 typedef struct walk {
@@ -70,6 +74,7 @@ static unsigned form_of(const gp_pass *pass) {
 static const struct {
     uint8_t form, packed, packed_bytes, wide, wide_bytes;
 } in_units[] = {
+    {GP_MANY_SUM_1, GP_MANY_SUM_1_VECTORS, 16, GP_MANY_SUM_1_WIDEST, 16},
     {GP_MANY_SUM_1, GP_MANY_SUM_1_PACKED, 4, GP_MANY_SUM_1_WIDE, 4},
     {GP_MANY_SUM_2, GP_MANY_SUM_2_PACKED, 4, GP_MANY_SUM_2_WIDE, 4},
     {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16},
@@ -78,6 +83,16 @@ static const struct {
     {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, 0, 0},
 };
 
+/* What the form of 16 columns of bytes is for, which has no way for results that are not quick. */
+static bool is_wide_and_quick(const gp_pass *pass) {
+    const gp_pass_result *result = &pass->result[0];
+    const bool is_sum =
+        result->op == GP_REDUCE_SUM && (result->type == GP_S64 || (result->type == GP_U64 && pass->type == GP_U8));
+    const bool is_mean = result->op == GP_REDUCE_MEAN && result->type == GP_F32;
+    return pass->outputs * pass->length >= WIDEST_LEAST && pass->axis[0].n >= 512 && pass->length <= 1 << 16 &&
+           pass->kept == 1 && pass->results == 1 && (is_sum || is_mean);
+}
+
 static void choose_unit(const gp_pass *pass, unsigned aligned, uint64_t side, walk *w) {
     const uint32_t bytes = gp_type_bytes(pass->type);
     if (w->columns && pass->outputs * pass->length * bytes < WIDE_LEAST)
@@ -85,6 +100,8 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, uint64_t side, wa
     for (unsigned i = 0; i < sizeof in_units / sizeof *in_units; i++) {
         const unsigned unit = w->columns ? in_units[i].wide_bytes : in_units[i].packed_bytes;
         if (in_units[i].form != w->form || unit == 0 || aligned < unit || side * bytes % unit != 0)
+            continue;
+        if (w->columns && in_units[i].wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))
             continue;
         w->form = w->columns ? in_units[i].wide : in_units[i].packed;
         w->unit = unit / bytes;
@@ -143,11 +160,18 @@ static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs, unsign
 }
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
-    const uint32_t width = w->n * w->walks <= LOW ? threads : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
-    cut->outputs = gp_to_u32(gp_least(w->outputs, gp_least(width, threads)));
-    while (cut->outputs > 32 && blocks_of(w, threads / cut->outputs, cut->outputs, 4) < 2 * (uint64_t)sms)
+    const bool low = w->n * w->walks <= LOW;
+    const unsigned most = low && w->unit > 1 ? gp_to_u32(gp_least(threads, LOW_THREADS)) : threads;
+    const uint32_t width = low ? most : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
+    cut->outputs = gp_to_u32(gp_least(w->outputs, gp_least(width, most)));
+    if (low && w->unit > 1 && w->outputs > most) { /* so that all blocks have as much */
+        const uint64_t blocks = (uint64_t)sms * (SM_THREADS / most);
+        const uint64_t rounds = gp_divide_up(w->outputs, blocks * most);
+        cut->outputs = gp_to_u32(gp_least(most, gp_round_up(gp_divide_up(w->outputs, blocks * rounds), 8)));
+    }
+    while (!low && cut->outputs > 32 && blocks_of(w, most / cut->outputs, cut->outputs, 4) < 2 * (uint64_t)sms)
         cut->outputs = (cut->outputs + 1) / 2;
-    cut->lanes = gp_to_u32(gp_least(threads / cut->outputs, w->n));
+    cut->lanes = gp_to_u32(gp_least(most / cut->outputs, w->n));
     return gp_to_u32(gp_round_up((uint64_t)cut->lanes * cut->outputs, 32));
 }
 
@@ -180,8 +204,11 @@ static bool does_many(const gp_problem *problem, walk *w) {
            !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
 }
 
-static bool may_fail(const gp_pass *pass) {
+/* Whether outputs may be left to reduce_any. Forms of floats that have one sum do them again themselves. */
+static bool may_fail(const gp_pass *pass, unsigned form) {
     bool may = gp_type_is_float(pass->type) && pass->kind == GP_PASS_MOMENTS;
+    if (form >= GP_MANY_FLOATS_2 && form <= GP_MANY_FLOATS_4_WIDE)
+        return false;
     for (unsigned r = 0; r < pass->results; r++)
         may = may || !gp_pass_is_plain(pass, &pass->result[r]);
     return may;
@@ -192,26 +219,32 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     const uint64_t row = pass->length * gp_type_bytes(pass->type);
     gp_short_cut cut = {.cols = gp_to_u32(pass->length), .lanes = 1};
     walk w;
+    tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
     if (!does_many(problem, &w) || !w.dense || row > SHORT_ROW)
         return false;
-    tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
     if (tiling->threads == 0)
         return false;
-    cut.lanes = power_up_to(row / (SHORT_THREAD / 2), 32);
+    cut.lanes = power_up_to(row / SHORT_THREAD, 32);
+    while (tiling->threads > SHORT_LEAST && tiling->threads / cut.lanes * row > SHORT_TILE)
+        tiling->threads /= 2;
     while (cut.lanes < 32 && tiling->threads / cut.lanes * row > SHORT_TILE)
         cut.lanes *= 2;
     cut.outputs = tiling->threads / cut.lanes;
-    cut.groups = gp_to_u32(gp_at_least_one(gp_least(SHORT_TILE / (cut.outputs * row), 16)));
-    cut.rows = cut.outputs * cut.groups;
-    cut.tiles = gp_to_u32(gp_divide_up(pass->outputs, cut.rows));
-    cut.rest = may_fail(pass);
-    tiling->form = w.form;
-    tiling->smem = cut.rows * (row + (row % 16 == 0 ? 16 : 0)) + 16;
+    const uint64_t most = gp_least(SHORT_TILE / row, 16 * cut.outputs);
     gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, GP_REDUCE_SHORT_REGS, GP_REDUCE_SHORT_STATIC_SMEM + tiling->smem,
-                         &held);
-    tiling->blocks =
-        gp_least(cut.tiles, gp_times(4, gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors)));
+    gp_occupancy_compute(device, tiling->threads, GP_REDUCE_SHORT_REGS,
+                         GP_REDUCE_SHORT_STATIC_SMEM + 2 * (most * row + 32), &held);
+    /* tiles of one size for all blocks, whole groups of rows where there are many, and whole vectors */
+    const uint64_t rows = most > cut.outputs ? most / cut.outputs * cut.outputs : most;
+    const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors);
+    const uint64_t rounds = gp_divide_up(pass->outputs, resident * rows);
+    cut.rows = gp_to_u32(gp_least(rows, gp_round_up(gp_divide_up(pass->outputs, resident * rounds), 16)));
+    cut.tiles = gp_to_u32(gp_divide_up(pass->outputs, cut.rows));
+    cut.stage = gp_to_u32(gp_round_up(cut.rows * row + 16, 16));
+    cut.rest = may_fail(pass, w.form);
+    tiling->form = w.form;
+    tiling->smem = 2 * cut.stage;
+    tiling->blocks = gp_least(cut.tiles, resident * (rounds < MANY_TILES ? 1 : 2));
     GP_TILING_PUT(tiling, cut);
     return true;
 }
@@ -238,7 +271,7 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     cut_walks(&w, &cut);
     cut.rows = cut.outputs * (w.columns ? w.unit : 1);
     cut.cols = gp_to_u32(gp_divide_up(pass->length, cut.splits));
-    cut.rest = may_fail(pass);
+    cut.rest = may_fail(pass, w.form);
     tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, gp_times(BLOCKS_OF_AN_SM, resident));
     GP_TILING_PUT(tiling, cut);
     return true;

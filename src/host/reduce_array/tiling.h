@@ -36,9 +36,9 @@ typedef enum gp_reduce_all_form {
 #define GP_ALL_COLUMN_SQUARES 216
 
 /* reduce_many: up to so many threads a block, of up to 64 registers. */
-#define GP_REDUCE_MANY_THREADS 1024
+#define GP_REDUCE_MANY_THREADS 512
 #define GP_REDUCE_MANY_REGS 64
-#define GP_REDUCE_MANY_STATIC_SMEM 16
+#define GP_REDUCE_MANY_STATIC_SMEM 1552
 #define GP_REDUCE_MANY_STATE 64u /* bytes at most that a thread has of an output */
 
 /* Forms of reduce_many: the bytes of an element; several of an output loaded at once, or one each of several outputs.
@@ -57,7 +57,9 @@ typedef enum gp_reduce_many_form {
     GP_MANY_SUM_4,
     GP_MANY_SUM_1_PACKED,
     GP_MANY_SUM_2_PACKED,
+    GP_MANY_SUM_1_VECTORS,
     GP_MANY_SUM_4_PACKED,
+    GP_MANY_SUM_1_WIDEST,
     GP_MANY_SUM_1_WIDE,
     GP_MANY_SUM_2_WIDE,
     GP_MANY_SUM_4_WIDE,
@@ -92,15 +94,15 @@ typedef struct gp_many_cut {
 
 /* reduce_short: its forms are reduce_many's. */
 #define GP_REDUCE_SHORT_THREADS 256
-#define GP_REDUCE_SHORT_BLOCKS 5 /* that an SM is to hold: up to 48 registers */
-#define GP_REDUCE_SHORT_REGS 48
-#define GP_REDUCE_SHORT_STATIC_SMEM 0
+#define GP_REDUCE_SHORT_BLOCKS 4 /* that an SM is to hold: up to 64 registers */
+#define GP_REDUCE_SHORT_REGS 64
+#define GP_REDUCE_SHORT_STATIC_SMEM 1552
 
 typedef struct gp_short_cut {
-    uint32_t rows, cols; /* of a tile, which goes to shared memory at once */
+    uint32_t rows, cols; /* of a tile, which goes to shared memory at once, while another is taken there */
     uint32_t lanes;      /* threads of a row, a power of two */
     uint32_t outputs;    /* rows side by side */
-    uint32_t groups;     /* of these in a tile */
+    uint32_t stage;      /* bytes of a tile in shared memory */
     uint32_t tiles;
     uint32_t rest; /* reduce_any is launched behind it, for outputs that may fail */
 } gp_short_cut;

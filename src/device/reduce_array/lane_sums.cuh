@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread of reduce_many gathers of sums of integers of up to 4 bytes. */
+#ifndef GP_LANE_SUMS_CUH
+#define GP_LANE_SUMS_CUH
+
+#include "lane.cuh"
+
+/*
+ * The sum of integers of up to 4 bytes, loaded one by one or a word of 4 bytes at once. Signed ones are added with
+ * the sign bit inverted: `bias` too large each.
+ */
+struct sum_state {
+    uint64_t sum;
+    static __device__ sum_state none() {
+        return {0};
+    }
+    __device__ void join(const sum_state &other) {
+        sum += other.sum;
+    }
+};
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, int64_t sum, uint64_t *raw) {
+    const bool is_negative = sum < 0 && is_signed(pass.type);
+    *raw = (uint64_t)sum;
+    if (op == GP_REDUCE_MEAN) {
+        if (type == GP_F32 && llabs(sum) <= 1 << 24 && pass.length <= 1 << 24) /* both are floats */
+            *raw = __float_as_uint(__fdiv_rn((float)(int32_t)sum, (float)(uint32_t)pass.length));
+        else
+            *raw = quotient((double)sum, pass.length, type);
+        return llabs(sum) < (int64_t)1 << 53 && type >= GP_F32;
+    }
+    if (type == GP_F64)
+        *raw = (uint64_t)__double_as_longlong((double)sum);
+    else if (type == GP_F32)
+        *raw = __float_as_uint(__ll2float_rn(sum));
+    return type == GP_S64 || type == GP_F64 || type == GP_F32 || (type == GP_U64 && !is_negative);
+}
+
+template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
+    static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
+    static const bool HAS_NOTHING = true, QUICK = true;
+    uint32_t bias;
+    uint64_t all;     /* biases of an output's elements */
+    float n, inverse; /* to nearest */
+    bool is_mean;
+    __device__ explicit lane_sum(const gp_pass &pass)
+        : bias(is_signed(pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(pass.length * bias),
+          n((float)(uint32_t)pass.length), is_mean(pass.result[0].op == GP_REDUCE_MEAN) {
+        inverse = __frcp_rn(n);
+        bias *= PACK == 4 ? 0x01010101 : PACK == 2 ? 0x00010001 : 1;
+    }
+    __device__ uint32_t nothing() const {
+        return bias;
+    }
+    __device__ __forceinline__ void take(sum_state &s, uint32_t raw, uint32_t) const {
+        const uint32_t x = raw ^ bias;
+        s.sum += PACK == 4 ? __dp4a(x, 0x01010101u, 0u) : PACK == 2 ? (x & 0xffff) + (x >> 16) : x;
+    }
+    __device__ int64_t total(const sum_state &s) const {
+        return (int64_t)(s.sum - all);
+    }
+    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        const unsigned type = pass.result[0].type;
+        if (is_mean)
+            return type == GP_F32 && pass.length <= 1 << 24 ? 4 : 0;
+        return type == GP_S64 || (type == GP_U64 && !is_signed(pass.type)) ? 8 : 0;
+    }
+    /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
+       (Markstein, IBM Journal of Research and Development 34, 1990). */
+    __device__ __forceinline__ bool quick(const sum_state &s, uint64_t *raw) const {
+        const int64_t sum = total(s);
+        *raw = (uint64_t)sum;
+        if (!is_mean)
+            return true;
+        const float x = (float)(int32_t)sum, near = x * inverse, q = __fmaf_rn(__fmaf_rn(-near, n, x), inverse, near);
+        *raw = __float_as_uint(__fmaf_rn(__fmaf_rn(-q, n, x), inverse, q));
+        return (uint64_t)(sum + (1 << 24)) <= 1 << 25;
+    }
+};
+
+/* Sums of 16 neighbouring columns of bytes, below 2^32 and whose results are quick: two in a word, of up to 256 bytes
+   each, and then in words of their own. */
+struct lane_bytes : lane_sum<1> {
+    typedef uint4 raw_t;
+    static const int BYTES = 16, PACKED = 1, OUTPUTS = 16;
+    static const bool HAS_NOTHING = false;
+    struct joined {
+        uint32_t sum[16];
+        static __device__ joined none() {
+            joined s;
+            memset(&s, 0, sizeof s);
+            return s;
+        }
+        __device__ void join(const joined &other) {
+#pragma unroll
+            for (int i = 0; i < 16; i++)
+                sum[i] += other.sum[i];
+        }
+    };
+    /* Bytes 4 w and 4 w + 2 of a unit are in two[2 w], the others in two[2 w + 1]. */
+    struct state {
+        joined long_ones;
+        uint32_t two[8], taken;
+        static __device__ state none() {
+            state s;
+            memset(&s, 0, sizeof s);
+            return s;
+        }
+        __device__ __forceinline__ joined all() const {
+            joined s = long_ones;
+#pragma unroll
+            for (int i = 0; i < 16; i++)
+                s.sum[i] += two[i / 4 * 2 + i % 2] >> i % 4 / 2 * 16 & 0xffff;
+            return s;
+        }
+    };
+    __device__ explicit lane_bytes(const gp_pass &pass) : lane_sum<1>(pass) {
+        bias *= 0x01010101;
+    }
+    static __device__ joined join_of(const state &s) {
+        return s.all();
+    }
+    static __device__ sum_state part_of(const joined &s, int i) {
+        return {s.sum[i]};
+    }
+    __device__ raw_t nothing() const {
+        return raw_t();
+    }
+    __device__ __forceinline__ void take(state &s, const raw_t &raw, uint32_t) const {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            const uint32_t x = word_of(raw, w) ^ bias;
+            s.two[2 * w] += x & 0x00ff00ff;
+            s.two[2 * w + 1] += x >> 8 & 0x00ff00ff;
+        }
+        if (++s.taken % 256 != 0)
+            return;
+        s.long_ones = s.all();
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            s.two[i] = 0;
+    }
+};
+
+#endif
