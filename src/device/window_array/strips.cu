@@ -11,7 +11,11 @@ struct strip_state : strip_place {
     int64_t enters[ROWS_KEPT], leaves[ROWS_KEPT]; /* bytes to rows of the input, by number in turns; -1: none */
 };
 
-template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
+/*
+ * PIVOTS: elements are summed less a.cut.pivot. So is the form of 4 bytes, whose pivot is 0: compiled this way its loop
+ * spills no registers.
+ */
+template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class strip {
     typedef typename SUMS::sum_type sum_type;
     typedef typename SUMS::square_type square_type;
     typedef strip_row<COLUMNS, BYTES> raw_row;
@@ -30,7 +34,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     __device__ strip(const strip_arguments &arguments, strip_state &place, unsigned char *shared,
                      SUMS (&shared_of_warp)[GP_STRIP_THREADS_MAX / 32][CHANNELS])
         : a(arguments), p(place), kept(shared), apart((int32_t *)(shared + arguments.cut.prefix_bytes)),
-          of_warp(shared_of_warp), has_sign(gp_type_is_signed(arguments.box.type) || arguments.cut.pivot != 0) {
+          of_warp(shared_of_warp),
+          has_sign(gp_type_is_signed(arguments.box.type) || (PIVOTS && arguments.cut.pivot != 0)) {
         const int64_t n = (int64_t)gp_window_x(&a.box)->n;
         bool side_by_side = a.cut.vectors;
 #pragma unroll 1
@@ -59,8 +64,14 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         }
     }
     __device__ raw_row load(int64_t at) const {
+        if (!PIVOTS && at < 0)
+            return raw_row{};
         const unsigned char *row = p.plane + at;
         const int64_t stride = CHANNELS == 1 ? gp_window_x(&a.box)->in : BYTES;
+        if (!PIVOTS && together >= 0)
+            return load_together<COLUMNS, BYTES>(row + (int64_t)together * BYTES);
+        if (!PIVOTS)
+            return load_apart<COLUMNS, BYTES>(row, apart + threadIdx.x, blockDim.x, stride);
         raw_row raw = {};
         if (at >= 0)
             raw = together >= 0 ? load_together<COLUMNS, BYTES>(row + (int64_t)together * BYTES)
@@ -101,7 +112,9 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
             raw_row row[ahead];
 #pragma unroll
             for (int j = 0; j < ahead; j++)
-                row[j] = i + j < count ? load(p.enters[(i + j) % ROWS_KEPT]) : raw_row{};
+                row[j] = !PIVOTS         ? load(i + j < count ? p.enters[(i + j) % ROWS_KEPT] : -1)
+                         : i + j < count ? load(p.enters[(i + j) % ROWS_KEPT])
+                                         : raw_row{};
 #pragma unroll
             for (int j = 0; j < ahead; j++)
                 bits |= slide(row[j], raw_row{});
@@ -153,7 +166,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
     __device__ bool make_quickly(const strip_result &how, const sum_type (&sum)[COLUMNS],
                                  const square_type (&square)[COLUMNS], uint32_t (&raw)[COLUMNS]) const {
         const strip_way way = how.way;
-        const sum_type less = (sum_type)(a.cut.pivot * a.cut.area); /* than the elements' sum, what a window has */
+        const sum_type less =
+            PIVOTS ? (sum_type)(a.cut.pivot * a.cut.area) : 0; /* than the elements' sum, what a window has */
         uint32_t nearest = ~0u;
         if (way <= WAY_SQUARES) {
 #pragma unroll
@@ -206,11 +220,12 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS> class strip {
         SUMS window = window_at(k, p.begin, p.end);
         const uint64_t n = gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
                            gp_window_counted(gp_window_x(&a.box), a.box.border, x);
-        /* elements that are not counted are 0, less the pivot too */
-        const uint32_t missing = a.cut.area - (uint32_t)n,
-                       back = result.op < GP_REDUCE_VARIANCE ? a.cut.area : missing;
-        window.sum += a.cut.pivot * back;
-        window.square -= a.cut.pivot * a.cut.pivot * missing;
+        if (PIVOTS) { /* elements that are not counted are 0, less the pivot too */
+            const uint32_t missing = a.cut.area - (uint32_t)n,
+                           back = result.op < GP_REDUCE_VARIANCE ? a.cut.area : missing;
+            window.sum += a.cut.pivot * back;
+            window.square -= a.cut.pivot * a.cut.pivot * missing;
+        }
         store_bits(gp_type_bytes(result.type),
                    result_of<sum_type, square_type>(result.op, result.type, (sum_type)window.sum, window.square,
                                                     (uint32_t)n),
@@ -299,7 +314,7 @@ static __device__ void find_state(const strip_arguments &a, unsigned columns, un
 }
 
 /* WIDER: of data that SUMS do not hold. */
-template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS>
+template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS>
 __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
                                   sizeof(WIDER) <= 8 && COLUMNS == 8 ? GP_STRIP_MORE_BLOCKS : GP_STRIP_BLOCKS)
     window_strip(const __grid_constant__ strip_arguments a) {
@@ -310,11 +325,12 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX,
     if (threadIdx.x == 0)
         find_state(a, COLUMNS, CHANNELS, &place);
     __syncthreads();
-    strip<SUMS, BYTES, COLUMNS, CHANNELS> s(a, place, shared, (SUMS(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
+    strip<SUMS, BYTES, COLUMNS, CHANNELS, PIVOTS> s(a, place, shared,
+                                                    (SUMS(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
     const unsigned row = s.walk(0, a.cut.over);
     if (sizeof(WIDER) > sizeof(SUMS) && row < place.rows) {
-        strip<WIDER, BYTES, COLUMNS, CHANNELS> again(a, place, shared,
-                                                     (WIDER(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
+        strip<WIDER, BYTES, COLUMNS, CHANNELS, PIVOTS> again(a, place, shared,
+                                                             (WIDER(&)[GP_STRIP_THREADS_MAX / 32][CHANNELS]) of_warp);
         again.walk(row, 0);
     }
 }
@@ -327,14 +343,16 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
         return gp_window_launch_extremes(context, plan, problem, stores);
     }
     /* by gp_strip_form */
-    static const void *const forms[GP_STRIP_F16] = {(const void *)window_strip<linear_sums, linear_sums, 1, 8, 1>,
-                                                    (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1>,
-                                                    (const void *)window_strip<wide_sums, wide_sums, 1, 4, 1>,
-                                                    (const void *)window_strip<wide_sums, wide_sums, 2, 4, 1>,
-                                                    (const void *)window_strip<narrow_sums, widest_sums, 4, 8, 1>,
-                                                    (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3>,
-                                                    (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3>,
-                                                    (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3>};
+    static const void *const forms[GP_STRIP_F16] = {
+        (const void *)window_strip<linear_sums, linear_sums, 1, 8, 1, false>,
+        (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1, false>,
+        (const void *)window_strip<narrow_sums, narrow_sums, 1, 8, 1, true>,
+        (const void *)window_strip<wide_sums, wide_sums, 1, 4, 1, false>,
+        (const void *)window_strip<wide_sums, wide_sums, 2, 4, 1, false>,
+        (const void *)window_strip<narrow_sums, widest_sums, 4, 8, 1, true>,
+        (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3, false>,
+        (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3, false>,
+        (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3, false>};
     if (plan->tiling.form >= GP_STRIP_F16)
         return gp_window_launch_floats(context, plan, problem);
     const unsigned form = plan->tiling.form, channels = form < GP_STRIP_LINEAR_RGB ? 1 : 3;

@@ -79,9 +79,11 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     if (bits == 16)
         return rgb ? GP_STRIP_WIDE_2_RGB : GP_STRIP_WIDE_2;
     const bool long_squares = squares && cut->area * most * most >> 32 != 0;
-    if (long_squares && !is_signed && !wants_squares(box) && (uint64_t)cut->area << 14 <= UINT32_MAX)
+    if (long_squares && !is_signed && !rgb && !wants_squares(box) && (uint64_t)cut->area << 14 <= UINT32_MAX) {
         cut->pivot = 128;
-    else if (cut->area * most >> 31 != 0 || long_squares)
+        return GP_STRIP_PIVOT;
+    }
+    if (cut->area * most >> 31 != 0 || long_squares)
         return GP_STRIP_WIDE;
     return squares ? (rgb ? GP_STRIP_NARROW_RGB : GP_STRIP_NARROW) : (rgb ? GP_STRIP_LINEAR_RGB : GP_STRIP_LINEAR);
 }
@@ -111,8 +113,8 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
 }
 
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 16, 16, 24, 4, 8, 16, 16, 8, 16};
-    static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 4, 4, 8, 12, 12, 12, 8, 8, 8};
+    static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 8, 16, 16, 24, 4, 8, 16, 16, 8, 16};
+    static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 8, 4, 4, 8, 12, 12, 12, 8, 8, 8};
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     gp_strip_cut cut = {.rows = 0};
@@ -144,7 +146,7 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     cut.prefix_bytes = gp_to_u32(gp_round_up(entries * entry[form], 16));
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_NARROW ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
+    gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_PIVOT ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
     gp_window_cut_rows(&cut.rows, &cut.segments, y, cut.strips * batches,
                        gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));

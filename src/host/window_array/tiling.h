@@ -23,6 +23,7 @@
 typedef enum gp_strip_form {
     GP_STRIP_LINEAR,     /* bytes, no squares: 32 bits */
     GP_STRIP_NARROW,     /* bytes: 32 bits */
+    GP_STRIP_PIVOT,      /* bytes less 128: 32 bits */
     GP_STRIP_WIDE,       /* bytes: 64 bits */
     GP_STRIP_WIDE_2,     /* of 2 bytes: 64 bits */
     GP_STRIP_ANY,        /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
