@@ -38,6 +38,8 @@ void random_array_place(random_source *s, random_array *a, bool repeated) {
         v->stride[axis] = (ptrdiff_t)stride;
         if (repeated && !plain && random_chance(s, 10))
             v->stride[axis] = 0;
+        else if (repeated && !plain && random_chance(s, 5))
+            v->stride[axis] = 1; /* may overlap others */
         else if (n > 1)
             span = stride * (n - 1) + span;
         if (!plain && random_chance(s, 25))

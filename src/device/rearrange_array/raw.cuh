@@ -101,7 +101,6 @@ template <int bytes, int out> struct raw_storer {
     typedef typename word_of<bytes>::type piece;
     const raw_row *rows;
     const raw_picks<out> *picks; /* for each number of pieces by which a row begins behind a word's start */
-    const uint32_t *ends;        /* of the rows that begin at each place in a sector */
     uint32_t word, row, end;
 
     static __device__ uint32_t turn(const gp_move_cut &cut, uint32_t w) {

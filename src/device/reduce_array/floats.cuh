@@ -52,7 +52,7 @@ template <int BYTES, bool SQUARES> struct floats {
     narrow_sum narrow;           /* 2 and 4 bytes */
     wide_sum<WORDS_F64, 0> wide; /* 8 */
     square_sum square;
-    uint32_t held; /* batches not to try */
+    uint32_t held; /* batches not to try; of floats of 2 bytes parts of them */
     uint32_t count, nans;
     uint32_t sign; /* of a word, cleared for sums of magnitudes */
     int power;

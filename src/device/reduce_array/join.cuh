@@ -15,7 +15,6 @@ template <class T> __device__ __forceinline__ T from_lane(const T &value, int la
     return other;
 }
 
-/* What a call does not want is neither joined nor sent: all of a block's warps join at once, and small calls wait. */
 template <class T> __device__ __forceinline__ void join_lane(T &value, int lane, uint32_t) {
     value.join(from_lane(value, lane));
 }
@@ -28,6 +27,7 @@ template <int N> __device__ __forceinline__ void add_lane(uint64_t (&to)[N], int
     add_words(to, more[0], more[1], more[2]);
 }
 
+/* What a call does not want is neither joined nor sent, as a block's warps all join at once and take turns. */
 __device__ __forceinline__ void join_lane(integers_total &t, int lane, uint32_t used) {
     if (used & USED_SUM)
         add_lane(t.sum, lane);

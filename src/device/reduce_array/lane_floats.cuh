@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread of reduce_many gathers of one output of floats: sums in doubles, added rounding down and up. Where
- * both round to one result, that is the exact sum's; all else is done again by reduce_any.
+ * both round to one result, that is the exact sum's; all else is done again: single sums where they were found
+ * (redo.cuh), one contiguous output by reduce_all, the rest by reduce_any.
  */
 #ifndef GP_LANE_FLOATS_CUH
 #define GP_LANE_FLOATS_CUH

@@ -12,8 +12,8 @@ struct strip_state : strip_place {
 };
 
 /*
- * PIVOTS: elements are summed less a.cut.pivot. So is the form of 4 bytes, whose pivot is 0: compiled this way its loop
- * spills no registers.
+ * PIVOTS: elements are summed less a.cut.pivot. The form of 4 bytes is compiled with it too, its pivot being 0: its
+ * loop then spills no registers. Others are slower with it.
  */
 template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class strip {
     typedef typename SUMS::sum_type sum_type;
@@ -166,8 +166,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class s
     __device__ bool make_quickly(const strip_result &how, const sum_type (&sum)[COLUMNS],
                                  const square_type (&square)[COLUMNS], uint32_t (&raw)[COLUMNS]) const {
         const strip_way way = how.way;
-        const sum_type less =
-            PIVOTS ? (sum_type)(a.cut.pivot * a.cut.area) : 0; /* than the elements' sum, what a window has */
+        const sum_type less = PIVOTS ? (sum_type)(a.cut.pivot * a.cut.area) : 0; /* what makes it the elements' sum */
         uint32_t nearest = ~0u;
         if (way <= WAY_SQUARES) {
 #pragma unroll

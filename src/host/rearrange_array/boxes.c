@@ -222,8 +222,8 @@ static uint64_t tiles_of(const gp_move_pieces *p, const gp_move_tile *tile, uint
 }
 
 /*
- * What moving all tiles of raw rows takes, in about the time of loading half a byte. A row that does not begin at a
- * sector costs as much as PARTIAL more bytes of it: set by 200 permutations of 3 to 6 axes on an H200.
+ * What moving all tiles of raw rows takes, in about the time of loading half a byte. A row of a tile that does not
+ * store whole sectors costs as much as PARTIAL more bytes: set by 200 permutations of 3 to 6 axes on an H200.
  */
 #define LOADED 2u
 #define STORED 5u

@@ -7,6 +7,7 @@ GP_BOTH_OPEN void gp_accumulator_clear(gp_accumulator *a) {
 #ifdef __CUDACC__
     memset(a, 0, offsetof(gp_accumulator, limb));
 #else
+    _Static_assert(offsetof(gp_accumulator, limb) >= 192, "the pieces are within it");
     char *bytes = (char *)a; /* in pieces: see gp_problem_clear() */
     memset(bytes, 0, 64);
     memset(bytes + 64, 0, 64);

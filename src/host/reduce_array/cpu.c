@@ -68,7 +68,7 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
         work->loops.run(a, pass, o->in, o->with, pass->place_first, 1);
         return;
     }
-    if (axes == 1 && begin == 0 && end <= CARRY_LENGTH) {
+    if (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH) {
         work->loops.run(a, pass, o->in, o->with, pass->place_first, end);
         return;
     }

@@ -12,7 +12,7 @@ bool gp_pass_places_rise(const gp_pass *pass);
 /* Of floats one sum besides that of squares; of doubles none of squares, whose products have 106 bits. */
 bool gp_pass_adds(const gp_pass *pass);
 
-/* Whether reduce_all itself writes the result of what it has gathered, whatever the data. */
+/* Whether a result needs no more than what value_of() does, whatever the data. */
 bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result);
 
 GP_DECLARE_ROW(reduce_all);

@@ -18,7 +18,6 @@
 #define LOW 64                 /* columns that are not worth a second thread */
 #define LOW_THREADS 256        /* blocks of these */
 #define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough */
-#define WAVES 1                /* blocks that share rows are to be so many times those that the GPU holds */
 #define BLOCKS_OF_AN_SM 8      /* at most, times those that it holds: each does several tiles */
 
 /* How a pass is walked. */
@@ -180,8 +179,7 @@ static uint32_t splits_of(const walk *w, uint64_t resident, unsigned sms, const 
     const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
     if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
         return 1;
-    const uint64_t wanted = gp_times(w->columns ? 1 : WAVES, resident) / cut->tiles;
-    uint64_t splits = gp_least(wanted, blocks_of(w, team, w->outputs, 4));
+    uint64_t splits = gp_least(resident / cut->tiles, blocks_of(w, team, w->outputs, 4));
     if (splits * cut->tiles < sms)
         splits = gp_least(gp_divide_up(sms, cut->tiles), blocks_of(w, team, w->outputs, 1));
     return gp_to_u32(gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles))));

@@ -12,9 +12,13 @@ static uint64_t bytes_of(uint64_t elements, unsigned bytes) {
 static void derive(gp_problem *problem) {
     const gp_pass *pass = problem->pass;
     const unsigned bytes = gp_type_bytes(pass->type);
+    const unsigned all = pass->kept + pass->reduced;
+    const bool rows = pass->reduced > 0 && pass->axis[all - 1].in == (int64_t)bytes;
+    const unsigned along =
+        rows ? all - 1 : pass->kept - 1u; /* whose elements are loaded together; rows may overlap */
     uintptr_t bits = (uintptr_t)pass->in;
-    for (unsigned axis = 0; axis < pass->kept + pass->reduced; axis++)
-        if (pass->axis[axis].in != (int64_t)bytes)
+    for (unsigned axis = 0; axis < all; axis++)
+        if (axis != along || pass->axis[axis].in != (int64_t)bytes)
             bits |= (uintptr_t)pass->axis[axis].in;
     problem->in_align = gp_alignment(bits);
     problem->out_align = GP_ALIGN_MAX;

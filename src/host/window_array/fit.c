@@ -79,7 +79,7 @@ static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
     if (bits == 16)
         return rgb ? GP_STRIP_WIDE_2_RGB : GP_STRIP_WIDE_2;
     const bool long_squares = squares && cut->area * most * most >> 32 != 0;
-    if (long_squares && !is_signed && !rgb && !wants_squares(box) && (uint64_t)cut->area << 14 <= UINT32_MAX) {
+    if (long_squares && !is_signed && !rgb && !wants_squares(box) && (uint64_t)cut->area * 128 * 128 <= UINT32_MAX) {
         cut->pivot = 128;
         return GP_STRIP_PIVOT;
     }

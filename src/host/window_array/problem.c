@@ -10,8 +10,8 @@ static void derive(gp_problem *problem) {
     uintptr_t bits = (uintptr_t)box->in;
     problem->bytes_read = bytes;
     for (unsigned axis = 0; axis < box->outer + 2u; axis++) {
-        const bool pixels = box->channels > 1 && axis == box->outer + 1u; /* side by side as their channels are */
-        if (box->axis[axis].in != (int64_t)bytes && !pixels)
+        const bool pixels = axis == box->outer + 1u, channels = box->channels > 1 && axis == box->outer - 1u;
+        if (!channels && !(pixels && (box->channels > 1 || box->axis[axis].in == (int64_t)bytes)))
             bits |= (uintptr_t)box->axis[axis].in;
         problem->bytes_read *= box->axis[axis].n;
     }
