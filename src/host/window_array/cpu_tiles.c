@@ -162,6 +162,7 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
 
 /* Of one thread. */
 #define OUTPUTS_A_US 300
+#define ELEMENT_NS 4 /* of a window, by the reference row */
 
 gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              const gp_window_kernels *kernels) {
@@ -173,7 +174,10 @@ gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_
     const uint64_t halo = gp_least((uint64_t)x->window, 3 * x->n);
     w.piece = gp_least(x->outputs, gp_greatest(gp_at_least_one(TILE_COUNT / box->channels), 4 * halo));
     w.pieces = gp_divide_up(x->outputs, w.piece);
-    const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, box->outputs * 1000 / OUTPUTS_A_US);
+    const uint64_t elements = gp_times((uint64_t)y->window, (uint64_t)x->window);
+    const uint64_t ns =
+        kernels != NULL ? box->outputs * 1000 / OUTPUTS_A_US : gp_times(elements, gp_times(box->outputs, ELEMENT_NS));
+    const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, ns);
     w.strips = parts == 1 ? 1 : gp_divide_up(parts, w.batches * w.pieces);
     w.strips = gp_least(w.strips, y->outputs);
     gp_threads_run(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), take_tiles, &w);
