@@ -2,7 +2,7 @@
 /*
  * rearrange_tile: any move, a box of indices at a time, by way of shared memory; or straight, where elements are
  * long. Where a thread's pieces lie is found out once; blocks then walk from tile to tile. While one is stored the
- * next is being loaded.
+ * next is being loaded, but for raw rows: of these a block has one tile at a time, and an SM several blocks.
  */
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiles of moves, and the walks through them. Pure. */
+/* Tiles of moves: how large, and of which shape. Pure. */
 #include "../arithmetic.h"
 #include "../problem.h"
 #include "pieces.h"

@@ -12,8 +12,8 @@
 #include "cpu.h"
 
 #define ROW_BYTES ((size_t)128)    /* of an input row, copied at once: two lines */
-#define DIRECT_COLS ((size_t)2048) /* of a strip, where rows are turned where they lie, */
-#define DIRECT_MAX ((size_t)64)    /* columns and rows of these at most: a processor does not follow many */
+#define DIRECT_COLS ((size_t)2048) /* columns of a strip whose rows are turned where they lie */
+#define DIRECT_MAX ((size_t)64)    /* rows, or columns, of it at once: a processor does not follow many */
 #define STRIP_BYTES ((size_t)8192) /* of an input row, done for a whole run before the next */
 #define ALONE_BYTES ((size_t)8192) /* of a run without columns, and of short runs one behind the other */
 #define SHORT_BYTES 1024           /* of a run that vectors turn; others: GP_SHORT_DIRECT */

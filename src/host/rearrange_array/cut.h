@@ -4,7 +4,8 @@
  *
  * A tile is a box of the array's indices. Its elements are loaded in the order of the input's memory, wait in shared
  * memory, and are stored in the order of the output's: two walks. A box that would leave the array is moved back into
- * it, so that every tile is whole; what two tiles share is written twice, with the same values.
+ * it, so that every tile is whole; what two tiles share is written twice, with the same values. Tiles of raw rows
+ * that share more, for whole sectors, write each piece once but for what the last of them repeats.
  */
 #ifndef GP_REARRANGE_ARRAY_CUT_H
 #define GP_REARRANGE_ARRAY_CUT_H
@@ -25,8 +26,8 @@ extern "C" {
 #define GP_MOVE_RAW_THREADS 384u
 #define GP_MOVE_RAW_BYTES 61440u         /* of a tile, at most */
 #define GP_MOVE_RAW_SMEM ((size_t)74000) /* of a block, at most: three have room on an H200's SM */
-#define GP_MOVE_RAW_ROW(out) /* pieces of a row of the output, at most: of its table, of a thread a word */ \
-    ((out) > 2 ? 4096u / (out) : (GP_MOVE_RAW_THREADS - 1) * (out))
+/* Pieces of a row of the output, at most: its table stays small, and words of 1 or 2 pieces have a thread each. */
+#define GP_MOVE_RAW_ROW(out) ((out) > 2 ? 4096u / (out) : (GP_MOVE_RAW_THREADS - 1) * (out))
 #define GP_MOVE_BLOCK(way) ((way) == GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_THREADS)
 #define GP_MOVE_SQUARED(bytes) ((bytes) == 4 ? 16u : 32u / (bytes))
 

@@ -109,7 +109,7 @@ bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const g
     }
     cut->in_rows = rows_of(cut->load.units, in_row, gp_to_u32(gp_divide_up(in_row + word - 1, word)));
     cut->out_rows = rows_of(cut->store.units, row, gp_to_u32(gp_divide_up(row + out - 1, out)));
-    cut->shares_rows = tile->spread;
+    cut->shares_rows = tile->spread > 0;
     cut->own = row - row / part * tile->spread;
     cut->own_words = cut->out_rows.words;
     if (tile->spread > 0)

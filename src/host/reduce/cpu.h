@@ -21,7 +21,7 @@
      : (op) == GP_REDUCE_OR  ? f(GP_REDUCE_OR, __VA_ARGS__)  \
                              : f(GP_REDUCE_XOR, __VA_ARGS__))
 
-/* What changes no result: the least and the greatest of no elements are never asked for. */
+/* What changes no result. Calls refuse the least and the greatest of no elements. */
 static inline int32_t gp_reduce_identity(gp_reduce_op op) {
     return op == GP_REDUCE_MIN ? INT32_MAX : op == GP_REDUCE_MAX ? INT32_MIN : op == GP_REDUCE_AND ? -1 : 0;
 }

@@ -135,7 +135,7 @@ static void put(gp_window_box *box, const axis_of_all *a, unsigned at) {
 /* `index`: the box's results among the call's. */
 static void set_views(gp_window_box *box, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
     static const axis_of_all missing = {.axis = {.n = 1, .outputs = 1, .window = 1}};
-    axes all; /* not cleared, which would be a part of a small call */
+    axes all; /* not cleared: that takes a part of a small call's time that shows */
     unsigned y, x;
     all.count = 0;
     box->outputs = 1;
