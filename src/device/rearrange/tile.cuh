@@ -28,13 +28,6 @@ inline transpose_arguments transpose_arguments_of(const gp_plan *plan, const gp_
             gp_tiles_of(plan)};
 }
 
-template <int bytes> struct element_of;
-template <> struct element_of<1> { typedef uint8_t type; };
-template <> struct element_of<2> { typedef uint16_t type; };
-template <> struct element_of<4> { typedef uint32_t type; };
-template <> struct element_of<8> { typedef uint2 type; };
-template <> struct element_of<16> { typedef uint4 type; };
-
 struct tile_index {
     uint32_t row, col;
 };
@@ -136,19 +129,6 @@ __device__ inline uint32_t shared_address() {
     return (uint32_t)__cvta_generic_to_shared(transpose_shared);
 }
 
-/* A tile and, if it is mirrored, its mirror image: both are in shared memory before either is written. */
-template <typename tile>
-__device__ inline void move_tiles(const transpose_arguments &a, const tile &upper, const tile &lower, uint64_t row,
-                                  uint64_t col, bool mirrored) {
-    upper.load(a, row, col);
-    if (mirrored)
-        lower.load(a, col, row);
-    __syncthreads();
-    upper.store(a, row, col);
-    if (mirrored)
-        lower.store(a, col, row);
-}
-
 typedef void (*transpose_kernel)(transpose_arguments);
 
 inline gp_status launch_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
@@ -157,6 +137,9 @@ inline gp_status launch_tiles(gp_context *context, const gp_plan *plan, const gp
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, (const void *)kernel, list);
 }
+
+/* The ways of transpose_mirror that have files of their own. */
+extern const transpose_kernel transpose_swap_kernels[], transpose_mirror_pick_kernels[];
 
 /* The launcher of a row; of its kernels each is a form. */
 #define LAUNCHER(row, kernels)                                                   \

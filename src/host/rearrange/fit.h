@@ -13,9 +13,6 @@ GP_DECLARE_ROW(transpose_pick);
 GP_DECLARE_ROW(transpose_strip);
 GP_DECLARE_ROW(transpose_pieces);
 GP_DECLARE_ROW(transpose_mirror);
-GP_DECLARE_ROW(transpose_mirror_pick);
-GP_DECLARE_ROW(transpose_swap);
-GP_DECLARE_ROW(transpose_tile);
 GP_DECLARE_ROW(transpose_naive);
 
 /* Elements of 1, 2, 4, 8 or 16 bytes, aligned to their size. */
@@ -42,8 +39,5 @@ static inline bool gp_transpose_is_vectors(const gp_problem *problem) {
 /* Fills in what follows from the tile, for `rows` rows with the halo, and puts it all into the tiling. */
 void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsigned threads, size_t smem,
                   gp_tiling *tiling);
-
-/* Squares of pairs of tiles, of a matrix that is transposed in place. */
-void gp_tiles_put_pairs(gp_tiles tiles, uint32_t band, unsigned threads, size_t smem, gp_tiling *tiling);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of the study kernels, chosen only when pinned: the reduction ladder and the window ladder, step by step.
+ * The rows of the study kernels, chosen only when pinned: the ladders of reductions, windows and transposes.
  * Those that sum allocate scratch memory and return when the result is there: the host adds up 32-bit sums of blocks.
  * What their result is, and how far the windows' may be off, stands in ladder.h. `about` opens with the step's
  * number, which docs/ladder.md tells of.
@@ -8,6 +8,7 @@
 #include "../cpu/rows.h"
 #include "../../device/launch.h"
 #include "../arithmetic.h"
+#include "../rearrange/fit.h"
 #include "../window/tiling.h"
 #include "ladder.h"
 
@@ -40,6 +41,7 @@
 #define DECLARE(row, fits, fixed, text) GP_DECLARE_LAUNCHER(gp_launch_##row);
 SUM_ROWS(DECLARE)
 WINDOW_ROWS(DECLARE)
+GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
 
 #define GPU_ROW(row, ceiling, fixed, fits, marks, text) \
     {.name = #row,                                      \
@@ -107,6 +109,19 @@ static bool fit_window_smem(const gp_problem *problem, const gp_device *device, 
     return fits;
 }
 
+/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. */
+static bool fit_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
+    if (threads == 0 || problem->in_place || !gp_transpose_is_plain(problem))
+        return false;
+    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
+    tiling->form = gp_log2(problem->elem_bytes);
+    gp_tiles_put((gp_tiles){.rows = side, .cols = side}, problem, problem->rows, threads,
+                 (size_t)side * (side + 1) * problem->elem_bytes, tiling);
+    return true;
+}
+
 const gp_kernel gp_reduce_study_rows[] = {
     {.name = "reduce_recursive_cpu",
      .about = "1.0: one processor thread adds pairs half the array apart, level by level",
@@ -118,6 +133,10 @@ const gp_kernel gp_reduce_study_rows[] = {
 };
 
 const gp_kernel gp_window_study_rows[] = {WINDOW_ROWS(WINDOW_ROW)};
+const gp_kernel gp_transpose_study_rows[] = {
+    GPU_ROW(transpose_tile, 48, 0, fit_tile, 0,
+            "4.2: a padded tile in shared memory: both sides are read and written in runs")};
 
 GP_COUNT_ROWS(reduce_study);
 GP_COUNT_ROWS(window_study);
+GP_COUNT_ROWS(transpose_study);
