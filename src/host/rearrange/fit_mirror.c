@@ -9,16 +9,14 @@
  */
 #define SQUARES_FROM ((uint64_t)128 << 20)
 
-static uint32_t band_of(const gp_problem *problem, uint32_t down, uint64_t squares_from) {
-    const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
-    return bytes < squares_from || down < 16 ? 1 : down < 32 ? 2 : 4;
-}
-
 /* Tiles on and above the diagonal, in squares of band x band, of which blocks below the diagonal have no pair. */
-static void put_pairs(gp_tiles tiles, uint32_t band, unsigned threads, size_t smem, gp_tiling *tiling) {
-    const uint64_t squares = gp_divide_up(tiles.down, band);
-    tiles.across = tiles.down;
-    tiles.band = band;
+static void put_pairs(const gp_problem *problem, uint32_t side, uint64_t rows, uint64_t squares_from,
+                      unsigned threads, size_t smem, gp_tiling *tiling) {
+    const uint32_t down = gp_to_u32(gp_divide_up(rows, side));
+    const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
+    const uint32_t band = bytes < squares_from || down < 16 ? 1 : down < 32 ? 2 : 4;
+    const uint64_t squares = gp_divide_up(down, band);
+    const gp_tiles tiles = {.rows = side, .cols = side, .down = down, .across = down, .band = band};
     tiling->threads = threads;
     tiling->smem = smem;
     tiling->blocks = (squares % 2 == 0 ? squares / 2 * (squares + 1) : (squares + 1) / 2 * squares) * band * band;
@@ -31,12 +29,10 @@ static bool fit_swap(const gp_problem *problem, const gp_device *device, unsigne
     if (attempt > 0 || !gp_transpose_is_vectors(problem) || problem->elem_bytes > 2)
         return false;
     for (unsigned threads = GP_TRANSPOSE_THREADS;; threads = GP_TRANSPOSE_THREADS / 4) {
-        const uint32_t side = 1u << gp_log2(threads) / 2; /* vectors */
-        gp_tiles tiles = {.rows = side * GP_VECTOR / gp_to_u32(problem->elem_bytes)};
-        tiles.cols = tiles.rows;
-        tiles.down = gp_to_u32(gp_divide_up(problem->rows, tiles.rows));
+        const uint32_t side = 1u << gp_log2(threads) / 2, bytes = side * GP_VECTOR;
+        const uint32_t elems = bytes / gp_to_u32(problem->elem_bytes);
         tiling->form = (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
-        put_pairs(tiles, 1, threads, (size_t)tiles.rows * tiles.cols * problem->elem_bytes * 2, tiling);
+        put_pairs(problem, elems, problem->rows, UINT64_MAX, threads, (size_t)elems * bytes * 2, tiling);
         if (tiling->blocks >= device->multiprocessors || threads < GP_TRANSPOSE_THREADS)
             return true;
     }
@@ -57,10 +53,9 @@ static bool fit_loads(const gp_problem *problem, const gp_device *device, unsign
         return false;
     const bool wide = large && attempt == 0;
     const uint32_t side = wide ? 64 : 32;
-    gp_tiles tiles = {.rows = side, .cols = side, .down = gp_to_u32(gp_divide_up(problem->rows, side))};
     tiling->form = (elem == 12 ? 6u : elem == 16 ? 4u : elem == 8 ? 2u : 0u) + wide;
     const bool heavy = wide && elem == 16;
-    put_pairs(tiles, band_of(problem, tiles.down, heavy ? (uint64_t)4 << 20 : SQUARES_FROM),
+    put_pairs(problem, side, problem->rows, heavy ? (uint64_t)4 << 20 : SQUARES_FROM,
               heavy ? GP_TRANSPOSE_MIRROR_WIDE_THREADS : GP_TRANSPOSE_THREADS, (size_t)side * (side + 1) * elem * 2,
               tiling);
     return true;
@@ -92,11 +87,9 @@ static bool fit_pick(const gp_problem *problem, const gp_device *device, unsigne
                              : small ? GP_MIRROR_PICK_SMALL_VECTORS
                                      : GP_MIRROR_PICK_VECTORS;
     const size_t smem = GP_MIRROR_PICK_SMEM(vectors, elem);
-    gp_tiles tiles = {.rows = GP_MIRROR_PICK_WORDS(vectors) * elems};
-    tiles.cols = tiles.rows;
-    tiles.down = gp_to_u32(gp_divide_up(problem->rows + elems - 1, tiles.rows));
     tiling->form = gp_log2(elem) + (wide ? 4u : small ? 0u : 2u);
-    put_pairs(tiles, band_of(problem, tiles.down, wide ? (uint64_t)192 << 20 : (uint64_t)8 << 20),
+    put_pairs(problem, GP_MIRROR_PICK_WORDS(vectors) * elems, problem->rows + elems - 1,
+              (uint64_t)(wide ? 192 : 8) << 20,
               wide    ? GP_MIRROR_PICK_WIDE_THREADS(elem)
               : small ? GP_MIRROR_PICK_SMALL_THREADS
                       : GP_MIRROR_PICK_THREADS(elem),
