@@ -41,7 +41,6 @@
 #define DECLARE(row, fits, fixed, text) GP_DECLARE_LAUNCHER(gp_launch_##row);
 SUM_ROWS(DECLARE)
 WINDOW_ROWS(DECLARE)
-GP_DECLARE_LAUNCHER(gp_launch_transpose_tile);
 
 #define GPU_ROW(row, ceiling, fixed, fits, marks, text) \
     {.name = #row,                                      \
@@ -109,19 +108,6 @@ static bool fit_window_smem(const gp_problem *problem, const gp_device *device, 
     return fits;
 }
 
-/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. */
-static bool fit_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    (void)device;
-    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
-    if (threads == 0 || problem->in_place || !gp_transpose_is_plain(problem))
-        return false;
-    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
-    tiling->form = gp_log2(problem->elem_bytes);
-    gp_tiles_put((gp_tiles){.rows = side, .cols = side}, problem, problem->rows, threads,
-                 (size_t)side * (side + 1) * problem->elem_bytes, tiling);
-    return true;
-}
-
 const gp_kernel gp_reduce_study_rows[] = {
     {.name = "reduce_recursive_cpu",
      .about = "1.0: one processor thread adds pairs half the array apart, level by level",
@@ -134,7 +120,7 @@ const gp_kernel gp_reduce_study_rows[] = {
 
 const gp_kernel gp_window_study_rows[] = {WINDOW_ROWS(WINDOW_ROW)};
 const gp_kernel gp_transpose_study_rows[] = {
-    GPU_ROW(transpose_tile, 48, 0, fit_tile, 0,
+    GPU_ROW(transpose_tile, GP_TRANSPOSE_TILE_REGS, 0, gp_fit_transpose_tile, 0,
             "4.2: a padded tile in shared memory: both sides are read and written in runs")};
 
 GP_COUNT_ROWS(reduce_study);
