@@ -43,20 +43,20 @@ static void add_named(session *s, const char *name) {
         line_add_row(s, &k, 0);
 }
 
-/* A GPU's ladder: the study kernels in their order, then those that the primitive names, then the choice. */
+/* A GPU's ladder: the kernels that the primitive names, then those for study in their order, then the choice. */
 static void add_gpu_ladder(bench *b) {
     session *s = &b->session;
     const primitive *of = s->line.of;
+    bool named = false;
+    for (size_t i = 0; of->ladder[i] != NULL; i++) {
+        add_named(s, of->ladder[i]);
+        named = named || strcmp(of->ladder[i], b->chosen) == 0;
+    }
     for (size_t i = 0; i < gp_kernel_count(); i++) {
         const gp_kernel_info k = kernel_at(i);
         const bool threads = of->ladder_threads != NULL && (k.flags & GP_KERNEL_GPU);
         if (is_of_line(s, &k) && is_study(&k) && (is_here(s, &k) || (k.flags & GP_KERNEL_MODULO_32)))
             line_add_row(s, &k, threads ? of->ladder_threads(k.name, (unsigned)b->asked.threads) : 0);
-    }
-    bool named = false;
-    for (size_t i = 0; of->ladder[i] != NULL; i++) {
-        add_named(s, of->ladder[i]);
-        named = named || strcmp(of->ladder[i], b->chosen) == 0;
     }
     if (!named)
         add_named(s, b->chosen);

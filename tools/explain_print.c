@@ -135,7 +135,7 @@ static json_t *verdict_row(const gp_verdict *v, const gp_device_info *device, bo
         json_object_set_new(row, "grid", made(json_integer((json_int_t)v->tiling.blocks)));
     if (v->code == GP_VERDICT_FITS && v->row->space == GP_SPACE_GPU) {
         json_object_set_new(row, "threads", made(json_integer(v->tiling.threads)));
-        json_object_set_new(row, "regs_per_thread", made(json_integer(v->row->regs_per_thread)));
+        json_object_set_new(row, "regs_per_thread", made(json_integer(v->tiling.regs)));
         json_object_set_new(row, "smem_static", made(json_integer((json_int_t)v->row->smem_static)));
         json_object_set_new(row, "smem_dynamic", made(json_integer((json_int_t)v->tiling.smem)));
         json_object_set_new(row, "blocks_per_sm", made(json_integer(v->blocks_per_sm)));

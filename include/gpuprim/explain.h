@@ -88,7 +88,7 @@ typedef struct gp_plan_info {
     int32_t backend;          /* where it runs: GP_BACKEND_CPU, _CUDA or _MODEL */
     uint64_t grid;            /* blocks launched; on the processor, threads used at most */
     uint32_t block;           /* threads a block; on the processor 1 */
-    uint32_t regs_per_thread; /* the kernel's ceiling */
+    uint32_t regs_per_thread; /* the ceiling of the kernel's form that was chosen */
     size_t smem_static;       /* bytes a block */
     size_t smem_dynamic;      /* bytes a block, sized for this call */
     uint32_t blocks_per_sm;   /* blocks resident on one SM at once */

@@ -23,7 +23,7 @@ gp_status gp_context_plan(const gp_context *context, gp_plan_info *plan) {
         known.backend = row->space == GP_SPACE_PROCESSOR ? GP_BACKEND_CPU : context->device.backend;
         known.grid = context->plan.tiling.blocks;
         known.block = row->space == GP_SPACE_PROCESSOR ? 1 : context->plan.tiling.threads;
-        known.regs_per_thread = row->regs_per_thread;
+        known.regs_per_thread = context->plan.tiling.regs;
         known.smem_static = row->smem_static;
         known.smem_dynamic = context->plan.tiling.smem;
         known.blocks_per_sm = context->plan.blocks_per_sm;

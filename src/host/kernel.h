@@ -19,6 +19,7 @@ enum { GP_TILE_ROWS, GP_TILE_COLS };
 typedef struct gp_tiling {
     unsigned threads;              /* a block; 0 on the processor */
     unsigned form;                 /* which of the kernel's compiled forms, as the kernel counts them */
+    unsigned regs;                 /* most registers a thread of this form; 0: as the row says */
     size_t smem;                   /* dynamic shared bytes of a block */
     uint64_t blocks;               /* the grid; on the processor, threads worth using */
     uint32_t t[GP_TILING_NUMBERS]; /* the kernel's own numbers, a struct of its folder's tiling.h that opens with a

@@ -16,7 +16,7 @@ static gp_verdict_code row_applies(const gp_kernel *row, const gp_problem *probl
 static gp_verdict_code block_fits(const gp_device *device, gp_verdict *verdict) {
     const gp_kernel *row = verdict->row;
     const gp_tiling *tiling = &verdict->tiling;
-    verdict->regs = gp_occupancy_regs_checked(device, tiling->threads, row->regs_per_thread);
+    verdict->regs = gp_occupancy_regs_checked(device, tiling->threads, tiling->regs);
     if (tiling->threads > device->threads_per_block || tiling->threads > device->threads_per_sm)
         return GP_VERDICT_THREADS;
     if (verdict->regs > device->regs_per_block)
@@ -24,7 +24,7 @@ static gp_verdict_code block_fits(const gp_device *device, gp_verdict *verdict) 
     if (row->smem_static + tiling->smem > device->smem_per_block_optin)
         return GP_VERDICT_SHARED_MEMORY;
     gp_occupancy_info occupancy;
-    gp_occupancy_compute(device, tiling->threads, row->regs_per_thread, row->smem_static + tiling->smem, &occupancy);
+    gp_occupancy_compute(device, tiling->threads, tiling->regs, row->smem_static + tiling->smem, &occupancy);
     verdict->blocks_per_sm = occupancy.blocks_per_sm;
     verdict->limited_by = (gp_limit)occupancy.limited_by;
     if (occupancy.blocks_per_sm > 0)
@@ -48,6 +48,8 @@ static void try_tilings(const gp_problem *problem, const gp_device *device, unsi
         }
         if (tiling.blocks == 0)
             tiling.blocks = 1;
+        if (tiling.regs == 0)
+            tiling.regs = row->regs_per_thread;
         verdict->tiling = tiling;
         verdict->code = row->space == GP_SPACE_PROCESSOR ? GP_VERDICT_FITS : block_fits(device, verdict);
         if (verdict->code == GP_VERDICT_FITS || pinned_threads > 0)
@@ -103,9 +105,8 @@ static int describe_fit(const gp_verdict *verdict, bool chosen, char *text, size
     return snprintf(text, size,
                     "%s: %s%u threads, %llu block%s, at most %u registers a thread, %zu + %zu bytes shared, "
                     "%u blocks an SM (limit: %s)",
-                    head, tile, tiling->threads, blocks, plural, verdict->row->regs_per_thread,
-                    verdict->row->smem_static, tiling->smem, verdict->blocks_per_sm,
-                    gp_limit_name(verdict->limited_by));
+                    head, tile, tiling->threads, blocks, plural, tiling->regs, verdict->row->smem_static,
+                    tiling->smem, verdict->blocks_per_sm, gp_limit_name(verdict->limited_by));
 }
 
 static int describe_reason(const gp_verdict *verdict, const gp_device *device, char *text, size_t size) {
@@ -128,9 +129,9 @@ static int describe_reason(const gp_verdict *verdict, const gp_device *device, c
         return snprintf(text, size, "no: needs %u threads a block, the device allows %u", verdict->tiling.threads,
                         device->threads_per_block);
     case GP_VERDICT_REGISTERS:
-        if (device->regs_per_thread > 0 && verdict->row->regs_per_thread > device->regs_per_thread)
+        if (device->regs_per_thread > 0 && verdict->tiling.regs > device->regs_per_thread)
             return snprintf(text, size, "no: needs up to %u registers a thread, the device allows %u",
-                            verdict->row->regs_per_thread, device->regs_per_thread);
+                            verdict->tiling.regs, device->regs_per_thread);
         return snprintf(text, size, "no: %u threads need %llu registers, a block may have %u",
                         verdict->tiling.threads, (unsigned long long)verdict->regs, device->regs_per_block);
     case GP_VERDICT_SHARED_MEMORY:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every GPU row at every block size it allows: gp_occupancy() agrees with CUDA's occupancy call, the measured
- * registers keep to the row's ceiling, the plan's numbers are what is launched.
+ * registers keep to the plan's ceiling, the plan's numbers are what is launched.
  */
 #include "../../src/device/launch.h"
 #include "../../src/host/primitive.h"
@@ -167,9 +167,9 @@ static void compare(const gp_kernel *row, unsigned threads, const observed *o, c
     assert_int_equal(gp_context_plan(context, &plan), GP_OK);
     assert_string_equal(plan.kernel, row->name);
     assert_int_equal(gp_occupancy(device, o->threads, o->regs, o->smem_static + o->smem_dynamic, &ours), GP_OK);
-    if (ours.blocks_per_sm != o->blocks_per_sm || o->regs > row->regs_per_thread || o->smem_static > row->smem_static)
+    if (ours.blocks_per_sm != o->blocks_per_sm || o->regs > plan.regs_per_thread || o->smem_static > row->smem_static)
         fail_msg("%s, %u threads: %u registers (ceiling %u), %zu static bytes (%zu); %u blocks an SM, CUDA says %u",
-                 row->name, threads, o->regs, row->regs_per_thread, o->smem_static, row->smem_static,
+                 row->name, threads, o->regs, plan.regs_per_thread, o->smem_static, row->smem_static,
                  ours.blocks_per_sm, o->blocks_per_sm);
     assert_true(plan.blocks_per_sm <= o->blocks_per_sm && plan.blocks_per_sm > 0);
     assert_true(plan.block == o->threads && plan.grid == o->grid && plan.smem_dynamic == o->smem_dynamic);

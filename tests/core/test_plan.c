@@ -68,7 +68,8 @@ static gp_device filled(const gp_device_info *info) {
 
 static unsigned blocks_held(const gp_kernel *row, const gp_tiling *t, const gp_device *d) {
     gp_occupancy_info o = {.struct_size = sizeof o};
-    assert_int_equal(gp_occupancy(d, t->threads, row->regs_per_thread, row->smem_static + t->smem, &o), GP_OK);
+    assert_int_equal(
+        gp_occupancy(d, t->threads, t->regs ? t->regs : row->regs_per_thread, row->smem_static + t->smem, &o), GP_OK);
     return o.blocks_per_sm;
 }
 
@@ -76,13 +77,12 @@ static unsigned blocks_held(const gp_kernel *row, const gp_tiling *t, const gp_d
 static void check_fits(const gp_verdict *v, const gp_device *d) {
     const gp_tiling *t = &v->tiling;
     gp_occupancy_info o = {.struct_size = sizeof o};
-    assert_int_equal(gp_occupancy(d, t->threads, v->row->regs_per_thread, v->row->smem_static + t->smem, &o), GP_OK);
+    assert_int_equal(gp_occupancy(d, t->threads, t->regs, v->row->smem_static + t->smem, &o), GP_OK);
     assert_true(v->row->space == GP_SPACE_GPU);
     assert_true(t->threads <= d->threads_per_block && v->row->smem_static + t->smem <= d->smem_per_block_optin);
     assert_int_equal(v->blocks_per_sm, o.blocks_per_sm);
     assert_int_equal(v->limited_by, o.limited_by);
-    assert_true(o.blocks_per_sm > 0);
-    assert_true(t->blocks >= 1 && t->blocks <= 0x7fffffff);
+    assert_true(o.blocks_per_sm > 0 && t->blocks >= 1 && t->blocks <= 0x7fffffff);
 }
 
 /* The first of a row's tilings that the device has room for is taken; a row is refused only if it has room for none.
@@ -216,7 +216,7 @@ static void models_plan_as_the_planner_does(void **state) {
             assert_true(info.grid == plan.tiling.blocks && info.block == plan.tiling.threads &&
                         info.smem_dynamic == plan.tiling.smem);
             assert_int_equal(info.smem_static, plan.row->smem_static);
-            assert_int_equal(info.regs_per_thread, plan.row->regs_per_thread);
+            assert_int_equal(info.regs_per_thread, plan.tiling.regs);
             assert_true(info.blocks_per_sm == plan.blocks_per_sm && info.limited_by == (int)plan.limited_by);
         }
         gp_context_destroy(context);

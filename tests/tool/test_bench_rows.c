@@ -76,7 +76,7 @@ static void last_resorts_are_excused(void **state) {
     (void)state;
     const char *const quick[] = {"quick"};
     const made_up idle[] = {{"quick", POINTS, 1.0, 0}, {"idle", POINTS, 2.0, 0}};
-    const made_up resort[] = {{"quick", POINTS, 1.0, 0}, {"transpose_tile", POINTS, 2.0, 0}};
+    const made_up resort[] = {{"quick", POINTS, 1.0, 0}, {"transpose_naive", POINTS, 2.0, 0}};
     assert_false(judge(idle, 2, NULL, 0));
     assert_true(judge(idle, 2, quick, 1));
     assert_true(judge(resort, 2, NULL, 0));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_mirror_pick: 1, 2 and 4 bytes in place, any pitch. What limits them is the way between the two
+ * transpose_mirror of 1, 2 and 4 bytes at any pitch. What limits them is the way between the two
  * halves of the L2 cache (ltcfabric2ltc 85 to 93 % of its cycles): half of all sectors go there, and a piece of a row
  * that begins anywhere touches one more sector than it fills. So tiles are large; of large matrices, a pair of them
  * is spread over a cluster of two blocks, which leaves an SM more blocks to switch between than one block of both.
@@ -51,7 +51,7 @@ __global__ void CLUSTER_OF_TWO __launch_bounds__(GP_MIRROR_PICK_WIDE_THREADS(byt
     mine.store();
 }
 
-static const transpose_kernel kernels[] = {
+const transpose_kernel transpose_mirror_pick_kernels[] = {
     transpose_mirror_pick<1, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
     transpose_mirror_pick<2, GP_MIRROR_PICK_SMALL_VECTORS, GP_MIRROR_PICK_SMALL_THREADS>,
     transpose_mirror_pick<1, GP_MIRROR_PICK_VECTORS, GP_MIRROR_PICK_THREADS(1)>,
@@ -59,5 +59,3 @@ static const transpose_kernel kernels[] = {
     transpose_mirror_pick_wide<1>,
     transpose_mirror_pick_wide<2>,
     transpose_mirror_pick_wide<4>};
-
-LAUNCHER(transpose_mirror_pick, kernels)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile of transpose_mirror_pick. Tile (i, j) is all elements (r, c) with r + skew(c) in the i-th
+ * A tile of mirror_pick.cu. Tile (i, j) is all elements (r, c) with r + skew(c) in the i-th
  * stretch and c + skew(r) in the j-th: whole words of a row, counted from the word that holds its first byte, but for
  * the few rows at a stretch's end that tiles share. Its rows are copied to shared memory as they lie, in the vectors
  * that they touch, and elements are picked from there.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plain transposes: transpose_naive, a thread a word, right for every size and alignment; and transpose_tile,
- * a padded square tile in shared memory (G. Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
+ * The plain transposes: transpose_naive, a thread a word, right for every size and alignment; and transpose_tile, for
+ * study and a way of other rows on small devices, a padded square tile in shared memory (G. Ruetsch, P. Micikevicius,
+ * "Optimizing matrix transpose in CUDA").
  */
 #include "tile.cuh"
 
@@ -72,7 +73,7 @@ template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) tra
     move_tiles(a, upper, lower, row, col, in_place && row != col);
 }
 
-static const transpose_kernel tile_kernels[] = {transpose_tile<1>, transpose_tile<2>, transpose_tile<4>,
-                                                transpose_tile<8>, transpose_tile<16>};
+const transpose_kernel transpose_tile_kernels[] = {transpose_tile<1>, transpose_tile<2>, transpose_tile<4>,
+                                                   transpose_tile<8>, transpose_tile<16>};
 
-LAUNCHER(transpose_tile, tile_kernels)
+LAUNCHER(transpose_tile, transpose_tile_kernels)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_swap: 1 and 2 bytes in place, in whole, aligned vectors. A thread loads 16 / bytes vectors below each
+ * transpose_mirror of 1 and 2 bytes in whole, aligned vectors. A thread loads 16 / bytes vectors below each
  * other, turns that square in its registers and keeps it in shared memory, where it waits for the block's other
  * squares of the same output rows: global and shared memory move 16 bytes an instruction.
  */
@@ -83,7 +83,5 @@ __global__ void __launch_bounds__(side *side, 512 / (side * side)) transpose_swa
     move_tiles(a, upper, lower, row, col, row != col);
 }
 
-static const transpose_kernel kernels[] = {transpose_swap<1, 16>, transpose_swap<2, 16>, transpose_swap<1, 8>,
-                                           transpose_swap<2, 8>};
-
-LAUNCHER(transpose_swap, kernels)
+const transpose_kernel transpose_swap_kernels[] = {transpose_swap<1, 16>, transpose_swap<2, 16>, transpose_swap<1, 8>,
+                                                   transpose_swap<2, 8>};

@@ -28,13 +28,6 @@ inline transpose_arguments transpose_arguments_of(const gp_plan *plan, const gp_
             gp_tiles_of(plan)};
 }
 
-template <int bytes> struct element_of;
-template <> struct element_of<1> { typedef uint8_t type; };
-template <> struct element_of<2> { typedef uint16_t type; };
-template <> struct element_of<4> { typedef uint32_t type; };
-template <> struct element_of<8> { typedef uint2 type; };
-template <> struct element_of<16> { typedef uint4 type; };
-
 struct tile_index {
     uint32_t row, col;
 };
@@ -157,6 +150,9 @@ inline gp_status launch_tiles(gp_context *context, const gp_plan *plan, const gp
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, (const void *)kernel, list);
 }
+
+/* Ways of transpose_mirror, the last also of transpose_pieces, in files of their own. */
+extern const transpose_kernel transpose_swap_kernels[], transpose_mirror_pick_kernels[], transpose_tile_kernels[];
 
 /* The launcher of a row; of its kernels each is a form. */
 #define LAUNCHER(row, kernels)                                                   \

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Squares of small elements, turned in registers. */
+/* Words of 1 to 16 bytes that are moved at once, and squares of small elements, turned in registers. */
 #ifndef GP_REARRANGE_TURN_CUH
 #define GP_REARRANGE_TURN_CUH
 
 #include "../l2.cuh"
+
+template <int bytes> struct element_of;
+template <> struct element_of<1> { typedef uint8_t type; };
+template <> struct element_of<2> { typedef uint16_t type; };
+template <> struct element_of<4> { typedef uint32_t type; };
+template <> struct element_of<8> { typedef uint2 type; };
+template <> struct element_of<16> { typedef uint4 type; };
 
 /* 4 words of 4 bytes, transposed. */
 __device__ inline void transpose_bytes(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &d) {

@@ -6,12 +6,11 @@
 #include "../../host/rearrange_array/array.h"
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"
-#include "../warp.cuh"
-#include "word.cuh"
+#include "../rearrange/turn.cuh"
 
 template <int bytes>
 __global__ void __launch_bounds__(GP_REARRANGE_ANY_THREADS) rearrange_any(const __grid_constant__ gp_move move) {
-    typedef typename word_of<bytes>::type piece;
+    typedef typename element_of<bytes>::type piece;
     gp_grid_dependency_wait();
     const uint64_t pieces = move.run / bytes, all = move.count * pieces, step = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < all; i += step) {

@@ -58,7 +58,7 @@ __device__ inline cycle_box cycle_box_of(const cycle_pass &p, uint64_t number) {
 template <int bytes, bool raw> struct cycle_rows {
     static constexpr int count = CYCLE_WORD / bytes;                             /* pieces of a word, */
     static constexpr int groups = bytes < 4 ? 4 : count, group = count / groups; /* in groups of 4 bytes at least */
-    typedef typename word_of<bytes>::type piece;
+    typedef typename element_of<bytes>::type piece;
     union word {
         uint4 whole;
         piece part[count];
@@ -289,7 +289,7 @@ template <int bytes, bool raw>
 __global__ void __launch_bounds__(GP_REARRANGE_CYCLE_THREADS, GP_REARRANGE_CYCLE_BLOCKS)
     rearrange_cycle(const __grid_constant__ cycle_pass p) {
     extern __shared__ __align__(16) unsigned char memory[];
-    auto *const shared = (typename word_of<bytes>::type *)memory;
+    auto *const shared = (typename element_of<bytes>::type *)memory;
     const uint64_t boxes = p.c.at_once * p.major.boxes * p.minor.boxes;
     const uint32_t blocks = gridDim.x / p.together * p.together;
     uint32_t round = 0;

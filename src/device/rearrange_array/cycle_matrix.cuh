@@ -4,7 +4,7 @@
 #define GP_REARRANGE_ARRAY_CYCLE_MATRIX_CUH
 
 #include "../../host/rearrange_array/tiling.h"
-#include "word.cuh"
+#include "../rearrange/turn.cuh"
 
 /* From byte `cut` on a padded matrix is in its tail. */
 struct cycle_matrix {

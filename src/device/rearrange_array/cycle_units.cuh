@@ -28,7 +28,7 @@ struct cycle_units {
 
 /* Threads of a warp that move a slice of a unit. */
 template <int bytes> struct cycle_mover {
-    typedef typename word_of<bytes>::type word;
+    typedef typename element_of<bytes>::type word;
     const cycle_units &u;
     uint32_t lane, mask;
     cycle_matrix m;
@@ -89,7 +89,7 @@ template <int bytes>
 __global__ void __launch_bounds__(GP_REARRANGE_CYCLE_THREADS, GP_REARRANGE_CYCLE_BLOCKS)
     rearrange_cycle_units(const __grid_constant__ cycle_units u) {
     cycle_mover<bytes> mover(u);
-    typename word_of<bytes>::type held[GP_CYCLE_WORDS];
+    typename element_of<bytes>::type held[GP_CYCLE_WORDS];
     const uint32_t items = (uint32_t)u.c.at_once * u.c.slices * u.c.flags; /* the workspace has room for so many */
     uint32_t item = (blockIdx.x * blockDim.x + threadIdx.x) / u.c.lanes;
     uint32_t first = 0, left = 0, to = 0; /* units that are to be begun with: bits of `left` */
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(GP_REARRANGE_CYCLE_THREADS, GP_REARRANGE_CYCLE
             if (!mover.was_there(unit))
                 continue;
         }
-        typename word_of<bytes>::type next[GP_CYCLE_WORDS];
+        typename element_of<bytes>::type next[GP_CYCLE_WORDS];
         mover.load(to, next);
         moves = mover.claim(to);
         if (!moves)

@@ -4,7 +4,7 @@
 #define GP_REARRANGE_ARRAY_PLACES_CUH
 
 #include "../../host/rearrange_array/tiling.h"
-#include "word.cuh"
+#include "../rearrange/turn.cuh"
 
 /* Where a tile begins. */
 struct tile_base {

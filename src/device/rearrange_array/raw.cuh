@@ -6,7 +6,6 @@
 #ifndef GP_REARRANGE_ARRAY_RAW_CUH
 #define GP_REARRANGE_ARRAY_RAW_CUH
 
-#include "../l2.cuh"
 #include "places.cuh"
 
 #define RAW_SECTOR 32u
@@ -63,10 +62,10 @@ template <int out> struct __align__(2 * out) raw_picks {
 
 /* Pieces as they were taken: the first is number `turn`. */
 template <int bytes, int out> struct raw_word {
-    typedef typename word_of<bytes>::type piece;
+    typedef typename element_of<bytes>::type piece;
     static constexpr int words = bytes * out / 4;
     union {
-        typename word_of<bytes * out>::type whole;
+        typename element_of<bytes * out>::type whole;
         uint32_t w[words];
         piece part[out];
     };
@@ -98,7 +97,7 @@ template <int bytes, int out> struct raw_word {
  * beside each other take their pieces in different orders where these would lie in one bank.
  */
 template <int bytes, int out> struct raw_storer {
-    typedef typename word_of<bytes>::type piece;
+    typedef typename element_of<bytes>::type piece;
     const raw_row *rows;
     const raw_picks<out> *picks; /* for each number of pieces by which a row begins behind a word's start */
     uint32_t word, row, end;

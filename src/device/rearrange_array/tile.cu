@@ -6,7 +6,6 @@
  */
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"
-#include "../rearrange/turn.cuh"
 #include "raw.cuh"
 
 #include <type_traits>
@@ -42,7 +41,7 @@ template <typename word> struct carrier {
 
 /* What a thread loads of each tile. */
 template <int bytes, int in, int loads> struct loader {
-    typedef typename word_of<bytes * in>::type word;
+    typedef typename element_of<bytes * in>::type word;
     uint32_t from[loads]; /* offsets are not negative: signs would take a register each */
     place_pairs<loads> to;
     carrier<word> carried[loads];
@@ -75,8 +74,8 @@ template <int bytes, int in, int loads> struct loader {
 
 /* What a thread stores of each tile: words of `out` pieces. */
 template <int bytes, int out, int stores> struct gatherer {
-    typedef typename word_of<bytes>::type piece;
-    typedef typename word_of<bytes * out>::type word;
+    typedef typename element_of<bytes>::type piece;
+    typedef typename element_of<bytes * out>::type word;
     uint32_t to[stores];
     place_pairs<stores * out> from;
 
@@ -126,7 +125,7 @@ __device__ inline void turn(uint4 *w, std::integral_constant<int, 4>) {
 /* Squares of pieces of `bytes`. */
 template <int bytes, int squares> struct square_turner {
     static constexpr int side = bytes == 2 ? 2 : 4;
-    typedef typename word_of<bytes * side>::type word;
+    typedef typename element_of<bytes * side>::type word;
     uint32_t to[squares];
     place_pairs<squares> from;
 
@@ -217,7 +216,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
 
 /* Long elements: both sides of a tile are walked together. */
 template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut) {
-    typedef typename word_of<bytes>::type piece;
+    typedef typename element_of<bytes>::type piece;
     constexpr int pieces = GP_MOVE_DIRECT_PIECES;
     place at[pieces];
     for_places<pieces>(cut.store, unit_of, [&](int i, place found) { at[i] = found; });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tilings of the kernels that transpose in place at any pitch: mirror and mirror_pick. Pure. */
+/* Tilings of transpose_mirror: matrices in place, a tile and its mirror image at a time, in four ways. Pure. */
 #include "fit.h"
 
 /*
@@ -9,9 +9,33 @@
  */
 #define SQUARES_FROM ((uint64_t)128 << 20)
 
-static uint32_t band_of(const gp_problem *problem, uint32_t down, uint64_t squares_from) {
+/* Tiles on and above the diagonal, in squares of band x band, of which blocks below the diagonal have no pair. */
+static void put_pairs(const gp_problem *problem, uint32_t side, uint64_t rows, uint64_t squares_from,
+                      unsigned threads, size_t smem, gp_tiling *tiling) {
+    const uint32_t down = gp_to_u32(gp_divide_up(rows, side));
     const uint64_t bytes = problem->rows * problem->cols * problem->elem_bytes;
-    return bytes < squares_from || down < 16 ? 1 : down < 32 ? 2 : 4;
+    const uint32_t band = bytes < squares_from || down < 16 ? 1 : down < 32 ? 2 : 4;
+    const uint64_t squares = gp_divide_up(down, band);
+    const gp_tiles tiles = {.rows = side, .cols = side, .down = down, .across = down, .band = band};
+    tiling->threads = threads;
+    tiling->smem = smem;
+    tiling->blocks = (squares % 2 == 0 ? squares / 2 * (squares + 1) : (squares + 1) / 2 * squares) * band * band;
+    GP_TILING_PUT(tiling, tiles);
+}
+
+/* 1 and 2 bytes in place, in whole vectors: a square of squares of vectors and its mirror image, smaller where those
+ * are too few for all multiprocessors. */
+static bool fit_swap(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    if (attempt > 0 || !gp_transpose_is_vectors(problem) || problem->elem_bytes > 2)
+        return false;
+    for (unsigned threads = GP_TRANSPOSE_THREADS;; threads = GP_TRANSPOSE_THREADS / 4) {
+        const uint32_t side = 1u << gp_log2(threads) / 2, bytes = side * GP_VECTOR;
+        const uint32_t elems = bytes / gp_to_u32(problem->elem_bytes);
+        tiling->form = (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
+        put_pairs(problem, elems, problem->rows, UINT64_MAX, threads, (size_t)elems * bytes * 2, tiling);
+        if (tiling->blocks >= device->multiprocessors || threads < GP_TRANSPOSE_THREADS)
+            return true;
+    }
 }
 
 /* Rows from which on tiles are 64 x 64, not 32 x 32; of 16 bytes only where rows begin off a sector. */
@@ -19,23 +43,21 @@ static uint32_t band_of(const gp_problem *problem, uint32_t down, uint64_t squar
 #define LARGE_FROM_OF_16 1001u
 
 /* 4, 8, 12 and 16 bytes: a padded tile and its mirror image. 64 x 64 of 16 bytes take 130 KiB a block. */
-bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device, unsigned attempt,
-                             gp_tiling *tiling) {
+static bool fit_loads(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
     const uint32_t elem = gp_to_u32(problem->elem_bytes);
     const bool can = elem == 12 ? problem->in_align >= 4 : gp_transpose_is_plain(problem) && elem >= 4;
     const bool large = elem == 16 ? problem->in_align < GP_SECTOR && problem->rows >= LARGE_FROM_OF_16
                                   : elem < 12 && problem->rows >= LARGE_FROM;
-    if (!problem->in_place || !can || attempt > large)
+    if (!can || attempt > large)
         return false;
     const bool wide = large && attempt == 0;
     const uint32_t side = wide ? 64 : 32;
-    gp_tiles tiles = {.rows = side, .cols = side, .down = gp_to_u32(gp_divide_up(problem->rows, side))};
     tiling->form = (elem == 12 ? 6u : elem == 16 ? 4u : elem == 8 ? 2u : 0u) + wide;
     const bool heavy = wide && elem == 16;
-    gp_tiles_put_pairs(tiles, band_of(problem, tiles.down, heavy ? (uint64_t)4 << 20 : SQUARES_FROM),
-                       heavy ? GP_TRANSPOSE_MIRROR_WIDE_THREADS : GP_TRANSPOSE_THREADS,
-                       (size_t)side * (side + 1) * elem * 2, tiling);
+    put_pairs(problem, side, problem->rows, heavy ? (uint64_t)4 << 20 : SQUARES_FROM,
+              heavy ? GP_TRANSPOSE_MIRROR_WIDE_THREADS : GP_TRANSPOSE_THREADS, (size_t)side * (side + 1) * elem * 2,
+              tiling);
     return true;
 }
 
@@ -51,9 +73,8 @@ static uint64_t wide_from(uint32_t elem) {
  * tiles, and a cluster of two blocks a pair; few tiles are made smaller. A word of each row and the rows that share
  * it are the next tile's.
  */
-bool gp_fit_transpose_mirror_pick(const gp_problem *problem, const gp_device *device, unsigned attempt,
-                                  gp_tiling *tiling) {
-    if (!problem->in_place || problem->elem_bytes > 4 || !gp_transpose_is_plain(problem))
+static bool fit_pick(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    if (problem->elem_bytes > 4 || !gp_transpose_is_plain(problem))
         return false;
     const uint32_t elem = gp_to_u32(problem->elem_bytes), elems = 4 / elem;
     const bool large = device->compute_major >= CLUSTERS_FROM && problem->rows >= wide_from(elem);
@@ -66,16 +87,50 @@ bool gp_fit_transpose_mirror_pick(const gp_problem *problem, const gp_device *de
                              : small ? GP_MIRROR_PICK_SMALL_VECTORS
                                      : GP_MIRROR_PICK_VECTORS;
     const size_t smem = GP_MIRROR_PICK_SMEM(vectors, elem);
-    gp_tiles tiles = {.rows = GP_MIRROR_PICK_WORDS(vectors) * elems};
-    tiles.cols = tiles.rows;
-    tiles.down = gp_to_u32(gp_divide_up(problem->rows + elems - 1, tiles.rows));
     tiling->form = gp_log2(elem) + (wide ? 4u : small ? 0u : 2u);
-    gp_tiles_put_pairs(tiles, band_of(problem, tiles.down, wide ? (uint64_t)192 << 20 : (uint64_t)8 << 20),
-                       wide    ? GP_MIRROR_PICK_WIDE_THREADS(elem)
-                       : small ? GP_MIRROR_PICK_SMALL_THREADS
-                               : GP_MIRROR_PICK_THREADS(elem),
-                       wide ? smem : 2 * smem, tiling);
+    put_pairs(problem, GP_MIRROR_PICK_WORDS(vectors) * elems, problem->rows + elems - 1,
+              (uint64_t)(wide ? 192 : 8) << 20,
+              wide    ? GP_MIRROR_PICK_WIDE_THREADS(elem)
+              : small ? GP_MIRROR_PICK_SMALL_THREADS
+                      : GP_MIRROR_PICK_THREADS(elem),
+              wide ? smem : 2 * smem, tiling);
     if (wide)
         tiling->blocks *= 2;
     return true;
+}
+
+/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
+bool gp_fit_transpose_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
+    if (threads == 0 || !gp_transpose_is_plain(problem))
+        return false;
+    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
+    const size_t smem = (size_t)side * (side + 1) * problem->elem_bytes;
+    tiling->form = gp_log2(problem->elem_bytes);
+    if (problem->in_place)
+        put_pairs(problem, side, problem->rows, UINT64_MAX, threads, 2 * smem, tiling);
+    else
+        gp_tiles_put((gp_tiles){.rows = side, .cols = side}, problem, problem->rows, threads, smem, tiling);
+    return true;
+}
+
+/* The tilings of all ways one after another: each way is the best for what it can, the last for small devices. */
+bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device, unsigned attempt,
+                             gp_tiling *tiling) {
+    static const struct {
+        bool (*fit)(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
+        unsigned form, regs;
+    } ways[] = {{fit_swap, GP_MIRROR_SWAP_FORM, 128},
+                {fit_pick, GP_MIRROR_PICK_FORM, 64},
+                {fit_loads, 0, 128},
+                {gp_fit_transpose_tile, GP_MIRROR_TILE_FORM, GP_TRANSPOSE_TILE_REGS}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && problem->in_place; i++)
+        for (unsigned own = 0; ways[i].fit(problem, device, own, tiling); own++)
+            if (attempt-- == 0) {
+                tiling->form += ways[i].form;
+                tiling->regs = ways[i].regs;
+                return true;
+            }
+    return false;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tilings of the kernels that move whole elements or vectors: vector, skew, tile, swap; and of the plain one. Pure.
- */
+/* Tilings of the kernels that move whole elements or vectors: vector and skew; and of the plain one. Pure. */
 #include "fit.h"
 
 void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsigned threads, size_t smem,
@@ -14,17 +13,6 @@ void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsi
     tiling->threads = threads;
     tiling->smem = smem;
     tiling->blocks = down * across;
-    GP_TILING_PUT(tiling, tiles);
-}
-
-/* Those on and above the diagonal, in squares of band x band, of which blocks below the diagonal have no pair. */
-void gp_tiles_put_pairs(gp_tiles tiles, uint32_t band, unsigned threads, size_t smem, gp_tiling *tiling) {
-    const uint64_t squares = gp_divide_up(tiles.down, band);
-    tiles.across = tiles.down;
-    tiles.band = band;
-    tiling->threads = threads;
-    tiling->smem = smem;
-    tiling->blocks = (squares % 2 == 0 ? squares / 2 * (squares + 1) : (squares + 1) / 2 * squares) * band * band;
     GP_TILING_PUT(tiling, tiles);
 }
 
@@ -125,40 +113,6 @@ bool gp_fit_transpose_vector(const gp_problem *problem, const gp_device *device,
         return fit_triples(problem, tiling);
     fit_vectors(problem, tiling);
     return gp_transpose_is_vectors(problem);
-}
-
-/* 1 and 2 bytes in place, in whole vectors: a square of squares of vectors and its mirror image, smaller where those
- * are too few for all multiprocessors. */
-bool gp_fit_transpose_swap(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    if (attempt > 0 || !problem->in_place || !gp_transpose_is_vectors(problem) || problem->elem_bytes > 2)
-        return false;
-    for (unsigned threads = GP_TRANSPOSE_THREADS;; threads = GP_TRANSPOSE_THREADS / 4) {
-        const uint32_t side = 1u << gp_log2(threads) / 2; /* vectors */
-        gp_tiles tiles = {.rows = side * GP_VECTOR / gp_to_u32(problem->elem_bytes)};
-        tiles.cols = tiles.rows;
-        tiles.down = gp_to_u32(gp_divide_up(problem->rows, tiles.rows));
-        tiling->form = (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
-        gp_tiles_put_pairs(tiles, 1, threads, (size_t)tiles.rows * tiles.cols * problem->elem_bytes * 2, tiling);
-        if (tiling->blocks >= device->multiprocessors || threads < GP_TRANSPOSE_THREADS)
-            return true;
-    }
-}
-
-/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
-bool gp_fit_transpose_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    (void)device;
-    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
-    if (threads == 0 || !gp_transpose_is_plain(problem))
-        return false;
-    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
-    const size_t smem = (size_t)side * (side + 1) * problem->elem_bytes;
-    gp_tiles tiles = {.rows = side, .cols = side, .down = gp_to_u32(gp_divide_up(problem->rows, side))};
-    tiling->form = gp_log2(problem->elem_bytes);
-    if (problem->in_place)
-        gp_tiles_put_pairs(tiles, 1, threads, 2 * smem, tiling);
-    else
-        gp_tiles_put(tiles, problem, problem->rows, threads, smem, tiling);
-    return true;
 }
 
 /* A thread a word, of the widest type that divides an element's size and every address. */

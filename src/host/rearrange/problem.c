@@ -30,9 +30,12 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
 }
 
 GP_DECLARE_ROWS(transpose);
+GP_DECLARE_ROWS(transpose_study);
 
 const gp_primitive gp_primitive_rearrange = {
     GP_PRIMITIVE_ENTRY(transpose, GP_OPERATION_TRANSPOSE),
+    .study_row = gp_transpose_study_rows,
+    .study_row_count = &gp_transpose_study_row_count,
     .split = gp_transpose_split,
     .part = gp_transpose_part,
 };

@@ -11,8 +11,14 @@
 
 #define GP_TRANSPOSE_THREADS 256u /* a block, unless named below */
 
+#define GP_TRANSPOSE_TILE_REGS 48
 #define GP_TRANSPOSE_VECTOR_THREADS 128u
 #define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512u
+
+/* transpose_mirror: its forms are those of mirror.cu, and from these numbers on of the files named. */
+#define GP_MIRROR_SWAP_FORM 8u
+#define GP_MIRROR_PICK_FORM 16u
+#define GP_MIRROR_TILE_FORM 24u /* plain.cu */
 
 /* transpose_vector: words of room after each vector's columns, of `across` vectors in a tile's row. */
 #define GP_TRANSPOSE_VECTOR_PAD(across) ((across) >= 8 ? 4u : 32u / (across))
@@ -31,9 +37,10 @@
 
 /* transpose_pieces: words below each other that a thread stores of a column, by the piece's bytes. */
 #define GP_TRANSPOSE_PIECES_TIMES(piece) ((piece) == 2 ? 2u : 3u)
+#define GP_PIECES_TILE_FORM 6u /* from here on the forms are those of transpose_tile, in plain.cu */
 
 /*
- * transpose_mirror_pick: words that a tile owns of a row, which touches `vectors` at most; bytes from row to row in
+ * mirror_pick.cu: words that a tile owns of a row, which touches `vectors` at most; bytes from row to row in
  * shared memory, where a row begins as far past a sector's start as in global memory; bytes of a tile. After so many
  * rows as begin at different banks comes room of a sector.
  */

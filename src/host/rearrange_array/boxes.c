@@ -233,18 +233,17 @@ static uint64_t tiles_of(const gp_move_pieces *p, const gp_move_tile *tile, uint
 #define BANK_SHARE 4u /* of a warp's reads that may ask one bank */
 
 static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
-                         const gp_move_limits *limits) {
+                         uint64_t blocks) {
     const uint32_t *t = tile->extent;
-    uint32_t in_axes, axes, part = 1;
-    const uint64_t in_row = gp_move_raw_in_row(p, t, &in_axes);
-    const uint64_t row = gp_move_raw_out_row(p, form, t, &axes, &part);
-    const uint64_t kept = (row - row / part * tile->spread) * form->piece;
-    const uint64_t rows = volume_of(p, t) / row, more = ROW + (tile->spread > 0 ? 0 : PARTIAL);
+    const uint64_t in_row = gp_move_raw_in_row(p, t).length;
+    const gp_move_row row = gp_move_raw_out_row(p, form, t);
+    const uint64_t kept = (row.length - (uint64_t)row.length / row.part * tile->spread) * form->piece;
+    const uint64_t rows = volume_of(p, t) / row.length, more = ROW + (tile->spread > 0 ? 0 : PARTIAL);
     uint64_t loaded = form->piece;
     for (uint32_t i = 0; i < p->read; i++)
         loaded *= t[p->by_in[i]];
     loaded = loaded / in_row * (in_row + GP_MOVE_RAW_WORD);
-    return gp_times(gp_divide_up(tiles_of(p, tile, axes - 1), limits->blocks),
+    return gp_times(gp_divide_up(tiles_of(p, tile, row.axes - 1), blocks),
                     LOADED * loaded + STORED * rows * (kept + more) + TILE);
 }
 
@@ -252,16 +251,17 @@ static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, cons
 static gp_move_tile raw_tile(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint64_t lean) {
     const uint64_t most = GP_MOVE_RAW_ROW(form->out);
     gp_move_tile tile = {0};
-    uint32_t *t = tile.extent, axes, part = 1;
+    uint32_t *t = tile.extent;
     for (uint32_t a = 0; a < GP_MOVE_AXES; a++)
         t[a] = 1;
     t[0] = gp_to_u32(gp_least(p->axis[0].n, room));
     grow(p, form, room, 1, lean, t);
     even_out(p, t, 1);
-    const uint64_t row = gp_move_raw_out_row(p, form, t, &axes, &part), unit = most / (row / part);
-    const uint64_t n = p->axis[axes - 1].n, tiles = gp_greatest(gp_divide_up(n, t[axes - 1]), 2);
-    if (4 * (uint64_t)part <= unit && part < t[axes - 1]) /* few of its divisors are near the longest part */
-        t[axes - 1] = gp_to_u32(gp_round_up(gp_divide_up(n, tiles), unit));
+    const gp_move_row row = gp_move_raw_out_row(p, form, t);
+    const uint64_t unit = most / (row.length / row.part);
+    const uint64_t n = p->axis[row.axes - 1].n, tiles = gp_greatest(gp_divide_up(n, t[row.axes - 1]), 2);
+    if (4 * (uint64_t)row.part <= unit && row.part < t[row.axes - 1]) /* few divisors are near the longest part */
+        t[row.axes - 1] = gp_to_u32(gp_round_up(gp_divide_up(n, tiles), unit));
     return tile;
 }
 
@@ -270,15 +270,15 @@ static gp_move_tile raw_tile(const gp_move_pieces *p, const gp_move_form *form, 
  * sectors of its own. 62 x 130300 x 108 bytes with all axes reversed on an H200: 0.45 of a copy without, 0.73 so.
  */
 static bool share_rows(const gp_move_pieces *p, const gp_move_form *form, gp_move_tile *tile) {
-    uint32_t axes, part = 1, *t = tile->extent;
-    const uint64_t row = gp_move_raw_out_row(p, form, t, &axes, &part),
-                   others = gp_divide_up(SECTOR, form->piece) - 1;
-    const uint64_t shared = gp_divide_up(others, row / part);
-    const gp_move_axis *end = &p->axis[axes - 1];
-    if (shared == 0 || part < t[axes - 1] || t[axes - 1] >= end->n || t[axes - 1] <= shared)
+    const gp_move_row row = gp_move_raw_out_row(p, form, tile->extent);
+    const uint64_t others = gp_divide_up(SECTOR, form->piece) - 1;
+    const uint64_t shared = gp_divide_up(others, row.length / row.part);
+    const gp_move_axis *end = &p->axis[row.axes - 1];
+    uint32_t *t = &tile->extent[row.axes - 1];
+    if (shared == 0 || row.part < *t || *t >= end->n || *t <= shared)
         return false;
     tile->spread = gp_to_u32(shared);
-    t[axes - 1] = gp_to_u32(shared + gp_divide_up(end->n - shared, gp_move_tiles(end, t[axes - 1], tile->spread)));
+    *t = gp_to_u32(shared + gp_divide_up(end->n - shared, gp_move_tiles(end, *t, tile->spread)));
     return true;
 }
 
@@ -291,8 +291,8 @@ static bool is_run(const gp_move_pieces *p, const gp_move_form *form, const gp_m
 }
 
 /* Raw rows: the cheapest of some tiles. */
-static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, const gp_move_limits *limits,
-                    gp_move_tile *tile, size_t *smem) {
+static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, uint64_t blocks, size_t most,
+                    gp_move_fit *fit) {
     static const uint8_t eighths[] = {8, 6, 4, 3, 2, 1}, leans[] = {1, 2, 4};
     uint64_t least = UINT64_MAX;
     if (!gp_move_raw_can(p) || (form->piece >= 4 && p->axis[0].n > 1))
@@ -301,14 +301,15 @@ static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, const gp_
         gp_move_tile one =
             raw_tile(p, form, gp_move_room(form) * eighths[i / sizeof leans] / 8, leans[i % sizeof leans]);
         do {
-            const uint64_t cost = raw_cost(p, form, &one, limits);
+            const uint64_t cost = raw_cost(p, form, &one, blocks);
             gp_move_cut cut;
             if (cost >= least || !is_near(p, one.extent) || !gp_move_raw_walk(p, form, &one, &cut) ||
-                cut.smem > limits->smem || (form->piece >= 4 && 32u >> cut.turn > BANK_SHARE * form->out))
+                cut.smem > gp_least(most, GP_MOVE_RAW_SMEM) ||
+                (form->piece >= 4 && 32u >> cut.turn > BANK_SHARE * form->out))
                 continue;
             least = cost;
-            *tile = one;
-            *smem = cut.smem;
+            fit->tile = one;
+            fit->smem = cut.smem;
         } while (one.spread == 0 && share_rows(p, form, &one));
     }
     return least < UINT64_MAX;
@@ -331,19 +332,21 @@ static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsig
     return true;
 }
 
-bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
-                     const gp_move_limits *limits, gp_move_tile *tile, uint64_t *tiles, size_t *smem) {
+bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
+                      uint64_t blocks, size_t smem, gp_move_fit *fit) {
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
-    uint32_t end, axes = 0, part;
-    const bool raw = form->way == GP_MOVE_RAW;
-    if (raw ? !fit_raw(&p, form, limits, tile, smem)
-            : !fit_aligned(&p, form, in_align, out_align, tile, smem) ||
-                  (limits->sectors && !moves_words(&p, tile->extent, true, SECTOR) && !is_run(&p, form, tile)))
+    gp_move_tile *tile = &fit->tile;
+    uint32_t end, shared = GP_MOVE_AXES; /* the axis along which raw rows are shared */
+    if (form->way == GP_MOVE_RAW) {
+        if (!fit_raw(&p, form, blocks, smem, fit))
+            return false;
+        shared = gp_move_raw_out_row(&p, form, tile->extent).axes - 1;
+    } else if (!fit_aligned(&p, form, in_align, out_align, tile, &fit->smem)) {
         return false;
+    }
     tile->cols = gp_to_u32(span_of(&p, tile->extent, true, &end) / form->piece);
     tile->rows = gp_to_u32(volume_of(&p, tile->extent) / tile->cols);
-    if (raw)
-        (void)gp_move_raw_out_row(&p, form, tile->extent, &axes, &part);
-    *tiles = tiles_of(&p, tile, raw ? axes - 1 : GP_MOVE_AXES);
-    return *tiles <= INT32_MAX;
+    fit->tiles = tiles_of(&p, tile, shared);
+    fit->sectors = moves_words(&p, tile->extent, true, SECTOR) || is_run(&p, form, tile);
+    return fit->tiles <= INT32_MAX;
 }

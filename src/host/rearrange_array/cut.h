@@ -120,16 +120,16 @@ uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_alig
  * those of elements one behind the other. */
 void gp_move_alignments(const gp_move *move, unsigned *in, unsigned *out);
 
-/* Of a device: blocks that run at once, shared memory of a block. sectors: only tiles that store whole sectors. */
-typedef struct gp_move_limits {
-    uint64_t blocks;
-    size_t smem;
-    bool sectors;
-} gp_move_limits;
+typedef struct gp_move_fit {
+    gp_move_tile tile;
+    uint64_t tiles;
+    size_t smem;  /* of a block */
+    bool sectors; /* are stored whole, or words that need not be */
+} gp_move_fit;
 
-/* False: no tile of this form does it. align: of both views. *smem: bytes of shared memory. */
-bool gp_move_tile_of(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
-                     const gp_move_limits *limits, gp_move_tile *tile, uint64_t *tiles, size_t *smem);
+/* False: no tile of this form does it. align: of both views; blocks: that run at once; smem: of a block, at most. */
+bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in_align, unsigned out_align,
+                      uint64_t blocks, size_t smem, gp_move_fit *fit);
 
 /* Spells a tile out for the kernel. */
 void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);

@@ -33,30 +33,32 @@ static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned thre
 bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_move *move = problem->move;
     const uint32_t piece = gp_move_piece(move, problem->in_align, problem->out_align);
+    const bool longs = move->run >= LONG_RUN;
+    gp_move_fit fit;
     if (attempt > 1 || move->in_place)
         return false;
-    /* Twice: what stores whole sectors word by word goes before raw rows, what stores others behind. The second
-     * attempt is without raw rows, whose blocks need most registers and memory. */
-    for (unsigned k = 0; k < 2 * FORMS; k++) {
-        const unsigned i = k % FORMS;
+    /* The second attempt is without raw rows, whose blocks need most registers and memory. */
+    for (unsigned i = 0; i < FORMS; i++) {
         const gp_move_form *form = &forms[i].form;
-        const bool raw = form->way == GP_MOVE_RAW, first = k < FORMS, longs = move->run >= LONG_RUN;
-        const gp_move_limits limits = {(uint64_t)device->multiprocessors * forms[i].blocks,
-                                       gp_least(device->smem_per_block_optin, GP_MOVE_RAW_SMEM),
-                                       first && !longs && form->way != GP_MOVE_TRIPLES};
-        gp_move_tile tile;
-        uint64_t tiles;
-        if (form->piece != piece || (raw ? first || attempt > 0 : (form->way == GP_MOVE_DIRECT) != longs) ||
-            !gp_move_tile_of(move, form, problem->in_align, problem->out_align, &limits, &tile, &tiles,
-                             &tiling->smem))
+        const bool raw = form->way == GP_MOVE_RAW;
+        const uint64_t blocks = (uint64_t)device->multiprocessors * forms[i].blocks;
+        if (form->piece != piece || (raw ? attempt > 0 : (form->way == GP_MOVE_DIRECT) != longs) ||
+            !gp_move_fit_form(move, form, problem->in_align, problem->out_align, blocks, device->smem_per_block_optin,
+                              &fit))
+            continue;
+        const bool good = raw || longs || form->way == GP_MOVE_TRIPLES || fit.sectors;
+        if (!good && tiling->threads > 0)
             continue;
         tiling->form = i;
+        tiling->regs = raw ? GP_REARRANGE_RAW_REGS : 0;
         tiling->threads = GP_MOVE_BLOCK(form->way);
-        tiling->blocks = blocks_of(device, tiles, tiling->threads, forms[i].blocks, tiling->smem);
-        GP_TILING_PUT(tiling, tile);
-        return true;
+        tiling->smem = fit.smem;
+        tiling->blocks = blocks_of(device, fit.tiles, tiling->threads, forms[i].blocks, fit.smem);
+        GP_TILING_PUT(tiling, fit.tile);
+        if (good)
+            break;
     }
-    return false;
+    return tiling->threads > 0;
 }
 
 /* In place only elements that change places in pairs. */

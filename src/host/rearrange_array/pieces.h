@@ -62,13 +62,15 @@ static inline uint64_t gp_move_tiles(const gp_move_axis *axis, uint32_t extent, 
 /* Whether rows of both sides have no gaps between pieces. */
 bool gp_move_raw_can(const gp_move_pieces *p);
 
-/*
- * A tile's rows on either side: bytes in the input, pieces in the output, and how many axes, in the order of that
- * side's strides, make one. *part: of the last axis, where a row of all of it would be too long.
- */
-uint32_t gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t, uint32_t *axes);
-uint32_t gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t, uint32_t *axes,
-                             uint32_t *part);
+/* A tile's rows on one side: how many axes, in the order of that side's strides, make one. */
+typedef struct gp_move_row {
+    uint32_t length; /* bytes in the input, pieces in the output */
+    uint32_t axes;
+    uint32_t part; /* output: of the last axis, where a row of all of it would be too long */
+} gp_move_row;
+
+gp_move_row gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t);
+gp_move_row gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t);
 
 /* The walks, and what else the kernel is told of rows; false if that is more than it has numbers for. */
 bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);

@@ -18,36 +18,33 @@ bool gp_move_raw_can(const gp_move_pieces *p) {
            (int64_t)gp_move_distance(p->axis[p->by_in[0]].in) == p->axis[0].out;
 }
 
-uint32_t gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t, uint32_t *axes) {
-    uint64_t bytes = (uint64_t)p->axis[0].out;
+gp_move_row gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t) {
+    gp_move_row row = {.length = (uint32_t)p->axis[0].out};
     bool whole = true;
-    for (*axes = 0; *axes < p->read && whole; (*axes)++) {
-        const uint32_t a = p->by_in[*axes];
-        if (gp_move_distance(p->axis[a].in) != bytes)
+    for (; row.axes < p->read && whole; row.axes++) {
+        const uint32_t a = p->by_in[row.axes];
+        if (gp_move_distance(p->axis[a].in) != row.length)
             break;
-        bytes *= t[a];
+        row.length *= t[a];
         whole = t[a] == p->axis[a].n;
     }
-    return (uint32_t)bytes;
+    return row;
 }
 
-uint32_t gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t, uint32_t *axes,
-                             uint32_t *part) {
-    const uint64_t most = GP_MOVE_RAW_ROW(form->out);
-    uint64_t row = 1;
+gp_move_row gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t) {
+    gp_move_row row = {.length = 1, .part = 1};
     bool whole = true;
-    for (*axes = 0; *axes < p->axes && whole; (*axes)++) {
-        const gp_move_axis *axis = &p->axis[*axes];
-        if ((uint64_t)axis->out != row * (uint64_t)p->axis[0].out)
+    for (; row.axes < p->axes && whole; row.axes++) {
+        const gp_move_axis *axis = &p->axis[row.axes];
+        const uint32_t extent = t[row.axes], most = GP_MOVE_RAW_ROW(form->out) / row.length;
+        if ((uint64_t)axis->out != row.length * (uint64_t)p->axis[0].out)
             break;
-        *part = t[*axes];
-        if (row * *part > most)
-            for (*part = gp_to_u32(most / row); t[*axes] % *part != 0;)
-                (*part)--;
-        row *= *part;
-        whole = *part == axis->n;
+        for (row.part = extent < most ? extent : most; extent % row.part != 0;)
+            row.part--;
+        row.length *= row.part;
+        whole = row.part == axis->n;
     }
-    return gp_to_u32(row);
+    return row;
 }
 
 /* Bytes from one to the next along each axis in shared memory; how many there are in all. `axes` make a row. */
@@ -86,31 +83,30 @@ static void turn_words(const gp_move_form *form, uint32_t stride, gp_move_cut *c
 bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {
     const uint32_t word = GP_MOVE_RAW_WORD, out = form->out, sector = SECTOR / form->piece, *t = tile->extent;
     int32_t shared[GP_MOVE_AXES];
-    uint32_t in_axes, axes, part = 1;
-    const uint32_t in_row = gp_move_raw_in_row(p, t, &in_axes), row = gp_move_raw_out_row(p, form, t, &axes, &part);
+    const gp_move_row in_row = gp_move_raw_in_row(p, t), row = gp_move_raw_out_row(p, form, t);
     cut->load = cut->store = cut->pick = (gp_move_walk){.units = 1};
-    cut->tile_bytes = gp_to_u32(gp_round_up(place(p, t, in_row, in_axes, shared), word));
+    cut->tile_bytes = gp_to_u32(gp_round_up(place(p, t, in_row.length, in_row.axes, shared), word));
     cut->reach = form->piece;
     for (uint32_t i = 0; i < p->read; i++) {
         const uint32_t a = p->by_in[i];
         const uint64_t stride = gp_move_distance(p->axis[a].in);
         cut->reach += (t[a] - 1) * gp_to_u32(stride);
-        if (i >= in_axes)
+        if (i >= in_row.axes)
             gp_move_put_digit(&cut->load, t[a], (int64_t)stride, shared[a]);
     }
     for (uint32_t a = 0; a < p->axes; a++) {
         const bool back = p->axis[a].in < 0;
-        const uint32_t n = a + 1 < axes ? t[a] : a + 1 == axes ? part : 1; /* of a row */
+        const uint32_t n = a + 1 < row.axes ? t[a] : a + 1 == row.axes ? row.part : 1;
         const int32_t step = back ? -shared[a] : shared[a];
         cut->pick.shared += back ? (int32_t)(n - 1) * shared[a] : 0;
         cut->store.shared += back ? (int32_t)(t[a] - n) * shared[a] : 0;
         gp_move_put_digit(&cut->pick, n, 0, step);
         gp_move_put_digit(&cut->store, t[a] / n, p->axis[a].out * n, step * (int32_t)n);
     }
-    cut->in_rows = rows_of(cut->load.units, in_row, gp_to_u32(gp_divide_up(in_row + word - 1, word)));
-    cut->out_rows = rows_of(cut->store.units, row, gp_to_u32(gp_divide_up(row + out - 1, out)));
+    cut->in_rows = rows_of(cut->load.units, in_row.length, (in_row.length + 2 * word - 2) / word);
+    cut->out_rows = rows_of(cut->store.units, row.length, (row.length + 2 * out - 2) / out);
     cut->shares_rows = tile->spread > 0;
-    cut->own = row - row / part * tile->spread;
+    cut->own = row.length - row.length / row.part * tile->spread;
     cut->own_words = cut->out_rows.words;
     if (tile->spread > 0)
         cut->own_words = gp_to_u32(gp_least(cut->own_words, (cut->own + sector + 2 * out - 2) / out));

@@ -147,9 +147,7 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
         cut->end += (p.axis[a].n - 1) * gp_move_distance(p.axis[a].in);
     uint32_t first = GP_MOVE_AXES; /* the axis along which raw rows are shared */
     if (cut->shares_rows) {
-        uint32_t part;
-        (void)gp_move_raw_out_row(&p, form, tile->extent, &first, &part);
-        first--;
+        first = gp_move_raw_out_row(&p, form, tile->extent).axes - 1;
         put_step(cut, &p.axis[first], tile->extent[first], tile->spread);
     }
     for (uint32_t whole = 0; whole < 2; whole++)

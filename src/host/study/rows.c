@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of the study kernels, chosen only when pinned: the reduction ladder and the window ladder, step by step.
+ * The rows of the study kernels, chosen only when pinned: the ladders of reductions, windows and transposes.
  * Those that sum allocate scratch memory and return when the result is there: the host adds up 32-bit sums of blocks.
  * What their result is, and how far the windows' may be off, stands in ladder.h. `about` opens with the step's
  * number, which docs/ladder.md tells of.
@@ -8,6 +8,7 @@
 #include "../cpu/rows.h"
 #include "../../device/launch.h"
 #include "../arithmetic.h"
+#include "../rearrange/fit.h"
 #include "../window/tiling.h"
 #include "ladder.h"
 
@@ -118,6 +119,10 @@ const gp_kernel gp_reduce_study_rows[] = {
 };
 
 const gp_kernel gp_window_study_rows[] = {WINDOW_ROWS(WINDOW_ROW)};
+const gp_kernel gp_transpose_study_rows[] = {
+    GPU_ROW(transpose_tile, GP_TRANSPOSE_TILE_REGS, 0, gp_fit_transpose_tile, 0,
+            "4.2: a padded tile in shared memory: both sides are read and written in runs")};
 
 GP_COUNT_ROWS(reduce_study);
 GP_COUNT_ROWS(window_study);
+GP_COUNT_ROWS(transpose_study);
