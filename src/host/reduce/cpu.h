@@ -7,7 +7,7 @@
 #include "../primitive.h"
 
 /*
- * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (simd_avx512.h)
+ * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (simd.h)
  * and many enough that entering the function costs nothing.
  */
 #define GP_REDUCE_CHUNK ((size_t)1 << 18)
