@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c footprint.c fork.c occupancy.c
+  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c footprint.c fork.c occupancy.c
   plan.c primitives.c problem.c run.c split.c status.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_quick.c
