@@ -150,10 +150,8 @@ INLINE vec joined(size_t first, vec x, vec y) {
     return _mm512_or_si512(_mm512_srli_epi16(whole, 8), _mm512_slli_epi16(words_from(first / 2 + 1, x, y), 8));
 }
 
-/* Optional: a product and a sum with one rounding are one instruction. a b + c, c - a b. */
+/* Optional: a product and a sum with one rounding are one instruction. */
 #define HAS_FUSED 1
-#define add_product _mm512_fmadd_ps
-#define less_product _mm512_fnmadd_ps
 
 #define HAS_COPY_SOME 1
 
