@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
-  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c extent.c footprint.c fork.c occupancy.c
+  api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c footprint.c fork.c occupancy.c
   plan.c primitives.c problem.c run.c split.c status.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_quick.c
@@ -50,7 +50,6 @@ if(GPUPRIM_WITH_CUDA)
     reduce/reduce.cu
     reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu reduce_array/short.cu
     stage/memory.c stage/move.c stage/run.c stage/slot.c stage/stage.c stage/whole.c
-    stage/whole_move.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu
     window_array/any.cu window_array/extremes.cu window_array/floats.cu window_array/strips.cu)

@@ -108,29 +108,17 @@ GP_EXACT_INLINE void gp_exact_add_128(int64_t *limb, uint64_t low, int64_t high)
 }
 
 /* Bit patterns of floats, and back. */
-GP_EXACT_INLINE uint32_t gp_bits_of_f32(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-GP_EXACT_INLINE uint64_t gp_bits_of_f64(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-GP_EXACT_INLINE float gp_f32_of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-GP_EXACT_INLINE double gp_f64_of_bits(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+#define GP_EXACT_SAME_BITS(name, to, from) \
+    GP_EXACT_INLINE to name(from x) {      \
+        to y;                              \
+        memcpy(&y, &x, sizeof y);          \
+        return y;                          \
+    }
+GP_EXACT_SAME_BITS(gp_bits_of_f32, uint32_t, float)
+GP_EXACT_SAME_BITS(gp_bits_of_f64, uint64_t, double)
+GP_EXACT_SAME_BITS(gp_f32_of_bits, float, uint32_t)
+GP_EXACT_SAME_BITS(gp_f64_of_bits, double, uint64_t)
+#undef GP_EXACT_SAME_BITS
 
 /* A float taken apart: (-1)^negative mantissa 2^(bit + unit of its type), or special: a flag, and mantissa 0. */
 typedef struct gp_exact_parts {

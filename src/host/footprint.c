@@ -102,6 +102,28 @@ gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
     return GP_OK;
 }
 
+gp_status gp_footprint_of_rows(gp_footprint *f, const void *start, size_t count, size_t row, size_t pitch,
+                               size_t elem_bytes) {
+    size_t last, row_bytes, pitch_bytes;
+    if (count == 1)
+        pitch = row; /* nothing lies a pitch away */
+    f->empty = f->folded = false;
+    f->start = (uintptr_t)start;
+    if (__builtin_mul_overflow(row, elem_bytes, &row_bytes) ||
+        __builtin_mul_overflow(pitch, elem_bytes, &pitch_bytes) ||
+        __builtin_mul_overflow(count - 1, pitch_bytes, &last) || __builtin_add_overflow(last, row_bytes, &f->span) ||
+        f->span > PTRDIFF_MAX || f->start > UINTPTR_MAX - f->span) {
+        if (count == 1)
+            return gp_fail(GP_ERR_OVERFLOW, "%s: %zu elements of %zu bytes pass the address space", f->name, row,
+                           elem_bytes);
+        return gp_fail(GP_ERR_OVERFLOW, "%s: %zu rows of pitch %zu and %zu bytes an element pass the address space",
+                       f->name, count, pitch, elem_bytes);
+    }
+    f->block = row_bytes;
+    f->step = count == 1 ? 0 : pitch_bytes;
+    return GP_OK;
+}
+
 gp_status gp_check_same_extents(const char *name, const gp_array *a, const gp_array *in) {
     if (a->rank != in->rank)
         return gp_fail(GP_ERR_ARGUMENT, "%s: rank %u, but in has %u", name, a->rank, in->rank);
@@ -124,6 +146,14 @@ gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b)
             return GP_OK;
     }
     return gp_fail(GP_ERR_OVERLAP, "%s and %s overlap", a->name, b->name);
+}
+
+gp_status gp_footprint_check_rows_apart(const gp_footprint *a, const gp_footprint *b) {
+    if (a->step == b->step || a->step == 0 || b->step == 0)
+        return gp_footprint_check_apart(a, b);
+    gp_footprint of_a = *a, of_b = *b;
+    of_a.step = of_b.step = 0;
+    return gp_footprint_check_apart(&of_a, &of_b);
 }
 
 /* Axes of which a step of one is a whole walk along the one before become one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A primitive that is not shipped, whole in this file: out[i] = -in[i]. */
 #include "negate.h"
-#include "../../src/host/extent.h"
+#include "../../src/host/footprint.h"
 #include "../../src/host/run.h"
 #include <stdio.h>
 
@@ -80,10 +80,10 @@ const gp_primitive gp_primitive_negate = {
 };
 
 gp_status negate_problem(gp_problem *problem, const int32_t *in, size_t n, int32_t *out) {
-    gp_extent from, to;
-    GP_TRY(gp_extent_make(&from, "in", in, 1, n, n, sizeof *in));
-    GP_TRY(gp_extent_make(&to, "out", out, 1, n, n, sizeof *out));
-    GP_TRY(gp_check_apart(&from, &to));
+    gp_footprint from = {.name = "in"}, to = {.name = "out"};
+    GP_TRY(gp_footprint_of_rows(&from, in, 1, n, n, sizeof *in));
+    GP_TRY(gp_footprint_of_rows(&to, out, 1, n, n, sizeof *out));
+    GP_TRY(gp_footprint_check_rows_apart(&from, &to));
     gp_problem_clear(problem, &gp_primitive_negate);
     problem->n = n;
     problem->elem_bytes = sizeof *in;

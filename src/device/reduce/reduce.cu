@@ -7,6 +7,7 @@
 #include "../../host/reduce/tiling.h"
 #include "../gpu.h"
 #include "../warp.cuh"
+#include <type_traits>
 
 struct reduce_arguments {
     const int32_t *in;
@@ -20,33 +21,12 @@ struct reduce_arguments {
 
 /* The accumulator of one operation: identity, add an element, join two. Joining is also what warps and blocks do. */
 template <gp_reduce_op OP> struct accumulator {
-    typedef int32_t type;
+    typedef typename std::conditional<OP == GP_REDUCE_SUM, int64_t, int32_t>::type type;
     static __device__ type identity() {
-        return OP == GP_REDUCE_MIN ? INT32_MAX : OP == GP_REDUCE_MAX ? INT32_MIN : OP == GP_REDUCE_AND ? -1 : 0;
+        return GP_REDUCE_IDENTITY(OP);
     }
     static __device__ type join(type a, type b) {
-        switch (OP) {
-        case GP_REDUCE_MIN:
-            return min(a, b);
-        case GP_REDUCE_MAX:
-            return max(a, b);
-        case GP_REDUCE_AND:
-            return a & b;
-        case GP_REDUCE_OR:
-            return a | b;
-        default:
-            return a ^ b;
-        }
-    }
-};
-
-template <> struct accumulator<GP_REDUCE_SUM> {
-    typedef int64_t type;
-    static __device__ type identity() {
-        return 0;
-    }
-    static __device__ type join(type a, type b) {
-        return a + b;
+        return GP_REDUCE_JOIN(OP, a, b, min(a, b), max(a, b));
     }
 };
 

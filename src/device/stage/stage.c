@@ -63,8 +63,6 @@ gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_
     gp_found found GP_LEAVES = {0};
     GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     GP_TRY(gp_gpu_refuse_capture(gpu, "cannot use host memory"));
-    if (problem->move != NULL)
-        return gp_stage_whole_move(context, problem, operand);
     if (problem->primitive->split == NULL)
         return gp_stage_whole(context, problem, operand);
     for (int i = 0; i < GP_OPERANDS_SPLIT; i++) {

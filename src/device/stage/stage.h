@@ -95,11 +95,8 @@ bool gp_stage_help(gp_stage *stage);
 /* Runs all pieces and waits for the last. */
 gp_status gp_stage_run(gp_stage_job *job);
 
-/* A pass, or a box of windows, with host memory among its arrays, which is not cut into pieces. */
+/* A problem with host memory among its arrays, which is not cut into pieces: a pass, a box of windows, or a move. */
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
-
-/* Likewise a move. */
-gp_status gp_stage_whole_move(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
 /*
  * Enqueues the context's plan for a problem, and waits; `polled`: its results go to the slot, and are announced

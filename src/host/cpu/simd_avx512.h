@@ -30,46 +30,6 @@ INLINE vec swap_lanes(vec x, size_t distance) {
                            : _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1);
 }
 
-/*
- * Optional: sums as counters of carries, after W. Harley's population count with vectors for bits. A full adder takes
- * three numbers of one weight to their exclusive or, of that weight, and their majority, of twice the weight: one
- * instruction each, in two's complement too. That makes two a vector.
- */
-#define HAS_CARRIES 1
-
-typedef struct {
-    vec ones, twos, fours;
-    sums eights;
-} carries;
-
-/* *sum + x + y = new *sum + 2 * result: where x = y that, else the new sum's opposite. */
-INLINE vec full_add(vec *sum, vec x, vec y) {
-    *sum = _mm512_ternarylogic_epi32(*sum, x, y, 0x96);
-    return _mm512_ternarylogic_epi32(x, y, *sum, 0xd4);
-}
-
-INLINE vec count_four(carries *to, const int32_t *at) {
-    const vec first = full_add(&to->ones, kept(load(at)), kept(load(at + LANES)));
-    const vec second = full_add(&to->ones, kept(load(at + 2 * LANES)), kept(load(at + 3 * LANES)));
-    return full_add(&to->twos, first, second);
-}
-
-/* Adds 8 vectors. */
-INLINE void count_eight(carries *to, const int32_t *at) {
-    const vec first = count_four(to, at), second = count_four(to, at + 4 * LANES);
-    add_to(&to->eights, full_add(&to->fours, first, second));
-}
-
-/* a + 2 b */
-INLINE wide and_twice(wide a, wide b) {
-    return add_64(a, shift_up(b, 1));
-}
-
-INLINE int64_t total_of_carries(const carries *c) {
-    const wide fours = and_twice(add_pairs_of(c->fours), widen_sums(c->eights));
-    return (int64_t)add_lanes_64(and_twice(add_pairs_of(c->ones), and_twice(add_pairs_of(c->twos), fours)));
-}
-
 INLINE vec max_64(vec a, vec b) {
     return _mm512_max_epi64(a, b);
 }
@@ -190,10 +150,8 @@ INLINE vec joined(size_t first, vec x, vec y) {
     return _mm512_or_si512(_mm512_srli_epi16(whole, 8), _mm512_slli_epi16(words_from(first / 2 + 1, x, y), 8));
 }
 
-/* Optional: a product and a sum with one rounding are one instruction. a b + c, c - a b. */
+/* Optional: a product and a sum with one rounding are one instruction. */
 #define HAS_FUSED 1
-#define add_product _mm512_fmadd_ps
-#define less_product _mm512_fnmadd_ps
 
 #define HAS_COPY_SOME 1
 

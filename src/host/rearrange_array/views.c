@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves in canonical form, and what they are. Pure: addresses are computed, never followed. */
-#include "../reduce_array/pass.h"
+#include "../axes.h"
 #include "array.h"
 #include <stddef.h>
 #include <string.h>
 
-static int64_t times(int64_t a, uint64_t b) {
-    return (int64_t)((uint64_t)a * b);
-}
-
-/* An axis is walked from its other end if the output's stride is negative; axes stand by falling stride of it. */
-static void insert(gp_move *move, gp_move_axis axis) {
-    const int64_t steps = (int64_t)axis.n - 1;
-    if (axis.out < 0) {
-        move->in += steps * axis.in;
-        move->out += steps * axis.out;
-        axis.in = -axis.in;
-        axis.out = -axis.out;
-    }
-    unsigned at = move->rank++;
-    for (; at > 0 && move->axis[at - 1].out < axis.out; at--)
-        move->axis[at] = move->axis[at - 1];
-    move->axis[at] = axis;
-}
-
-/* A step along the outer axis that is a whole walk along the inner one. */
-static void fuse(gp_move *move) {
-    unsigned last = 0;
-    for (unsigned i = 1; i < move->rank; i++) {
-        gp_move_axis *outer = &move->axis[last], inner = move->axis[i];
-        if (outer->out == times(inner.out, inner.n) && outer->in == times(inner.in, inner.n)) {
-            inner.n *= outer->n;
-            *outer = inner;
-        } else {
-            move->axis[++last] = inner;
-        }
-    }
-    move->rank = move->rank > 0 ? last + 1 : 0;
-}
+enum { OUT, IN, VIEWS };
 
 /* What lies one behind the other in both views is one longer element. */
 static void lengthen(gp_move *move) {
@@ -53,19 +21,30 @@ static void lengthen(gp_move *move) {
 
 void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool in_place) {
     const uint64_t bytes = in->type == GP_BYTES ? in->elem_bytes : gp_type_bytes((unsigned)in->type);
+    uintptr_t origin[GP_VIEWS_MAX] = {(uintptr_t)out->data, (uintptr_t)in->data};
+    gp_axis axis[GP_AXES];
+    gp_axes axes = {.count = 0};
     memset(move, 0, offsetof(gp_move, axis));
     move->run = bytes;
     move->count = 1;
     move->in_place = in_place;
-    move->in = in->data;
-    move->out = out->data;
-    for (unsigned axis = 0; axis < in->rank; axis++)
-        move->count *= in->extent[axis];
-    for (unsigned axis = 0; axis < in->rank && move->count > 0; axis++)
-        if (in->extent[axis] != 1)
-            insert(move,
-                   (gp_move_axis){in->extent[axis], times(in->stride[axis], bytes), times(out->stride[axis], bytes)});
-    fuse(move);
+    for (unsigned i = 0; i < in->rank; i++)
+        move->count *= in->extent[i];
+    for (unsigned i = in->rank; i-- > 0 && move->count > 0;)
+        if (in->extent[i] != 1) {
+            axis[i].n = in->extent[i];
+            axis[i].alone = false;
+            axis[i].stride[OUT] = gp_stride_times(out->stride[i], bytes);
+            axis[i].stride[IN] = gp_stride_times(in->stride[i], bytes);
+            gp_axis_turn(&axis[i], origin, VIEWS);
+            gp_axes_insert(&axes, &axis[i]);
+        }
+    gp_axes_fuse(&axes, VIEWS);
+    move->out = (unsigned char *)origin[OUT];
+    move->in = (const unsigned char *)origin[IN];
+    move->rank = axes.count;
+    for (unsigned i = 0; i < axes.count; i++)
+        move->axis[i] = (gp_move_axis){axes.at[i]->n, axes.at[i]->stride[IN], axes.at[i]->stride[OUT]};
     lengthen(move);
 }
 
@@ -130,5 +109,6 @@ bool gp_move_is_rectangle(const gp_move *move, unsigned *cols) {
         return false;
     const gp_move_axis *col = &move->axis[first], *row = col + 1;
     *cols = first;
-    return col->in == row->out && row->in == times(col->in, col->n) && col->out == times(row->out, row->n);
+    return col->in == row->out && row->in == gp_stride_times(col->in, col->n) &&
+           col->out == gp_stride_times(row->out, row->n);
 }

@@ -11,20 +11,7 @@ typedef struct {
 } reduce_work;
 
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b) {
-    switch (op) {
-    case GP_REDUCE_SUM:
-        return a + b;
-    case GP_REDUCE_MIN:
-        return a < b ? a : b;
-    case GP_REDUCE_MAX:
-        return a > b ? a : b;
-    case GP_REDUCE_AND:
-        return a & b;
-    case GP_REDUCE_OR:
-        return a | b;
-    default:
-        return a ^ b;
-    }
+    return GP_REDUCE_JOIN(op, a, b, a < b ? a : b, a > b ? a : b);
 }
 
 /*
@@ -85,7 +72,7 @@ static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work
 gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                               gp_reduce_chunk chunk) {
     if (problem->n == 0) {
-        *problem->result = gp_reduce_identity(problem->reduce);
+        *problem->result = GP_REDUCE_IDENTITY(problem->reduce);
         return GP_OK;
     }
     const uint64_t most = plan->tiling.blocks < problem->n ? plan->tiling.blocks : problem->n;

@@ -5,9 +5,10 @@
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
+#include "tiling.h"
 
 /*
- * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (simd_avx512.h)
+ * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (simd.h)
  * and many enough that entering the function costs nothing.
  */
 #define GP_REDUCE_CHUNK ((size_t)1 << 18)
@@ -20,11 +21,6 @@
      : (op) == GP_REDUCE_AND ? f(GP_REDUCE_AND, __VA_ARGS__) \
      : (op) == GP_REDUCE_OR  ? f(GP_REDUCE_OR, __VA_ARGS__)  \
                              : f(GP_REDUCE_XOR, __VA_ARGS__))
-
-/* What changes no result. Calls refuse the least and the greatest of no elements. */
-static inline int32_t gp_reduce_identity(gp_reduce_op op) {
-    return op == GP_REDUCE_MIN ? INT32_MAX : op == GP_REDUCE_MAX ? INT32_MIN : op == GP_REDUCE_AND ? -1 : 0;
-}
 
 /* Joins two partial results. */
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions: checks of a call, what follows from its sizes, and the entry in the table of primitives. */
-#include "../extent.h"
+#include "../footprint.h"
 #include "../primitive.h"
 #include "cpu.h"
 #include <stdio.h>
@@ -77,10 +77,10 @@ gp_status gp_problem_reduce(gp_problem *problem, gp_reduce_op op, const int32_t 
     if (n == 0 && (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX))
         return gp_fail(GP_ERR_EMPTY, "n is 0: no elements have no %s", op == GP_REDUCE_MIN ? "minimum" : "maximum");
     if (!plainly_apart(in, n, out)) {
-        gp_extent input, output;
-        GP_TRY(gp_extent_make(&input, "in", in, 1, n, n, sizeof *in));
-        GP_TRY(gp_extent_make(&output, "out", out, 1, 1, 1, sizeof *out));
-        GP_TRY(gp_check_apart(&input, &output));
+        gp_footprint input = {.name = "in"}, output = {.name = "out"};
+        GP_TRY(gp_footprint_of_rows(&input, in, 1, n, n, sizeof *in));
+        GP_TRY(gp_footprint_of_rows(&output, out, 1, 1, 1, sizeof *out));
+        GP_TRY(gp_footprint_check_rows_apart(&input, &output));
     }
     gp_problem_clear(problem, &gp_primitive_reduce);
     problem->reduce = op;

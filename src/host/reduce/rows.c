@@ -69,7 +69,7 @@ const gp_kernel gp_reduce_rows[] = {
                "one block for few elements: no second pass over partial results"),
     GP_GPU_ROW(reduce_grid, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, fit_grid,
                "any number of elements in one launch: the last block to start collects the partial results"),
-    GP_SIMD_ROWS(reduce, ", eight pages of memory side by side"),
+    GP_SIMD_ROWS(reduce, ", four vectors side by side, the next pages prefetched"),
     GP_CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
                "portable C: the reference that every other kernel is proved against"),
 };

@@ -22,6 +22,19 @@
 
 #define GP_REDUCE_DEALT 2 /* in a tiling, behind the tile: how many tiles are dealt out; UINT32_MAX: all */
 
+/* What changes no result of an operation. Calls refuse the least and the greatest of no elements. */
+#define GP_REDUCE_IDENTITY(op) \
+    ((op) == GP_REDUCE_MIN ? INT32_MAX : (op) == GP_REDUCE_MAX ? INT32_MIN : (op) == GP_REDUCE_AND ? -1 : 0)
+
+/* What an operation makes of a and b, of any type; of vectors the least and the greatest have names of their own. */
+#define GP_REDUCE_JOIN(op, a, b, least, greatest) \
+    ((op) == GP_REDUCE_SUM   ? (a) + (b)          \
+     : (op) == GP_REDUCE_MIN ? (least)            \
+     : (op) == GP_REDUCE_MAX ? (greatest)         \
+     : (op) == GP_REDUCE_AND ? (a) & (b)          \
+     : (op) == GP_REDUCE_OR  ? (a) | (b)          \
+                             : (a) ^ (b))
+
 /* In the context's workspace, cleared once; every call leaves it cleared. */
 typedef struct gp_reduce_space {
     uint32_t started; /* blocks of the running call */

@@ -19,53 +19,41 @@ GP_BOTH_OPEN void gp_accumulator_clear(gp_accumulator *a) {
     a->nan_place = UINT64_MAX;
 }
 
-GP_BOTH_OPEN gp_number gp_number_load(unsigned type, const unsigned char *at) {
-    gp_number e = {0, 0};
-    union {
-        uint8_t u8;
-        int8_t s8;
-        uint16_t u16;
-        int16_t s16;
-        uint32_t u32;
-        int32_t s32;
-        float f32;
-    } x;
-    memcpy(&x, at, type == GP_U64 || type == GP_S64 || type == GP_F64 ? 0 : gp_type_bytes(type));
-    switch (type) {
-    case GP_U8:
-        e.whole = x.u8;
-        break;
-    case GP_S8:
-        e.whole = (uint64_t)x.s8;
-        break;
-    case GP_U16:
-        e.whole = x.u16;
-        break;
-    case GP_S16:
-        e.whole = (uint64_t)x.s16;
-        break;
-    case GP_U32:
-        e.whole = x.u32;
-        break;
-    case GP_S32:
-        e.whole = (uint64_t)x.s32;
-        break;
-    case GP_F16:
-        e.real = (double)gp_exact_widen_f16(x.u16);
-        break;
-    case GP_BF16:
-        e.real = (double)gp_exact_widen_bf16(x.u16);
-        break;
-    case GP_F32:
-        e.real = (double)x.f32;
-        break;
-    case GP_F64:
-        memcpy(&e.real, at, sizeof e.real);
-        break;
+/* Those above an element are 0. */
+GP_BOTH static uint64_t load_bits(unsigned bytes, const unsigned char *at) {
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (bytes) {
+    case 1:
+        return *at;
+    case 2:
+        memcpy(&two, at, sizeof two);
+        return two;
+    case 4:
+        memcpy(&four, at, sizeof four);
+        return four;
     default:
-        memcpy(&e.whole, at, sizeof e.whole);
+        memcpy(&eight, at, sizeof eight);
+        return eight;
     }
-    return e;
+}
+
+GP_BOTH_OPEN gp_number gp_number_load(unsigned type, const unsigned char *at) {
+    const unsigned above = 64 - 8 * gp_type_bytes(type);
+    const uint64_t bits = load_bits(gp_type_bytes(type), at);
+    switch (type) {
+    case GP_F16:
+        return (gp_number){0, (double)gp_exact_widen_f16((uint16_t)bits)};
+    case GP_BF16:
+        return (gp_number){0, (double)gp_exact_widen_bf16((uint16_t)bits)};
+    case GP_F32:
+        return (gp_number){0, (double)gp_f32_of_bits((uint32_t)bits)};
+    case GP_F64:
+        return (gp_number){0, gp_f64_of_bits(bits)};
+    default:
+        return (gp_number){gp_type_is_signed(type) ? (uint64_t)((int64_t)(bits << above) >> above) : bits, 0};
+    }
 }
 
 #define SIGN ((uint64_t)1 << 63)

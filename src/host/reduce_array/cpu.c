@@ -14,6 +14,8 @@ typedef struct {
     /* Of one output, or block of columns, that all threads share. */
     pthread_mutex_t lock;
     gp_accumulator *whole;
+    unsigned ends;      /* 1, or 2: `whole` are bounds */
+    atomic_bool failed; /* there are none */
     gp_columns *columns;
     gp_shares *shares;
     uint64_t output;
@@ -124,19 +126,26 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
     (void)parts;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
-    gp_accumulator a;
+    gp_accumulator a[2];
     output o;
     go_to_output(pass, &o, work->output);
-    gp_accumulator_clear(&a);
+    for (unsigned k = 0; k < work->ends; k++)
+        gp_accumulator_clear(&a[k]);
     const unsigned count = gp_shares_count(work->shares);
     for (unsigned share = gp_shares_first(work->shares, part); share < count;
          share = gp_shares_take(work->shares, part)) {
-        take_elements(work, &a, &o, gp_part_begin(pass->length, share, count),
-                      gp_part_begin(pass->length, share + 1, count));
-        gp_accumulator_carry(&a, pass);
+        const uint64_t begin = gp_part_begin(pass->length, share, count),
+                       end = gp_part_begin(pass->length, share + 1, count);
+        if (work->ends == 1) {
+            take_elements(work, a, &o, begin, end);
+            gp_accumulator_carry(a, pass);
+        } else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end)) {
+            work->failed = true;
+        }
     }
     pthread_mutex_lock(&work->lock);
-    gp_accumulator_merge(work->whole, &a, pass);
+    for (unsigned k = 0; k < work->ends; k++)
+        gp_accumulator_merge(&work->whole[k], &a[k], pass);
     pthread_mutex_unlock(&work->lock);
 }
 
@@ -282,23 +291,41 @@ static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
         gp_threads_run(context, parts, take_blocks, work);
 }
 
-/* Few outputs: all threads work on one after the other. */
+/* All threads work on one output: its sums, or bounds of these. */
+static void share_output(gp_context *context, pass_work *work, unsigned parts, gp_accumulator *whole, unsigned ends) {
+    const gp_pass *pass = work->pass;
+    gp_shares shares;
+    work->whole = whole;
+    work->ends = ends;
+    work->shares = &shares;
+    atomic_init(&work->failed, false);
+    for (unsigned k = 0; k < ends; k++)
+        gp_accumulator_clear(&whole[k]);
+    pthread_mutex_init(&work->lock, NULL);
+    gp_shares_begin(&shares, pass->length * gp_type_bytes(pass->type), parts);
+    gp_threads_run(context, parts, take_part, work);
+    pthread_mutex_destroy(&work->lock);
+}
+
+/* Few outputs, one after the other. */
 static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
-    gp_shares shares;
     output o;
-    work->whole = &whole;
-    work->shares = &shares;
-    pthread_mutex_init(&work->lock, NULL);
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
-        gp_accumulator_clear(&whole);
-        gp_shares_begin(&shares, work->pass->length * gp_type_bytes(work->pass->type), parts);
-        gp_threads_run(context, parts, take_part, work);
+        share_output(context, work, parts, &whole, 1);
         GP_ROUNDS_TO_NEAREST;
         go_to_output(work->pass, &o, work->output);
         write_results(work, &whole, &o);
     }
-    pthread_mutex_destroy(&work->lock);
+}
+
+/* The one output by bounds, if these prove it. By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) static bool take_bounds(gp_context *context, pass_work *work, unsigned parts) {
+    gp_accumulator ends[2];
+    work->output = 0;
+    share_output(context, work, parts, ends, 2);
+    GP_ROUNDS_TO_NEAREST;
+    return !work->failed && gp_bounds_write(work->pass, ends);
 }
 
 /* Of one thread of the slowest row and type. */
@@ -313,7 +340,7 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     atomic_init(&work.overflow, false);
     const uint64_t most = gp_least(plan->tiling.blocks, gp_greatest(pass->outputs, pass->length));
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
-    if (gp_bounds_take(context, pass, parts, loops.bounds))
+    if (loops.bounds != NULL && gp_bounds_can(pass) && take_bounds(context, &work, parts))
         return GP_OK;
     if (loops.columns != NULL && gp_columns_can(pass))
         take_columns(context, &work, parts);

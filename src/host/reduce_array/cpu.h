@@ -23,8 +23,11 @@ typedef struct gp_bounded_sum {
 /* Of n contiguous floats, the sum and the sum of squares, or one of them. False: not here. */
 typedef bool (*gp_pass_bounds)(const gp_pass *pass, const unsigned char *in, size_t n, gp_bounded_sum sum[GP_SUMS]);
 
-/* Writes the results of a pass if sums in double prove them. False: another way must. */
-bool gp_bounds_take(gp_context *context, const gp_pass *pass, unsigned parts, gp_pass_bounds bounds);
+/* Whether a pass is worth trying by bounds; adds elements at .. end - 1 to accumulators of the low and the high ends,
+ * or fails; and writes the results if these prove them. */
+bool gp_bounds_can(const gp_pass *pass);
+bool gp_bounds_add(const gp_pass *pass, gp_pass_bounds bounds, gp_accumulator ends[2], uint64_t at, uint64_t end);
+bool gp_bounds_write(const gp_pass *pass, gp_accumulator ends[2]);
 
 /* A row's functions; all but the first may be NULL. */
 typedef struct gp_pass_loops {

@@ -1,106 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views in canonical form, and which results share a pass. Pure: addresses are computed, never followed. */
+#include "../axes.h"
 #include "array.h"
 #include <stddef.h>
 #include <string.h>
 
-/* An axis on its way into a pass: with the strides of all its results. */
-typedef struct axis_of_all {
-    gp_pass_axis axis;
-    int64_t to[GP_PASS_RESULTS];
-} axis_of_all;
+enum { IN, WITH, PLACE, TO }; /* views of a pass: behind the places those of its results */
 
-/* The kept or the reduced axes: pointers, as what has just been written is not copied before it has left the core. */
-typedef struct group {
-    axis_of_all *at[GP_AXES];
-    unsigned count;
-} group;
-
-/* Without undefined overflow: the strides of a view without elements may be anything. */
-static int64_t times(int64_t a, uint64_t b) {
-    return (int64_t)((uint64_t)a * b);
-}
-
-/* By falling strides of the input; along a stride of 0 it is read again and again, which is done outermost. */
-static bool comes_before(const axis_of_all *a, const axis_of_all *b) {
-    return a->axis.in == 0 || (b->axis.in != 0 && a->axis.in >= b->axis.in);
-}
-
-/* An axis that stands before all that were inserted so far. */
-static void insert(group *g, axis_of_all *new) {
-    unsigned at = 0;
-    while (at < g->count && !comes_before(new, g->at[at]))
-        at++;
-    for (unsigned i = g->count++; i > at; i--)
-        g->at[i] = g->at[i - 1];
-    g->at[at] = new;
-}
-
-/* A step along the outer axis is a whole walk along the inner one. */
-static bool may_fuse(const axis_of_all *outer, const axis_of_all *inner, unsigned results) {
-    const uint64_t n = inner->axis.n;
-    bool may = outer->axis.in == times(inner->axis.in, n) && outer->axis.with == times(inner->axis.with, n) &&
-               outer->axis.place == times(inner->axis.place, n);
-    for (unsigned r = 0; r < results; r++)
-        may = may && outer->to[r] == times(inner->to[r], n);
-    return may;
-}
-
-static void fuse(group *g, unsigned results) {
-    unsigned last = 0;
-    for (unsigned i = 1; i < g->count; i++)
-        if (may_fuse(g->at[last], g->at[i], results)) {
-            g->at[i]->axis.n *= g->at[last]->axis.n;
-            g->at[last] = g->at[i];
-        } else {
-            g->at[++last] = g->at[i];
-        }
-    if (g->count > 0)
-        g->count = last + 1;
-}
-
-/* Walks an axis from its other end if the input's stride is negative. */
-static void turn(gp_pass *pass, axis_of_all *a, unsigned results) {
-    const int64_t steps = (int64_t)a->axis.n - 1;
-    if (a->axis.in >= 0)
-        return;
-    pass->in += steps * a->axis.in;
-    if (pass->with != NULL)
-        pass->with += steps * a->axis.with;
-    pass->place_first += steps * a->axis.place;
-    a->axis.in = -a->axis.in;
-    a->axis.with = -a->axis.with;
-    a->axis.place = -a->axis.place;
-    for (unsigned r = 0; r < results; r++) {
-        pass->to[r] = (unsigned char *)pass->to[r] + steps * a->to[r];
-        a->to[r] = -a->to[r];
-    }
-}
-
-/* Strides in bytes of one axis. */
-static void describe_axis(axis_of_all *a, const gp_pass *pass, const gp_reduce_call *call, unsigned axis,
-                          unsigned results, const uint8_t index[GP_PASS_RESULTS]) {
+/* `index`: the pass's results among the call's. Reduced axes have no results. */
+static void describe_axis(gp_axis *a, const gp_pass *pass, const gp_reduce_call *call, unsigned axis, bool is_reduced,
+                          const uint8_t index[GP_PASS_RESULTS]) {
     const gp_array *in = call->in, *with = call->with;
-    a->axis.n = in->extent[axis];
-    a->axis.in = times(in->stride[axis], gp_type_bytes(pass->type));
-    a->axis.with = with != NULL ? times(with->stride[axis], gp_type_bytes(pass->with_type)) : 0;
-    a->axis.place = 0;
-    for (unsigned r = 0; r < results; r++) {
-        const gp_array *to = &call->results[index[r]].to;
-        a->to[r] = times(to->stride[axis], gp_type_bytes(pass->result[r].type));
-    }
+    a->n = in->extent[axis];
+    a->alone = false;
+    a->stride[IN] = gp_stride_times(in->stride[axis], gp_type_bytes(pass->type));
+    a->stride[WITH] = with != NULL ? gp_stride_times(with->stride[axis], gp_type_bytes(pass->with_type)) : 0;
+    a->stride[PLACE] = 0;
+    for (unsigned r = 0; r < pass->results && !is_reduced; r++)
+        a->stride[TO + r] =
+            gp_stride_times(call->results[index[r]].to.stride[axis], gp_type_bytes(pass->result[r].type));
 }
 
-static void put(gp_pass *pass, const group *kept, const group *reduced) {
+static gp_pass_axis pass_axis(const gp_axis *a) {
+    return (gp_pass_axis){a->n, a->stride[IN], a->stride[WITH], a->stride[PLACE]};
+}
+
+static void put(gp_pass *pass, const gp_axes *kept, const gp_axes *reduced, const uintptr_t *origin) {
     pass->kept = (uint8_t)kept->count;
     pass->reduced = (uint8_t)reduced->count;
     for (unsigned i = 0; i < kept->count; i++) {
-        pass->axis[i] = kept->at[i]->axis;
+        pass->axis[i] = pass_axis(kept->at[i]);
         for (unsigned r = 0; r < pass->results; r++)
-            pass->result[r].stride[i] = kept->at[i]->to[r];
+            pass->result[r].stride[i] = kept->at[i]->stride[TO + r];
     }
     for (unsigned i = 0; i < reduced->count; i++)
-        pass->axis[kept->count + i] = reduced->at[i]->axis;
+        pass->axis[kept->count + i] = pass_axis(reduced->at[i]);
+    pass->in = (const unsigned char *)origin[IN];
+    pass->with = (const unsigned char *)origin[WITH];
+    pass->place_first = (int64_t)origin[PLACE];
+    for (unsigned r = 0; r < pass->results; r++)
+        pass->to[r] = (void *)origin[TO + r];
 }
 
 static bool has_elements(const gp_array *a) {
@@ -110,37 +49,41 @@ static bool has_elements(const gp_array *a) {
     return true;
 }
 
-/* `index`: the pass's results among the call's. */
 static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
-    axis_of_all axes[GP_AXES + 1];
-    group kept, reduced; /* not cleared, which would be a tenth of a short call */
+    gp_axis axes[GP_AXES + 1];
+    gp_axes kept, reduced; /* not cleared, which would be a tenth of a short call */
     const gp_array *in = call->in, *first = &call->results[0].to;
     const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX), nothing = !has_elements(in);
+    uintptr_t origin[GP_VIEWS_MAX];
+    origin[IN] = (uintptr_t)in->data;
+    origin[WITH] = call->with != NULL ? (uintptr_t)call->with->data : 0;
+    origin[PLACE] = 0;
+    for (unsigned r = 0; r < pass->results; r++)
+        origin[TO + r] = (uintptr_t)call->results[index[r]].to.data;
     kept.count = reduced.count = 0;
     pass->outputs = pass->length = 1;
     for (unsigned axis = in->rank; axis-- > 0;) {
         const bool is_reduced = gp_axis_is_reduced(first, axis);
+        gp_axis *a = &axes[axis];
         if (in->extent[axis] == 1)
             continue;
-        const unsigned along = is_reduced ? 0 : pass->results; /* results that have this axis */
-        axis_of_all *a = &axes[axis];
-        describe_axis(a, pass, call, axis, along, index);
+        describe_axis(a, pass, call, axis, is_reduced, index);
         if (is_reduced && places)
-            a->axis.place = (int64_t)pass->length;
+            a->stride[PLACE] = (int64_t)pass->length;
         *(is_reduced ? &pass->length : &pass->outputs) *= in->extent[axis];
         if (nothing)
-            a->axis.in = a->axis.with = 0;
-        turn(pass, a, along);
-        insert(is_reduced ? &reduced : &kept, a);
+            a->stride[IN] = a->stride[WITH] = 0;
+        gp_axis_turn(a, origin, is_reduced ? TO : TO + pass->results);
+        gp_axes_insert(is_reduced ? &reduced : &kept, a);
     }
     if (nothing) {
         reduced.at[0] = memset(&axes[GP_AXES], 0, sizeof *axes);
         reduced.count = 1;
         pass->length = 0;
     }
-    fuse(&kept, pass->results);
-    fuse(&reduced, 0);
-    put(pass, &kept, &reduced);
+    gp_axes_fuse(&kept, TO + pass->results);
+    gp_axes_fuse(&reduced, TO);
+    put(pass, &kept, &reduced, origin);
 }
 
 /* Flags that results of one pass share. That of NaNs says nothing of ints. */
@@ -198,8 +141,6 @@ bool gp_pass_next(const gp_reduce_call *call, gp_served *served, gp_pass *pass) 
     pass->kind = (uint8_t)kind_of(&call->results[index[0]]);
     pass->skip_nan = flags & GP_SKIP_NAN;
     pass->where = flags & GP_WHERE;
-    pass->in = call->in->data;
-    pass->with = call->with != NULL ? call->with->data : NULL;
     pass->results = (uint8_t)results;
     pass->number = served->number;
     pass->of = served->of;
@@ -207,7 +148,6 @@ bool gp_pass_next(const gp_reduce_call *call, gp_served *served, gp_pass *pass) 
         const gp_result *result = &call->results[index[r]];
         pass->result[r].op = (uint8_t)result->op;
         pass->result[r].type = (uint8_t)result->to.type;
-        pass->to[r] = result->to.data;
         pass->wants |= gp_operation_facts_of(result->op & GP_OPERATION_MASK)->wants;
     }
     set_views(pass, call, index);

@@ -8,15 +8,13 @@
 #define ROWS_AFTER_LARGE ((size_t)256)
 
 /*
- * An output that goes past the caches, in whole lines: a batch is computed into one buffer while the one before it is
- * written from the other, as to compute and to write in turns takes the time of both. What is left of a batch's last
- * line waits for the next batch.
+ * An output that goes past the caches, in whole lines: what is left of a batch's last line waits for the next batch.
  */
 typedef struct {
-    float *to;      /* where buffer[turn][begin] goes; NULL: not asked for */
+    float *to;      /* where buffer[begin] goes; NULL: not asked for */
     size_t begin;   /* what is before in its line of memory is not ours */
     size_t waiting; /* end of what is left of the batch before; the next one goes behind */
-    _Alignas(64) float buffer[2][GP_BATCH_LINE + GP_BATCH_STREAMED_MAX + GP_BATCH_LINE];
+    _Alignas(64) float buffer[GP_BATCH_LINE + GP_BATCH_STREAMED_MAX + GP_BATCH_LINE];
 } stretch;
 
 typedef struct {
@@ -26,13 +24,6 @@ typedef struct {
     gp_window_line line;
 } batches;
 
-typedef struct {
-    const batches *of;
-    unsigned turn;            /* which buffer is computed into */
-    gp_batch_lines before[2]; /* sums and squares of the batch before */
-    stretch output[2];
-} stream;
-
 static bool past_caches(const gp_problem *p) {
     return p->bytes_written >= GP_STREAMED_BYTES_MIN;
 }
@@ -41,16 +32,14 @@ static bool has_gaps(const gp_problem *p) {
     return p->out_pitch != p->col_end - p->col_first;
 }
 
-static float *output(const gp_problem *problem, float *out, size_t y) {
+static float *output_of(const gp_problem *problem, float *out, size_t y) {
     return out ? out + y * problem->out_pitch + problem->col_first : NULL;
 }
 
 /* Computes the batch of rows that begins with row y. False: its numbers are too large, nothing is done. */
-static bool compute(const batches *b, size_t y, int32_t *columns, float *sum, float *square, size_t pitch,
-                    gp_batch_lines *before) {
+static bool compute(const batches *b, size_t y, int32_t *columns, float *sum, float *square, size_t pitch) {
     const gp_problem *p = b->problem;
     const int32_t *in = (const int32_t *)p->in + y * p->in_pitch;
-    gp_batch_lines none[2] = {{NULL, NULL, 0}, {NULL, NULL, 0}};
     const uintptr_t next = (uintptr_t)in + b->kernels->lanes * p->in_pitch * sizeof *in;
     const gp_window_batch batch = {.map = b->map,
                                    .columns = columns,
@@ -59,7 +48,6 @@ static bool compute(const batches *b, size_t y, int32_t *columns, float *sum, fl
                                    .sum = sum,
                                    .square = square,
                                    .pitch = pitch,
-                                   .before = before ? before : none,
                                    .ahead = past_caches(p) ? next : 0,
                                    .in_pitch = p->in_pitch};
     return b->kernels->slide(&batch);
@@ -86,10 +74,10 @@ static void copy_rows(const batches *b, const float *from, float *to) {
 static bool few_columns(const batches *b, size_t y, int32_t *columns) {
     const gp_problem *p = b->problem;
     float sum[GP_BATCH_LANES * GP_BATCH_FOUR], square[GP_BATCH_LANES * GP_BATCH_FOUR];
-    if (!compute(b, y, columns, p->sum ? sum : NULL, p->square ? square : NULL, b->map->n, NULL))
+    if (!compute(b, y, columns, p->sum ? sum : NULL, p->square ? square : NULL, b->map->n))
         return false;
-    copy_rows(b, sum, output(p, p->sum, y));
-    copy_rows(b, square, output(p, p->square, y));
+    copy_rows(b, sum, output_of(p, p->sum, y));
+    copy_rows(b, square, output_of(p, p->square, y));
     return true;
 }
 
@@ -98,7 +86,7 @@ static size_t batch_at(const batches *b, size_t y, size_t end, int32_t *columns)
     const gp_problem *p = b->problem;
     const bool done = b->map->n < GP_BATCH_FOUR
                           ? few_columns(b, y, columns)
-                          : compute(b, y, columns, output(p, p->sum, y), output(p, p->square, y), p->out_pitch, NULL);
+                          : compute(b, y, columns, output_of(p, p->sum, y), output_of(p, p->square, y), p->out_pitch);
     return done ? b->kernels->lanes : lines(b, y, end);
 }
 
@@ -109,66 +97,56 @@ static void begin(stretch *s, float *to) {
     s->waiting = s->begin = (uintptr_t)to / sizeof *to % GP_BATCH_LINE;
 }
 
-/* The batch that was computed: its whole lines are to be written, the rest goes with the next batch. */
-static gp_batch_lines take_lines(const batches *b, stretch *s, unsigned turn) {
-    const size_t line = GP_BATCH_LINE, end = s->waiting + b->kernels->lanes * b->map->n, whole = end - end % line;
-    gp_batch_lines l = {s->buffer[turn], s->to, whole / line};
-    if (whole > 0 && s->begin > 0) {
-        b->kernels->write(l.from + s->begin, l.to, line - s->begin);
-        l = (gp_batch_lines){l.from + line, l.to + (line - s->begin), l.n - 1};
+/* Writes the whole lines up to `end`, or all of it; the rest goes with the next batch. */
+static void write_lines(const batches *b, stretch *s, size_t end, bool all) {
+    const size_t stays = all ? 0 : end % GP_BATCH_LINE, written = end - stays;
+    if (s->to && written > s->begin) {
+        b->kernels->write(s->buffer + s->begin, s->to, written - s->begin);
+        s->to += written - s->begin;
         s->begin = 0;
+        memcpy(s->buffer, s->buffer + written, stays * sizeof(float));
+        end = stays;
     }
-    memcpy(s->buffer[!turn], s->buffer[turn] + whole, line * sizeof(float));
-    s->to = l.to + l.n * line;
-    s->waiting = end % line;
-    return l;
+    s->waiting = end;
 }
 
 /* Writes all that was computed, and begins again at row y. */
-static void restart(stream *s, size_t y) {
-    const batches *b = s->of;
+static void restart(const batches *b, stretch output[2], size_t y) {
     float *const out[2] = {b->problem->sum, b->problem->square};
     for (unsigned k = 0; k < 2; ++k) {
-        stretch *o = &s->output[k];
-        b->kernels->write(s->before[k].from, s->before[k].to, s->before[k].n * GP_BATCH_LINE);
-        s->before[k].n = 0;
-        if (out[k])
-            b->kernels->write(o->buffer[s->turn] + o->begin, o->to, o->waiting - o->begin);
-        begin(o, output(b->problem, out[k], y));
+        write_lines(b, &output[k], output[k].waiting, true);
+        begin(&output[k], output_of(b->problem, out[k], y));
     }
 }
 
 /* Returns how many rows are done. */
-static size_t stream_at(stream *s, size_t y, size_t end, int32_t *columns) {
-    const batches *b = s->of;
+static size_t stream_at(const batches *b, stretch output[2], size_t y, size_t end, int32_t *columns) {
     float *target[2];
     for (unsigned k = 0; k < 2; ++k)
-        target[k] = s->output[k].to ? s->output[k].buffer[s->turn] + s->output[k].waiting : NULL;
-    if (!compute(b, y, columns, target[0], target[1], b->map->n, s->before)) {
+        target[k] = output[k].to ? output[k].buffer + output[k].waiting : NULL;
+    if (!compute(b, y, columns, target[0], target[1], b->map->n)) {
         const size_t n = lines(b, y, end);
-        restart(s, y + n);
+        restart(b, output, y + n);
         return n;
     }
-    for (unsigned k = 0; k < 2; ++k) {
-        b->kernels->write(s->before[k].from, s->before[k].to, s->before[k].n * GP_BATCH_LINE);
-        if (target[k])
-            s->before[k] = take_lines(b, &s->output[k], s->turn);
-    }
-    s->turn = !s->turn;
+    for (unsigned k = 0; k < 2; ++k)
+        write_lines(b, &output[k], output[k].waiting + b->kernels->lanes * b->map->n, false);
     return b->kernels->lanes;
 }
 
 static void stream_rows(const batches *b, size_t first, size_t end, int32_t *columns) {
     const size_t lanes = b->kernels->lanes;
-    stream s = {.of = b};
-    restart(&s, first);
+    stretch output[2];
+    begin(&output[0], NULL);
+    begin(&output[1], NULL);
+    restart(b, output, first);
     size_t y = first;
     while (end - y >= lanes)
-        y += stream_at(&s, y, end, columns);
-    restart(&s, end - lanes);
+        y += stream_at(b, output, y, end, columns);
+    restart(b, output, end - lanes);
     if (y < end) { /* with rows of the batch before, again */
-        stream_at(&s, end - lanes, end, columns);
-        restart(&s, end);
+        stream_at(b, output, end - lanes, end, columns);
+        restart(b, output, end);
     }
 }
 

@@ -42,23 +42,15 @@ typedef struct gp_window_map {
     int32_t enters[GP_BATCH_COLS_MAX], leaves[GP_BATCH_COLS_MAX]; /* with each column; FOUR at least */
 } gp_window_map;
 
-/* Whole lines of results that are to go past the caches. */
-typedef struct gp_batch_lines {
-    const float *from;
-    float *to;
-    size_t n;
-} gp_batch_lines;
-
 /* A vector's lanes of rows. */
 typedef struct gp_window_batch {
     const gp_window_map *map;
     const int32_t *columns; /* vectors of lanes; the first is what ZERO has outside the row */
     size_t window;
-    uint32_t bound;         /* on absolute values */
-    float *sum, *square;    /* the first row's first column; either may be NULL */
-    size_t pitch;           /* of these */
-    gp_batch_lines *before; /* two, an earlier batch's sums and squares, written meanwhile */
-    uintptr_t ahead;        /* address of the next batch's rows, to prefetch, may be no memory; 0: none */
+    uint32_t bound;      /* on absolute values */
+    float *sum, *square; /* the first row's first column; either may be NULL */
+    size_t pitch;        /* of these */
+    uintptr_t ahead;     /* address of the next batch's rows, to prefetch, may be no memory; 0: none */
     size_t in_pitch;
 } gp_window_batch;
 

@@ -125,18 +125,6 @@ INLINE void prefetch(const gp_window_batch *b, size_t x) {
         __builtin_prefetch((const void *)(at + k * step));
 }
 
-INLINE void write_line(const float *from, float *to) {
-    for (size_t i = 0; i < GP_BATCH_LINE; i += LANES)
-        stream(to + i, load(from + i));
-}
-
-#define LINES_OF_FOUR (LANES * GP_BATCH_FOUR / GP_BATCH_LINE) /* as many as four columns make */
-
-INLINE void write_lines(gp_batch_lines *l, size_t n) {
-    for (; n > 0 && l->n > 0; --n, --l->n, l->from += GP_BATCH_LINE, l->to += GP_BATCH_LINE)
-        write_line(l->from, l->to);
-}
-
 /* What is left of whole fours comes first, and with it one column to three of the next four. */
 INLINE void batch_as(width sum, width square, const gp_window_batch *batch) {
     const gp_window_batch b = *batch;
@@ -149,16 +137,11 @@ INLINE void batch_as(width sum, width square, const gp_window_batch *batch) {
         for (size_t k = 0; k < x; ++k)
             advance_to(sum, square, &b, k, &t);
     }
-    gp_batch_lines sums_before = b.before[0], squares_before = b.before[1];
     for (; x < n; x += GP_BATCH_FOUR) {
         four(sum, square, &b, x, &t);
-        if (b.ahead == 0)
-            continue;
-        prefetch(&b, x);
-        write_lines(&sums_before, LINES_OF_FOUR);
-        write_lines(&squares_before, LINES_OF_FOUR);
+        if (b.ahead != 0)
+            prefetch(&b, x);
     }
-    batch->before[0] = sums_before, batch->before[1] = squares_before;
 }
 
 SIMD static bool slide_batch(const gp_window_batch *b) {
@@ -182,7 +165,8 @@ SIMD static void write_past(const float *from, float *to, size_t n) {
     for (; n > 0 && (uintptr_t)to % 64 > 0; --n)
         stream_one(to++, *from++);
     for (; n >= GP_BATCH_LINE; n -= GP_BATCH_LINE, from += GP_BATCH_LINE, to += GP_BATCH_LINE)
-        write_line(from, to);
+        for (size_t i = 0; i < GP_BATCH_LINE; i += LANES)
+            stream(to + i, load(from + i));
     for (; n > 0; --n)
         stream_one(to++, *from++);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums and squares in a window: checks of a call, what follows from its sizes, and the entry in the table. */
-#include "../extent.h"
+#include "../footprint.h"
 #include "../primitive.h"
 #include <stdio.h>
 
@@ -47,19 +47,18 @@ const gp_primitive gp_primitive_window = {
     .part = gp_window_part,
 };
 
-static gp_status check_window_extents(const gp_problem *problem) {
-    gp_extent image, outputs[2];
-    size_t n_outputs = 0;
-    GP_TRY(gp_extent_make(&image, "image", problem->in, problem->rows, problem->cols, problem->in_pitch, 4));
-    if (problem->sum != NULL)
-        GP_TRY(gp_extent_make(&outputs[n_outputs++], "sum", problem->sum, problem->rows, problem->cols,
-                              problem->out_pitch, 4));
-    if (problem->square != NULL)
-        GP_TRY(gp_extent_make(&outputs[n_outputs++], "square", problem->square, problem->rows, problem->cols,
-                              problem->out_pitch, 4));
-    for (size_t i = 0; i < n_outputs; i++)
-        GP_TRY(gp_check_apart(&image, &outputs[i]));
-    return n_outputs == 2 ? gp_check_apart(&outputs[0], &outputs[1]) : GP_OK;
+static gp_status check_window_extents(const gp_problem *p) {
+    gp_footprint image = {.name = "image"}, sum = {.name = "sum"}, square = {.name = "square"};
+    GP_TRY(gp_footprint_of_rows(&image, p->in, p->rows, p->cols, p->in_pitch, sizeof(int32_t)));
+    if (p->sum != NULL)
+        GP_TRY(gp_footprint_of_rows(&sum, p->sum, p->rows, p->cols, p->out_pitch, sizeof(float)));
+    if (p->square != NULL)
+        GP_TRY(gp_footprint_of_rows(&square, p->square, p->rows, p->cols, p->out_pitch, sizeof(float)));
+    if (p->sum != NULL)
+        GP_TRY(gp_footprint_check_rows_apart(&image, &sum));
+    if (p->square != NULL)
+        GP_TRY(gp_footprint_check_rows_apart(&image, &square));
+    return p->sum != NULL && p->square != NULL ? gp_footprint_check_rows_apart(&sum, &square) : GP_OK;
 }
 
 /* Columns whose window is computed: with GP_BORDER_NONE those that keep it inside the row. */

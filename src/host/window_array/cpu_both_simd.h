@@ -7,16 +7,6 @@ INLINE bool any_bits(vec x) {
     return first_lane(x) != 0;
 }
 
-INLINE fvec mean_of(fvec sum, fvec n, fvec inverse) {
-#if defined(HAS_FUSED)
-    const fvec near = sum * inverse;
-    return add_product(less_product(near, n, sum), inverse, near);
-#else
-    (void)inverse;
-    return sum / n;
-#endif
-}
-
 static const int32_t *sums_before(const moments *m, const void *prefix) {
     return (const int32_t *)prefix + gp_round_up(m->tile->channels, LINE) - m->tile->channels + m->pad;
 }
@@ -26,8 +16,7 @@ static const int32_t *sums_before(const moments *m, const void *prefix) {
 SIMD static size_t write_both(const moments *m, const how *h, stretch at, unsigned char *const to[2]) {
     const int32_t *sum = sums_before(m, m->sums) + at.begin, *square = sums_before(m, m->squares) + at.begin;
     const size_t reach = (size_t)m->tile->x.window * m->tile->channels, count = (at.end - at.begin) / LANES * LANES;
-    const float n = (float)at.n;
-    const fvec ns = (fvec){0} + n, inverse = (fvec){0} + 1 / n;
+    const fvec n = (fvec){0} + (float)at.n;
     const dvec below = (dvec){0} + (h->sure ? 1 : BELOW) / h->divisor,
                above = (dvec){0} + (h->sure ? 1 : ABOVE) / h->divisor;
     float *means = (float *)(void *)to[0] + at.begin, *variances = (float *)(void *)to[1] + at.begin;
@@ -38,7 +27,7 @@ SIMD static size_t write_both(const moments *m, const how *h, stretch at, unsign
                   q = subtract_32(load(square + i + reach), load(square + i));
         const pairs ss = multiply(s, s), nq = multiply(q, all((int32_t)at.n));
         const dvec even = doubles_of(subtract_64(nq.even, ss.even)), odd = doubles_of(subtract_64(nq.odd, ss.odd));
-        const vec mean = (vec)mean_of(round_32(s), ns, inverse), variance = (vec)floats_of(even * below, odd * below);
+        const vec mean = (vec)(round_32(s) / n), variance = (vec)floats_of(even * below, odd * below);
         apart = apart | (variance ^ (vec)floats_of(even * above, odd * above));
         if (past_caches) {
             stream(means + i, mean);

@@ -1,113 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views in canonical form, and which results share a box. Pure: addresses are computed, never followed. */
+#include "../axes.h"
 #include "array.h"
 #include <stddef.h>
 #include <string.h>
 
-/* An axis on its way into a box: with the strides of all its results. */
-typedef struct axis_of_all {
-    gp_window_axis axis;
-    int64_t to[GP_PASS_RESULTS];
-} axis_of_all;
+enum { IN, TO }; /* views of a box: the input, then those of its results */
 
-typedef struct axes {
-    axis_of_all at[GP_AXES];
-    unsigned count;
-} axes;
+/* An axis on its way into a box. */
+typedef struct box_axis {
+    gp_axis of_all; /* `alone`: it has a window */
+    int64_t window, before;
+    uint64_t outputs; /* if it has a window; else all */
+} box_axis;
 
-static bool has_window(const axis_of_all *a) {
-    return a->axis.window > 1;
-}
-
-/* The input's strides become positive: an axis with a negative one is walked from its other end. */
-static void turn(gp_window_box *box, axis_of_all *a) {
-    const int64_t steps = (int64_t)a->axis.n - 1;
-    if (a->axis.in >= 0)
-        return;
-    box->in += steps * a->axis.in;
-    a->axis.in = -a->axis.in;
-    a->axis.before = a->axis.window - 1 - a->axis.before;
-    for (unsigned r = 0; r < box->results; r++) {
-        box->to[r] = (unsigned char *)box->to[r] + steps * a->to[r];
-        a->to[r] = -a->to[r];
-    }
+static const box_axis *axis_at(const gp_axes *all, unsigned i) {
+    return (const box_axis *)(const void *)all->at[i];
 }
 
 /* Outputs are those whose windows lie inside. */
-static void keep_inside(gp_window_box *box, axis_of_all *a) {
-    const uint64_t window = (uint64_t)a->axis.window;
-    a->axis.outputs = window > a->axis.n ? 0 : a->axis.n - window + 1;
-    for (unsigned r = 0; r < box->results && a->axis.outputs > 0; r++)
-        box->to[r] = (unsigned char *)box->to[r] + a->axis.before * a->to[r];
-    a->axis.before = 0;
+static void keep_inside(box_axis *a, uintptr_t *origin, unsigned results) {
+    const uint64_t window = (uint64_t)a->window;
+    a->outputs = window > a->of_all.n ? 0 : a->of_all.n - window + 1;
+    for (unsigned r = 0; r < results && a->outputs > 0; r++)
+        origin[TO + r] += (uintptr_t)gp_stride_times(a->of_all.stride[TO + r], (uint64_t)a->before);
+    a->before = 0;
 }
 
-static axis_of_all axis_of(const gp_reduce_call *call, gp_window_box *box, unsigned axis,
-                           const uint8_t index[GP_PASS_RESULTS]) {
+static void describe_axis(box_axis *a, const gp_reduce_call *call, const gp_window_box *box, unsigned axis,
+                          const uint8_t index[GP_PASS_RESULTS], uintptr_t *origin) {
     const gp_array *in = call->in;
-    axis_of_all a = {.axis = {.n = in->extent[axis], .outputs = in->extent[axis], .window = 1}};
-    if (call->window->extent[axis] > 1) {
-        a.axis.window = (int64_t)call->window->extent[axis];
-        a.axis.before = a.axis.window / 2 - call->window->shift[axis];
-    }
-    if (in->extent[axis] > 1) /* else its stride may be anything */
-        a.axis.in = in->stride[axis] * (int64_t)gp_type_bytes(box->type);
-    for (unsigned r = 0; r < box->results && in->extent[axis] > 1; r++)
-        a.to[r] = call->results[index[r]].to.stride[axis] * (int64_t)gp_type_bytes(box->result[r].type);
-    turn(box, &a);
+    const int64_t used = in->extent[axis] > 1; /* else its stride may be anything */
+    const unsigned views = TO + box->results;
+    a->of_all.n = a->outputs = in->extent[axis];
+    a->of_all.alone = call->window->extent[axis] > 1;
+    a->window = a->of_all.alone ? (int64_t)call->window->extent[axis] : 1;
+    a->before = a->of_all.alone ? a->window / 2 - call->window->shift[axis] : 0;
+    a->of_all.stride[IN] = used ? in->stride[axis] * (int64_t)gp_type_bytes(box->type) : 0;
+    for (unsigned r = 0; r < box->results; r++)
+        a->of_all.stride[TO + r] =
+            used ? call->results[index[r]].to.stride[axis] * (int64_t)gp_type_bytes(box->result[r].type) : 0;
+    if (a->of_all.stride[IN] < 0)
+        a->before = a->window - 1 - a->before;
+    gp_axis_turn(&a->of_all, origin, views);
     if (box->border == GP_BORDER_NONE)
-        keep_inside(box, &a);
-    return a;
-}
-
-/* By falling stride, those of 0 first. */
-static void insert(axes *all, axis_of_all new) {
-    unsigned at = all->count++;
-    for (; at > 0 && all->at[at - 1].axis.in != 0 && all->at[at - 1].axis.in < new.axis.in; at--)
-        all->at[at] = all->at[at - 1];
-    if (new.axis.in == 0)
-        for (; at > 0; at--)
-            all->at[at] = all->at[at - 1];
-    all->at[at] = new;
-}
-
-/* A step along the outer axis is a whole walk along the inner one, and neither has a window. */
-static bool may_fuse(const axis_of_all *outer, const axis_of_all *inner, unsigned results) {
-    const int64_t n = (int64_t)inner->axis.n;
-    bool may = !has_window(outer) && !has_window(inner) && outer->axis.in == inner->axis.in * n;
-    for (unsigned r = 0; r < results; r++)
-        may = may && outer->to[r] == inner->to[r] * n;
-    return may;
-}
-
-static void fuse(axes *all, unsigned results) {
-    unsigned last = 0;
-    for (unsigned i = 1; i < all->count; i++)
-        if (may_fuse(&all->at[last], &all->at[i], results)) {
-            all->at[i].axis.n *= all->at[last].axis.n;
-            all->at[i].axis.outputs = all->at[i].axis.n;
-            all->at[last] = all->at[i];
-        } else {
-            all->at[++last] = all->at[i];
-        }
-    if (all->count > 0)
-        all->count = last + 1;
+        keep_inside(a, origin, box->results);
 }
 
 /* Axis i holds few elements side by side, and `pixel` is just past them. */
-static bool are_channels(const gp_window_box *box, const axis_of_all *i, const axis_of_all *pixel) {
+static bool are_channels(const gp_window_box *box, const gp_axis *i, const gp_axis *pixel) {
     const int64_t bytes = gp_type_bytes(box->type);
-    return !has_window(i) && i->axis.in == bytes && i->axis.n <= GP_CHANNELS_MAX && i->axis.n > 1 &&
-           pixel->axis.in == (int64_t)i->axis.n * bytes;
+    return !i->alone && i->stride[IN] == bytes && i->n <= GP_CHANNELS_MAX && i->n > 1 &&
+           pixel->stride[IN] == (int64_t)i->n * bytes;
 }
 
 /* Which axes Y and X are; all->count: there is none. */
-static void choose(const gp_window_box *box, const axes *all, unsigned *y, unsigned *x) {
+static void choose(const gp_window_box *box, const gp_axes *all, unsigned *y, unsigned *x) {
     const unsigned none = all->count, last = none - 1;
     unsigned window[2] = {none, none}, windows = 0;
     *x = *y = none;
     for (unsigned i = 0; i < all->count; i++)
-        if (has_window(&all->at[i]))
+        if (all->at[i]->alone)
             window[windows++] = i;
     if (none == 0)
         return;
@@ -119,44 +72,55 @@ static void choose(const gp_window_box *box, const axes *all, unsigned *y, unsig
     *x = last;
     if (windows == 1 && window[0] < last) {
         *y = window[0];
-        if (window[0] != last - 1 || !are_channels(box, &all->at[last], &all->at[window[0]]))
+        if (window[0] != last - 1 || !are_channels(box, all->at[last], all->at[window[0]]))
             return;
         *x = window[0];
     }
     *y = *x > 0 ? *x - 1 : none;
 }
 
-static void put(gp_window_box *box, const axis_of_all *a, unsigned at) {
-    box->axis[at] = a->axis;
+/* One that is missing has a single element. */
+static void put(gp_window_box *box, const box_axis *a, unsigned at) {
+    const gp_axis *axis = a != NULL ? &a->of_all : NULL;
+    box->axis[at] = a != NULL ? (gp_window_axis){axis->n, axis->alone ? a->outputs : axis->n, axis->stride[IN],
+                                                 a->window, a->before}
+                              : (gp_window_axis){1, 1, 0, 1, 0};
     for (unsigned r = 0; r < box->results; r++)
-        box->result[r].stride[at] = a->to[r];
+        box->result[r].stride[at] = a != NULL ? axis->stride[TO + r] : 0;
+    box->outputs *= box->axis[at].outputs;
 }
 
 /* `index`: the box's results among the call's. */
 static void set_views(gp_window_box *box, const gp_reduce_call *call, const uint8_t index[GP_PASS_RESULTS]) {
-    static const axis_of_all missing = {.axis = {.n = 1, .outputs = 1, .window = 1}};
-    axes all; /* not cleared: that takes a part of a small call's time that shows */
+    box_axis axis[GP_AXES]; /* not cleared: that takes a part of a small call's time that shows */
+    uintptr_t origin[GP_VIEWS_MAX];
+    gp_axes all;
     unsigned y, x;
     all.count = 0;
+    origin[IN] = (uintptr_t)call->in->data;
+    for (unsigned r = 0; r < box->results; r++)
+        origin[TO + r] = (uintptr_t)call->results[index[r]].to.data;
     box->outputs = 1;
-    for (unsigned axis = 0; axis < call->in->rank; axis++)
-        box->outputs *= call->in->extent[axis] > 0;
-    for (unsigned axis = 0; axis < call->in->rank && box->outputs > 0; axis++)
-        if (call->in->extent[axis] > 1 || call->window->extent[axis] > 1)
-            insert(&all, axis_of(call, box, axis, index));
-    fuse(&all, box->results);
+    for (unsigned i = 0; i < call->in->rank; i++)
+        box->outputs *= call->in->extent[i] > 0;
+    for (unsigned i = call->in->rank; i-- > 0 && box->outputs > 0;)
+        if (call->in->extent[i] > 1 || call->window->extent[i] > 1) {
+            describe_axis(&axis[i], call, box, i, index, origin);
+            gp_axes_insert(&all, &axis[i].of_all);
+        }
+    gp_axes_fuse(&all, TO + box->results);
     choose(box, &all, &y, &x);
-    for (unsigned i = 0; i < all.count; i++) {
-        box->outputs *= all.at[i].axis.outputs;
+    for (unsigned i = 0; i < all.count; i++)
         if (i != y && i != x)
-            put(box, &all.at[i], box->outer++);
-    }
-    const axis_of_all *pixel = x < all.count ? &all.at[x] : &missing;
-    put(box, y < all.count ? &all.at[y] : &missing, box->outer);
-    put(box, pixel, box->outer + 1);
+            put(box, axis_at(&all, i), box->outer++);
+    put(box, y < all.count ? axis_at(&all, y) : NULL, box->outer);
+    put(box, x < all.count ? axis_at(&all, x) : NULL, box->outer + 1);
     box->channels = 1;
-    if (box->outer > 0 && are_channels(box, &all.at[all.count - 1], pixel) && x != all.count - 1)
-        box->channels = (uint8_t)all.at[all.count - 1].axis.n;
+    if (box->outer > 0 && x != all.count - 1 && are_channels(box, all.at[all.count - 1], all.at[x]))
+        box->channels = (uint8_t)all.at[all.count - 1]->n;
+    box->in = (const unsigned char *)origin[IN];
+    for (unsigned r = 0; r < box->results; r++)
+        box->to[r] = (void *)origin[TO + r];
 }
 
 bool gp_window_box_next(const gp_reduce_call *call, gp_served *served, gp_window_box *box) {
@@ -173,14 +137,12 @@ bool gp_window_box_next(const gp_reduce_call *call, gp_served *served, gp_window
         box->wants |= facts->wants;
         box->result[r].op = (uint8_t)result->op;
         box->result[r].type = (uint8_t)result->to.type;
-        box->to[r] = result->to.data;
     }
     box->results = (uint8_t)results;
     box->number = served->number;
     box->of = served->of;
     box->type = (uint8_t)call->in->type;
     box->border = (uint8_t)call->window->border;
-    box->in = call->in->data;
     set_views(box, call, index);
     return true;
 }
