@@ -204,6 +204,14 @@ static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_acc
     return all;
 }
 
+/* By one thread. What a call left whose second launch failed is not taken for this call's. */
+__device__ __forceinline__ void finish(const reduce_arguments &a, bool written) {
+    if (a.rest)
+        a.space->pending = !written;
+    if (written || !a.rest)
+        tell_host(a);
+}
+
 template <class ACC>
 __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     reduce_all(const __grid_constant__ reduce_arguments a) {
@@ -229,12 +237,12 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     const typename ACC::total t = total_of(acc, collect(space->sent, p, used), a.pass, r);
     if (threadIdx.x != 0)
         return;
-    if (!write_results(a.pass, t, 0)) {
+    bool written = write_results(a.pass, t, 0);
+    if (!written) {
         leave(&space->whole, a.pass, t);
-        space->pending = !write_sums(a, &space->whole) && a.rest;
+        written = write_sums(a, &space->whole);
     }
-    if (!space->pending)
-        tell_host(a);
+    finish(a, written);
 }
 
 /* What two doubles do not tell: by the limbs of all that blocks had in columns, and of the levels. */
@@ -257,13 +265,12 @@ __device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::
         acc.add_levels(p, a.form, whole->limb[sum], whole->limb[GP_SQUARES]);
         leave(whole, a.pass, acc.total_of(p));
         written = write_sums(a, whole);
-        a.space->pending = !written;
     }
     __syncthreads();
     for (unsigned word = threadIdx.x; !written && word < sizeof *whole / 4; word += blockDim.x)
         ((uint32_t *)&a.space->whole)[word] = ((const uint32_t *)whole)[word];
-    if (threadIdx.x == 0 && written)
-        tell_host(a);
+    if (threadIdx.x == 0)
+        finish(a, written);
 }
 
 /* Sums of floats. What a block has in columns goes to limbs in the workspace; what levels hold is sent. */
@@ -313,7 +320,7 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES>::THREADS, floats<BYTES,
     if (!written)
         write_limbs(acc, p, a);
     else if (threadIdx.x == 0)
-        tell_host(a);
+        finish(a, true);
 }
 
 #endif

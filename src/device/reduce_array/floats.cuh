@@ -22,9 +22,9 @@ template <> struct level_units<true> { typedef __int128 type; };
 
 template <int BYTES, bool SQUARES> struct floats_partial {
     two_levels<typename level_units<BYTES == 8 || SQUARES>::type> of[SQUARES ? 2 : 1];
-    uint64_t count;
-    uint32_t nans, flags;                                    /* flags: upper bit: some of it has gone to limbs */
-    static const uint32_t USED_COUNTS = 7u << sizeof of / 4; /* words */
+    uint32_t flags; /* upper bit: some of it has gone to limbs */
+    uint64_t count, nans;
+    static const uint32_t USED = (2u << sizeof of / 4) - 1, USED_COUNTS = 15u << (sizeof of / 4 + 2); /* words */
     static __device__ floats_partial none() {
         floats_partial p;
         memset(&p, 0, sizeof p);
@@ -63,7 +63,7 @@ template <int BYTES, bool SQUARES> struct floats {
     }
     /* Words of a partial that the call wants. */
     static __device__ uint32_t used(const gp_pass &pass) {
-        return pass.skip_nan || pass.wants & GP_WANT_COUNT ? ~0u : ~partial::USED_COUNTS;
+        return partial::USED | (pass.skip_nan || pass.wants & GP_WANT_COUNT ? partial::USED_COUNTS : 0);
     }
     __device__ __forceinline__ void clear(const gp_pass &pass, const uint4 &sample) {
         power = expected_power<BYTES>(pass, sample);
