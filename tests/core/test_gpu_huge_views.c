@@ -95,7 +95,7 @@ static void places(void **state) {
     assert_int_equal(gp_free(context, place), GP_OK);
 }
 
-static const char *const adding[] = {"reduce_all"};
+static const char *const adding[] = {"reduce_all", "reduce_all_singles"};
 
 #define FLOATS (((size_t)16 << 20) - 13) /* of a tile */
 

@@ -23,10 +23,11 @@
 /* Forms of reduce_all. */
 typedef enum gp_reduce_all_form {
     GP_ALL_BITS,
-    GP_ALL_EXTREMES,                    /* of 1 byte; then of 2, 4 and 8 */
-    GP_ALL_INTS = GP_ALL_EXTREMES + 4,  /* of 1 byte; then of 2, 4 and 8 */
-    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* of 2 bytes; then of 4 and 8 */
-    GP_ALL_SQUARES = GP_ALL_FLOATS + 3, /* of 2 bytes; then of 4: with sums of squares */
+    GP_ALL_EXTREMES,                     /* of 1 byte; then of 2, 4 and 8 */
+    GP_ALL_INTS = GP_ALL_EXTREMES + 4,   /* of 1 byte; then of 2, 4 and 8 */
+    GP_ALL_FLOATS = GP_ALL_INTS + 4,     /* of 2 bytes; then of 4 and 8 */
+    GP_ALL_SINGLES = GP_ALL_FLOATS + 3,  /* of 2 bytes; then of 4: without doubles */
+    GP_ALL_SQUARES = GP_ALL_SINGLES + 2, /* of 2 bytes; then of 4: with sums of squares, without doubles */
     GP_ALL_FORMS = GP_ALL_SQUARES + 2
 } gp_reduce_all_form;
 
