@@ -53,8 +53,8 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
     typedef floats_total total;
     typedef floats_partial<BYTES, SQUARES> partial;
     static const bool REPEATS = false;
-    static const int VECTORS = BYTES == 2 ? (SQUARES ? 1 : SINGLES ? 2 : LOADS) : SQUARES ? 2 : LOADS;
-    static const bool FEW = BYTES == 8 || (BYTES == 2 && SQUARES); /* threads, with more registers each */
+    static const int VECTORS = BYTES > 2 ? LOADS : SQUARES ? 1 : SINGLES ? 2 : LOADS;
+    static const bool FEW = BYTES == 8 || SQUARES; /* threads, with more registers each */
     static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
     static const int GAP = BYTES == 8 ? 48 : 23;
     typename narrow_type<SINGLES>::type narrow; /* 2 and 4 bytes */

@@ -7,12 +7,12 @@
 
 /* Blocks of 512 threads, three an SM where 40 registers are enough; and of 256 with 80, three an SM too. */
 #define GP_REDUCE_ALL_THREADS 512
-#define GP_REDUCE_ALL_FEW_THREADS 256 /* f64, and squares of floats of 2 bytes */
+#define GP_REDUCE_ALL_FEW_THREADS 256 /* f64, and squares */
 #define GP_REDUCE_ALL_LIGHT_REGS 40   /* bits, and extremes of up to 4 bytes */
 #define GP_REDUCE_ALL_HEAVY_REGS 64
 #define GP_REDUCE_ALL_REGS 80 /* of GP_REDUCE_ALL_FEW_THREADS */
 #define GP_REDUCE_ALL_STATIC_SMEM 2688
-#define GP_REDUCE_ALL_VECTORS 4 /* of 16 bytes, that a thread loads at once; fewer with squares */
+#define GP_REDUCE_ALL_VECTORS 4 /* of 16 bytes, that a thread loads at once; fewer of some floats of 2 bytes */
 #define GP_REDUCE_ALL_GRID_MAX 2048
 
 #define GP_REDUCE_ANY_THREADS 32
