@@ -81,6 +81,7 @@ const peer all_peers[] = {
 #endif
 #ifdef BENCH_CUB
     {"CUB", &primitive_reduce, true, 0, cub_does, cub_call, NULL, NULL, NULL},
+    {"CUB", &primitive_reduce_array, true, 0, cub_floats_does, cub_floats_call, NULL, NULL, numpy_tolerates},
     {"CUB + copy + sync", &primitive_reduce, true, 0, cub_result_does, cub_result_call, NULL, NULL, NULL},
     {"CUB + copy to pinned + sync", &primitive_reduce, true, 0, cub_result_does, cub_pinned_call, NULL, NULL, NULL},
 #endif

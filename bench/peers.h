@@ -25,6 +25,8 @@ void cublas_close(void);
 /* peers_cuda.c */
 bool cub_does(session *s, const line *l);
 bool cub_result_does(session *s, const line *l);
+bool cub_floats_does(session *s, const line *l);
+gp_status cub_floats_call(const contender *c, size_t set);
 gp_status cub_call(const contender *c, size_t set);
 gp_status cub_result_call(const contender *c, size_t set);
 gp_status cub_pinned_call(const contender *c, size_t set);

@@ -16,9 +16,17 @@ static cudaError_t reduce(void *memory, size_t &bytes, gp_reduce_op op, const in
     return cub::DeviceReduce::Min(memory, bytes, in, out, (int)n, stream);
 }
 
+static cudaError_t sum_floats(void *memory, size_t &bytes, const float *in, size_t n, float *out,
+                              cudaStream_t stream) {
+    return cub::DeviceReduce::Sum(memory, bytes, in, out, (int)n, stream);
+}
+
 extern "C" cudaError_t cub_prepare(gp_reduce_op op, size_t n) {
-    size_t needed = 0;
+    size_t needed = 0, of_floats = 0;
     cudaError_t error = reduce(NULL, needed, op, NULL, n, NULL, 0);
+    if (error == cudaSuccess)
+        error = sum_floats(NULL, of_floats, NULL, n, NULL, 0);
+    needed = needed < of_floats ? of_floats : needed;
     if (error == cudaSuccess && pinned == NULL)
         error = cudaMallocHost((void **)&pinned, sizeof *pinned);
     if (error != cudaSuccess || needed <= temporary_bytes)
@@ -34,6 +42,11 @@ extern "C" cudaError_t cub_prepare(gp_reduce_op op, size_t n) {
 extern "C" cudaError_t cub_reduce(gp_reduce_op op, const int32_t *in, size_t n, int64_t *out, cudaStream_t stream) {
     size_t bytes = temporary_bytes;
     return reduce(temporary, bytes, op, in, n, out, stream);
+}
+
+extern "C" cudaError_t cub_sum_floats(const float *in, size_t n, float *out, cudaStream_t stream) {
+    size_t bytes = temporary_bytes;
+    return sum_floats(temporary, bytes, in, n, out, stream);
 }
 
 extern "C" int64_t *cub_pinned(void) {

@@ -59,6 +59,24 @@ gp_status cub_call(const contender *c, size_t set) {
     return GP_OK;
 }
 
+bool cub_floats_does(session *s, const line *l) {
+    const array_case *c = CASE_OF(array_case, l);
+    const bool can = l->memory == MEMORY_DEVICE && l->measure == MEASURE_ROW && c->axis == ARRAY_ALL &&
+                     c->what == ARRAY_SUM && c->type == GP_F32 && c->data != DATA_FINITE &&
+                     c->rows * c->cols <= INT_MAX;
+    (void)s;
+    if (can)
+        CUDA(cub_prepare(GP_REDUCE_SUM, c->rows * c->cols));
+    return can;
+}
+
+gp_status cub_floats_call(const contender *c, size_t set) {
+    const session *s = c->session;
+    const array_case *a = CASE_OF(array_case, &s->line);
+    CUDA(cub_sum_floats(buffers_in(s, set), a->rows * a->cols, buffers_out(s, set, 0), s->gpu->stream));
+    return GP_OK;
+}
+
 static void reduce_to_host(const contender *c, size_t set, int64_t *to) {
     const session *s = c->session;
     void *out = s->buffers.out + set * s->buffers.out_stride; /* on the device */

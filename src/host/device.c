@@ -12,6 +12,12 @@ bool gp_device_is_gpu(const gp_device *device) {
            device->blocks_per_sm > 0;
 }
 
+/* CUDA C Programming Guide, throughput of arithmetic instructions; a model without compute capability has them. */
+bool gp_device_has_doubles(const gp_device *device) {
+    return device->compute_major == 0 ||
+           (device->compute_major >= 6 && device->compute_major <= 10 && device->compute_minor == 0);
+}
+
 #define DEFAULT(fact, value) device->fact = device->fact != 0 ? device->fact : (value)
 
 void gp_device_fill_defaults(gp_device *device) {

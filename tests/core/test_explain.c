@@ -111,11 +111,36 @@ static void all_results_are_told(void **state) {
     gp_context_destroy(context);
 }
 
+/* Sums of floats of up to 4 bytes to one output compute in double where a GPU has the lanes for it; doubles do so. */
+static void few_lanes_of_doubles_are_left_alone(void **state) {
+    (void)state;
+    static const int with[] = {DEVICE_D, DEVICE_PASCAL, DEVICE_VOLTA, DEVICE_AMPERE, DEVICE_HOPPER, DEVICE_BLACKWELL};
+    static const int without[] = {DEVICE_TURING, DEVICE_AMPERE_SMALL, DEVICE_ADA, DEVICE_BLACKWELL_SMALL};
+    for (size_t d = 0; d < COUNT(with) + COUNT(without); d++) {
+        const bool has = d < COUNT(with);
+        gp_context *context = devices_open(&devices[has ? with[d] : without[d - COUNT(with)]]);
+        for (int type = GP_F16; type <= GP_F64; type++)
+            for (unsigned squares = 0; squares < 2; squares++) {
+                const gp_array in = gp_vector((gp_type)type, IN, 1000000);
+                const gp_result to =
+                    gp_want(squares ? GP_REDUCE_NORM : GP_REDUCE_SUM, gp_scalar(squares ? GP_F32 : GP_F64, OUT));
+                assert_int_equal(gp_reduce(context, &in, &to, 1), GP_OK);
+                const char *want = type == GP_F64 ? squares ? "reduce_any" : "reduce_all"
+                                   : !has         ? "reduce_all_singles"
+                                   : squares      ? "reduce_many"
+                                                  : "reduce_all";
+                assert_string_equal(context->plan.row->name, want);
+            }
+        gp_context_destroy(context);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_results_are_told),
         cmocka_unit_test(tilings_are_told_in_words),
         cmocka_unit_test(tiles_cover_the_matrix),
+        cmocka_unit_test(few_lanes_of_doubles_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,69 @@ static void places(void **state) {
     assert_int_equal(gp_free(context, place), GP_OK);
 }
 
+static const char *const adding[] = {"reduce_all", "reduce_all_singles"};
+
+#define FLOATS (((size_t)16 << 20) - 13) /* of a tile */
+
+/*
+ * A sum that needs many bits, by threads of some 8000 elements of either sign each: whatever they gather in one place
+ * passes 32 bits if it is not carried on in between. What is left at last is the one element behind.
+ */
+static void carries(void **state) {
+    (void)state;
+    const size_t half = 64 * FLOATS;
+    const float rest = 0x1p-140F;
+    uint32_t *const floats = malloc(FLOATS * 4);
+    float *in = gpu_need(context, (2 * half + 1) * 4);
+    double *sum = gpu_need(context, sizeof *sum), seen;
+    uint64_t draws = cases_seed();
+    assert_non_null(floats);
+    for (unsigned sign = 0; sign < 2; sign++) {
+        for (size_t i = 0; i < FLOATS; i++)
+            floats[i] = sign == 0 ? (uint32_t)(i % 8 == 0 ? 27 : 143) << 23 |
+                                        (uint32_t)(cases_random(&draws) & 0x3fffff) | 0x400000
+                                  : floats[i] | 0x80000000;
+        gpu_spread(in + sign * half, half * 4, floats, FLOATS * 4);
+    }
+    CUDA_OK(cudaMemcpy(in + 2 * half, &rest, sizeof rest, cudaMemcpyHostToDevice));
+    const gp_array all = gp_vector(GP_F32, in, 2 * half + 1);
+    const gp_result result = gp_want(GP_REDUCE_SUM, gp_scalar(GP_F64, sum));
+    for (size_t k = 0; k < COUNT(adding); k++) {
+        assert_int_equal(gp_context_pin_kernel(context, adding[k], 0), GP_OK);
+        assert_int_equal(gp_reduce(context, &all, &result, 1), GP_OK);
+        assert_int_equal(gp_context_synchronize(context), GP_OK);
+        CUDA_OK(cudaMemcpy(&seen, sum, sizeof seen, cudaMemcpyDeviceToHost));
+        assert_true(seen == rest);
+    }
+    assert_int_equal(gp_context_pin_kernel(context, NULL, 0), GP_OK);
+    assert_int_equal(gp_free(context, in), GP_OK);
+    assert_int_equal(gp_free(context, sum), GP_OK);
+    free(floats);
+}
+
+/* More NaNs than 32 bits count, and two numbers. */
+static void nans(void **state) {
+    (void)state;
+    static const uint16_t numbers[] = {0x4000, 0x4080}; /* 2 and 4 */
+    const size_t n = FOUR_G + 1003;
+    uint16_t *in = gpu_need(context, n * 2);
+    double *mean = gpu_need(context, sizeof *mean), seen;
+    CUDA_OK(cudaMemset(in, 0xff, n * 2));
+    CUDA_OK(cudaMemcpy(in + FOUR_G, numbers, sizeof numbers, cudaMemcpyHostToDevice));
+    const gp_array all = gp_vector(GP_BF16, in, n);
+    const gp_result result = gp_want(GP_REDUCE_MEAN | GP_SKIP_NAN, gp_scalar(GP_F64, mean));
+    for (size_t k = 0; k < COUNT(adding); k++) {
+        assert_int_equal(gp_context_pin_kernel(context, adding[k], 0), GP_OK);
+        assert_int_equal(gp_reduce(context, &all, &result, 1), GP_OK);
+        assert_int_equal(gp_context_synchronize(context), GP_OK);
+        CUDA_OK(cudaMemcpy(&seen, mean, sizeof seen, cudaMemcpyDeviceToHost));
+        assert_true(seen == 3);
+    }
+    assert_int_equal(gp_context_pin_kernel(context, NULL, 0), GP_OK);
+    assert_int_equal(gp_free(context, in), GP_OK);
+    assert_int_equal(gp_free(context, mean), GP_OK);
+}
+
 /* A pixel's window of 5 x 5: the least, or the mean rounded to a whole number. */
 static unsigned char window_of(gp_reduce_op op, size_t y, size_t x) {
     unsigned sum = 0, least = 255;
@@ -177,10 +240,8 @@ static void rearrangements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(places),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(rearrangements),
+        cmocka_unit_test(reductions), cmocka_unit_test(places),  cmocka_unit_test(carries),
+        cmocka_unit_test(nans),       cmocka_unit_test(windows), cmocka_unit_test(rearrangements),
     };
     if (gpu_is_missing())
         return 77;

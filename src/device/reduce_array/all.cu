@@ -3,11 +3,11 @@
 #include "all.cuh"
 
 /* The row counts threads, vectors and shared memory. */
-static_assert(floats<2, false>::column() == GP_ALL_COLUMN_FLOATS && floats<2, false>::VECTORS == LOADS, "f16, bf16");
-static_assert(floats<4, false>::column() == GP_ALL_COLUMN_FLOATS && floats<4, false>::VECTORS == LOADS, "f32");
-static_assert(floats<8, false>::column() == GP_ALL_COLUMN_F64 && floats<8, false>::VECTORS == LOADS, "f64");
-static_assert(floats<2, true>::column() == GP_ALL_COLUMN_SQUARES && floats<2, true>::VECTORS == 1, "squares");
-static_assert(floats<4, true>::column() == GP_ALL_COLUMN_SQUARES && floats<4, true>::VECTORS == 2, "squares");
+static_assert(floats<2, false, true>::VECTORS == 2, "f16, bf16");
+static_assert(floats<2, false, false>::column() == GP_ALL_COLUMN_FLOATS, "f16, bf16, f32");
+static_assert(floats<8, false, false>::column() == GP_ALL_COLUMN_F64, "f64");
+static_assert(floats<2, true, true>::column() == GP_ALL_COLUMN_SQUARES && floats<2, true, true>::VECTORS == 1,
+              "squares");
 static_assert(LOADS == GP_REDUCE_ALL_VECTORS, "what a thread loads at once");
 static_assert(sizeof(reduce_space) + sizeof(floats_partial<4, true>) / 4 * 8 * GP_REDUCE_ALL_GRID_MAX <=
                   GP_REDUCE_ARRAY_SPACE_BYTES,
@@ -24,11 +24,13 @@ static const void *const kernels[GP_ALL_FORMS] = {
     (const void *)reduce_all<integers<2>>,
     (const void *)reduce_all<integers<4>>,
     (const void *)reduce_all<integers<8>>,
-    (const void *)reduce_all_floats<2, false>,
-    (const void *)reduce_all_floats<4, false>,
-    (const void *)reduce_all_floats<8, false>,
-    (const void *)reduce_all_floats<2, true>,
-    (const void *)reduce_all_floats<4, true>,
+    (const void *)reduce_all_floats<2, false, false>,
+    (const void *)reduce_all_floats<4, false, false>,
+    (const void *)reduce_all_floats<8, false, false>,
+    (const void *)reduce_all_floats<2, false, true>,
+    (const void *)reduce_all_floats<4, false, true>,
+    (const void *)reduce_all_floats<2, true, true>,
+    (const void *)reduce_all_floats<4, true, true>,
 };
 
 gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
@@ -42,4 +44,8 @@ gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_argumen
 GP_DECLARE_LAUNCHER(gp_launch_reduce_all) {
     reduce_arguments arguments = gp_reduce_arguments(context, problem);
     return gp_reduce_all(context, plan, &arguments);
+}
+
+GP_DECLARE_LAUNCHER(gp_launch_reduce_all_singles) {
+    return gp_launch_reduce_all(context, plan, problem);
 }

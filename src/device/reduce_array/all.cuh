@@ -7,6 +7,7 @@
 #define GP_ALL_CUH
 
 #include "join.cuh"
+#include "lane_floats.cuh"
 
 /*
  * The tile that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
@@ -189,6 +190,41 @@ __device__ extremes_total total_of(const extremes<BYTES> &, const typename extre
     return t;
 }
 
+__device__ __forceinline__ bounds plus(const bounds &a, double down, double up) {
+    return {__dadd_rd(a.down, down), __dadd_ru(a.up, up)};
+}
+
+/*
+ * A mean, variance or norm, of exact sums s and q of numbers and of their squares. Of numbers less p, which is near
+ * their mean, they are s - n p and q - p (s + (s - n p)), of which no more is lost than two doubles do not hold.
+ */
+static __device__ __noinline__ bool moment_of_exact(uint64_t count, unsigned op, unsigned type, const proof &s,
+                                                    const proof &q, uint64_t *raw) {
+    const double n = (double)count, p = op == GP_REDUCE_NORM ? 0 : __ddiv_rn(s.sum, n);
+    const double np = __dmul_rn(n, p), np_rest = __fma_rn(n, p, -np);
+    const double ps = __dmul_rn(p, s.sum), ps_rest = __fma_rn(p, s.sum, -ps);
+    const bounds rest = plus({s.down, s.down}, -s.slack, s.slack);
+    const bounds less = plus(plus(rest, -np_rest, -np_rest), s.sum - np, s.sum - np); /* s.sum - np is exact */
+    const bounds both = plus(rest, less.down, less.up);
+    bounds square = plus({q.down, q.down}, -q.slack, q.slack);
+    square = plus(square, -ps_rest, -ps_rest);
+    square = plus(square, -__dmul_ru(p, p < 0 ? both.down : both.up), -__dmul_rd(p, p < 0 ? both.up : both.down));
+    square = plus(square, __dadd_rd(q.sum, -ps), __dadd_ru(q.sum, -ps));
+    return moment_of(count, op, type, {less, square, p, reciprocal(n), 0, 0, 0}, raw);
+}
+
+/* A type of its own, so that value_of() tries more than that of floats_total does. */
+struct moments_of_all : floats_total {
+    __device__ explicit moments_of_all(const floats_total &t) : floats_total(t) {}
+};
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_of_all &t,
+                                uint64_t *raw) {
+    return value_of(pass, op, type, (const floats_total &)t, raw) ||
+           (op >= GP_REDUCE_NORM && pass.type != GP_F64 && t.holds() &&
+            moment_of_exact(pass.length - t.nans, op, type, t.linear, t.square, raw));
+}
+
 /* Sums are rounded here; false: there are others. */
 static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_accumulator *whole) {
     bool all = true;
@@ -202,6 +238,14 @@ static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_acc
             all &= op == GP_REDUCE_COUNT;
     }
     return all;
+}
+
+/* By one thread. What a call left whose second launch failed is not taken for this call's. */
+__device__ __forceinline__ void finish(const reduce_arguments &a, bool written) {
+    if (a.rest)
+        a.space->pending = !written;
+    if (written || !a.rest)
+        tell_host(a);
 }
 
 template <class ACC>
@@ -229,12 +273,12 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     const typename ACC::total t = total_of(acc, collect(space->sent, p, used), a.pass, r);
     if (threadIdx.x != 0)
         return;
-    if (!write_results(a.pass, t, 0)) {
+    bool written = write_results(a.pass, t, 0);
+    if (!written) {
         leave(&space->whole, a.pass, t);
-        space->pending = !write_sums(a, &space->whole) && a.rest;
+        written = write_sums(a, &space->whole);
     }
-    if (!space->pending)
-        tell_host(a);
+    finish(a, written);
 }
 
 /* What two doubles do not tell: by the limbs of all that blocks had in columns, and of the levels. */
@@ -244,45 +288,40 @@ __device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::
     __shared__ bool written;
     gp_accumulator *whole = (gp_accumulator *)columns;
     const unsigned sum = a.pass.wants & GP_WANT_ABS ? GP_ABS : GP_SUM;
-    const bool spilled = p.flags >> 31;
     for (unsigned word = threadIdx.x; word < sizeof *whole / 4; word += blockDim.x)
         ((uint32_t *)whole)[word] = 0; /* where the columns were */
     __syncthreads();
     for (unsigned l = threadIdx.x; l < 2 * GP_EXACT_LIMBS; l += blockDim.x) {
         int64_t *to = l >= GP_EXACT_LIMBS ? &whole->limb[GP_SQUARES][l - GP_EXACT_LIMBS] : &whole->limb[sum][l];
-        *to = spilled ? (int64_t)atomicExch((unsigned long long *)a.space->limb + l, 0) : 0;
+        *to = p.spilled() ? (int64_t)atomicExch((unsigned long long *)a.space->limb + l, 0) : 0;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         acc.add_levels(p, a.form, whole->limb[sum], whole->limb[GP_SQUARES]);
         leave(whole, a.pass, acc.total_of(p));
         written = write_sums(a, whole);
-        a.space->pending = !written;
     }
     __syncthreads();
     for (unsigned word = threadIdx.x; !written && word < sizeof *whole / 4; word += blockDim.x)
         ((uint32_t *)&a.space->whole)[word] = ((const uint32_t *)whole)[word];
-    if (threadIdx.x == 0 && written)
-        tell_host(a);
+    if (threadIdx.x == 0)
+        finish(a, written);
 }
 
 /* Sums of floats. What a block has in columns goes to limbs in the workspace; what levels hold is sent. */
-template <int BYTES, bool SQUARES>
-__global__ void __launch_bounds__(floats<BYTES, SQUARES>::THREADS, floats<BYTES, SQUARES>::BLOCKS)
+template <int BYTES, bool SQUARES, bool SINGLES>
+__global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floats<BYTES, SQUARES, SINGLES>::BLOCKS)
     reduce_all_floats(const __grid_constant__ reduce_arguments a) {
-    typedef floats<BYTES, SQUARES> accumulator;
+    typedef floats<BYTES, SQUARES, SINGLES> accumulator;
     typedef typename accumulator::partial partial;
     gp_grid_dependency_wait();
     __shared__ unsigned ticket;
-    __shared__ uint32_t more_flags;
     reduce_space *space = a.space;
     if (a.again && *(volatile uint32_t *)&a.many->failed == 0)
         return;
     unsigned drawn = 0;
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         drawn = atomicInc(&space->started, gridDim.x - 1);
-        more_flags = 0;
-    }
     const run r(a.pass.in, a.pass.length, BYTES);
     accumulator acc;
     take_share<accumulator, true>(acc, r, a, drawn);
@@ -290,13 +329,10 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES>::THREADS, floats<BYTES,
         ticket = drawn;
     const uint32_t used = accumulator::used(a.pass);
     partial p = join_block(acc.own(), used);
-    if (p.flags >> 31) {
-        const uint32_t flags = acc.drain(space->limb);
-        if (flags != 0)
-            atomicOr(&more_flags, flags);
+    if (p.spilled()) {
+        acc.drain(space->limb);
         __threadfence();
         __syncthreads();
-        p.flags |= more_flags;
     }
     if (ticket != gridDim.x - 1) {
         if (threadIdx.x == 0)
@@ -308,12 +344,12 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES>::THREADS, floats<BYTES,
         a.many->failed = 0;
     __shared__ bool written;
     if (threadIdx.x == 0) /* limbs are to be cleared even if only a count was wanted */
-        written = write_results(a.pass, acc.total_of(p), 0) && p.flags >> 31 == 0;
+        written = write_results(a.pass, moments_of_all(acc.total_of(p)), 0) && !p.spilled();
     __syncthreads();
     if (!written)
         write_limbs(acc, p, a);
     else if (threadIdx.x == 0)
-        tell_host(a);
+        finish(a, true);
 }
 
 #endif

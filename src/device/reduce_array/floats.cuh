@@ -10,21 +10,27 @@
 struct floats_total {
     proof linear, square;
     uint64_t count, nans;
-    uint32_t flags;   /* of linear; those of squares follow */
-    uint32_t spilled; /* some of it has gone to limbs */
+    uint32_t flags; /* of linear; those of squares follow */
+    bool spilled;   /* some of it has gone to limbs */
     __device__ bool holds() const {
         return linear.holds() && square.holds() && !spilled;
     }
 };
+
+template <bool SINGLES> struct narrow_type { typedef narrow_sum<bins_of_doubles> type; };
+template <> struct narrow_type<true> { typedef narrow_sum<bins_of_singles> type; };
 
 template <bool WIDE> struct level_units { typedef int64_t type; };
 template <> struct level_units<true> { typedef __int128 type; };
 
 template <int BYTES, bool SQUARES> struct floats_partial {
     two_levels<typename level_units<BYTES == 8 || SQUARES>::type> of[SQUARES ? 2 : 1];
-    uint64_t count;
-    uint32_t nans, flags;                                    /* flags: upper bit: some of it has gone to limbs */
-    static const uint32_t USED_COUNTS = 7u << sizeof of / 4; /* words */
+    uint32_t flags; /* upper bit: some of it has gone to limbs */
+    uint64_t count, nans;
+    static const uint32_t USED = (2u << sizeof of / 4) - 1, USED_COUNTS = 15u << (sizeof of / 4 + 2); /* words */
+    __device__ bool spilled() const {
+        return flags >> 31;
+    }
     static __device__ floats_partial none() {
         floats_partial p;
         memset(&p, 0, sizeof p);
@@ -39,31 +45,35 @@ template <int BYTES, bool SQUARES> struct floats_partial {
     }
 };
 
-/* Moments of floats. Of doubles no squares, whose products have 106 bits. */
-template <int BYTES, bool SQUARES> struct floats {
+/*
+ * Moments of floats. Of doubles no squares, whose products have 106 bits. SINGLES: nothing is computed in double
+ * until blocks have sent, as many devices do that at 1/32 or 1/64 of the rate of floats.
+ */
+template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
     typedef floats_total total;
     typedef floats_partial<BYTES, SQUARES> partial;
-    typedef wide_sum<WORDS_SQUARE, BINS> square_sum;
     static const bool REPEATS = false;
-    static const int VECTORS = BYTES == 2 ? (SQUARES ? 1 : 4) : SQUARES ? 2 : LOADS; /* squares: 8 at a time */
-    static const bool FEW = BYTES == 8 || (BYTES == 2 && SQUARES); /* threads, with more registers each */
+    static const int VECTORS = BYTES > 2 ? LOADS : SQUARES ? 1 : SINGLES ? 2 : LOADS;
+    static const bool FEW = BYTES == 8 || SQUARES; /* threads, with more registers each */
     static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
     static const int GAP = BYTES == 8 ? 48 : 23;
-    narrow_sum narrow;           /* 2 and 4 bytes */
-    wide_sum<WORDS_F64, 0> wide; /* 8 */
+    typename narrow_type<SINGLES>::type narrow; /* 2 and 4 bytes */
+    wide_sum wide;                              /* 8 */
     square_sum square;
+    word_column<WORDS_F64, 0> wide_words;
+    word_column<WORDS_SQUARE, BIN_COUNT> square_words;
     uint32_t held; /* batches not to try; of floats of 2 bytes parts of them */
-    uint32_t count, nans;
+    uint32_t count, nans, flags;
     uint32_t sign; /* of a word, cleared for sums of magnitudes */
     int power;
     bool is_bf16, skip_nan, counts, sums;
 
     static __host__ __device__ constexpr size_t column() {
-        return (BYTES == 8 ? WORDS_F64 * 4 : BINS * 8) + (SQUARES ? WORDS_SQUARE * 4 : 0);
+        return (BYTES == 8 ? WORDS_F64 * 4 : BIN_COUNT * BIN_BYTES) + (SQUARES ? WORDS_SQUARE * 4 : 0);
     }
     /* Words of a partial that the call wants. */
     static __device__ uint32_t used(const gp_pass &pass) {
-        return pass.skip_nan || pass.wants & GP_WANT_COUNT ? ~0u : ~partial::USED_COUNTS;
+        return partial::USED | (pass.skip_nan || pass.wants & GP_WANT_COUNT ? partial::USED_COUNTS : 0);
     }
     __device__ __forceinline__ void clear(const gp_pass &pass, const uint4 &sample) {
         power = expected_power<BYTES>(pass, sample);
@@ -71,9 +81,9 @@ template <int BYTES, bool SQUARES> struct floats {
             wide.clear(power);
         else
             narrow.clear(power);
-        if (SQUARES)
-            square.clear(2 * power);
-        held = count = nans = 0;
+        square.clear();
+        wide_words.cleared = square_words.cleared = false;
+        held = count = nans = flags = 0;
         sign = !(pass.wants & GP_WANT_ABS) ? 0 : BYTES == 2 ? 0x80008000 : 0x80000000;
         is_bf16 = pass.type == GP_BF16;
         skip_nan = pass.skip_nan;
@@ -95,35 +105,45 @@ template <int BYTES, bool SQUARES> struct floats {
         held = TRIED_EVERY;
         return false;
     }
-    template <int N> __device__ __forceinline__ void take_squares(float (&x)[N]) {
-        uint32_t a = 0, b = 0;
-        int64_t c, d;
-        if (held == 0 && accepts((!sums || narrow.try_levels(x, a, b)) & square.try_levels(x, c, d))) {
-            narrow.accept(a, b);
-            square.accept(c, d);
+    template <class T, int N> __device__ __forceinline__ void take_specials(T (&x)[N]) {
+        float special = 0, squares = 0;
+        if (!has_special(x))
             return;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const float taken = is_special(x[i]) ? (float)x[i] : 0;
+            special += taken;
+            squares += SQUARES ? taken * taken : 0;
+            x[i] = is_special(x[i]) ? 0 : x[i];
         }
-        held--;
-        if (sums)
-            narrow.spill(x);
-        square.spill(x);
+        flags |= special_flag(special) | special_flag(squares) << FLAGS_SQUARE;
     }
     template <int N> __device__ __forceinline__ void take_floats(float (&x)[N]) {
         if (skip_nan || counts)
 #pragma unroll
             for (int i = 0; i < N; i++)
                 x[i] = checked(x[i]);
-        if (SQUARES) {
-            take_squares(x);
-            return;
-        }
-        uint32_t a, b;
-        if (held == 0 && accepts(narrow.try_levels(x, a, b))) {
+        int32_t a = 0, b = 0;
+        square_batch squares = {0, 0, 0};
+        const auto add = [&](int32_t upper, int32_t lower) {
+            a += upper;
+            b += lower;
+            if (SQUARES)
+                squares.add(upper, lower);
+        };
+        if (held == 0 && accepts(narrow.try_levels(x, add))) {
             narrow.accept(a, b);
+            if (SQUARES)
+                square.accept(squares);
             return;
         }
         held--;
-        narrow.spill(x);
+        if (SINGLES)
+            take_specials(x);
+        if (!SQUARES || sums)
+            narrow.spill(x);
+        if (SQUARES)
+            square_words.spill(x);
     }
     template <int N> __device__ __forceinline__ void take_doubles(const uint4 (&v)[N]) {
         double x[2 * N];
@@ -142,7 +162,8 @@ template <int BYTES, bool SQUARES> struct floats {
             return;
         }
         held--;
-        wide.spill(x);
+        take_specials(x);
+        wide_words.spill(x);
     }
     template <int N> __device__ __forceinline__ void take_words(const uint4 (&v)[N]) {
         float x[N * 16 / BYTES];
@@ -165,7 +186,8 @@ template <int BYTES, bool SQUARES> struct floats {
     /* Whether the sum of floats of 2 bytes is taken, as doubles. */
     template <int N> __device__ __forceinline__ bool takes_halves(const uint4 (&v)[N]) {
         int64_t units;
-        if (skip_nan || counts || held > 0 || !accepts(try_halves(v, half_form(is_bf16, sign != 0, power), units)))
+        if (SINGLES || skip_nan || counts || held > 0 ||
+            !accepts(try_halves(v, half_form(is_bf16, sign != 0, power), units)))
             return false;
         narrow.high += units >> GAP;
         narrow.low += units & ((1 << GAP) - 1);
@@ -184,39 +206,38 @@ template <int BYTES, bool SQUARES> struct floats {
     }
     __device__ void take_back(const uint4 &) {}
 
-    __device__ __forceinline__ partial own() const {
+    __device__ __forceinline__ partial own() {
         partial p = partial::none();
         p.of[0].high = BYTES == 8 ? wide.high : narrow.high;
         p.of[0].low = BYTES == 8 ? wide.low : narrow.low;
-        bool spilled = BYTES == 8 ? wide.spilled() : narrow.spilled();
         if (SQUARES) {
             p.of[SQUARES].high = square.high;
             p.of[SQUARES].low = square.low;
-            spilled |= square.spilled();
         }
         p.count = count;
         p.nans = nans;
-        p.flags =
-            (BYTES == 8 ? wide.flags : 0) | (SQUARES ? square.flags << FLAGS_SQUARE : 0) | (spilled ? 0x80000000 : 0);
+        if (BYTES < 8 && !SINGLES && narrow.spilled())
+            flags |= special_flag(bins_of_doubles::take_special());
+        const bool spilled = wide_words.cleared || square_words.cleared || (BYTES < 8 && narrow.spilled());
+        p.flags = flags | (spilled ? 0x80000000 : 0);
         return p;
     }
-    /* Columns of the block, into limbs: the first GP_EXACT_LIMBS are of linear. Flags of what the thread saw. */
-    __device__ __forceinline__ uint32_t drain(int64_t *limb) {
-        uint32_t flags = 0;
+    /* Columns of the block, into limbs: the first GP_EXACT_LIMBS are of linear. */
+    __device__ __forceinline__ void drain(int64_t *limb) {
+        const bool linear = !SQUARES || sums;
         if (BYTES == 8)
-            wide.make_room();
-        else if (!SQUARES || sums)
-            narrow.make_room(BIN_ADDITIONS); /* carries, or clears */
+            wide_words.make_room();
+        else if (linear)
+            narrow.make_room(narrow.FULL); /* carries, or clears */
         if (SQUARES)
-            square.make_room();
+            square_words.make_room();
         __syncthreads();
         if (BYTES == 8)
-            wide.drain(limb);
-        else if (!SQUARES || sums)
-            flags = narrow.drain(limb);
+            wide_words.drain(limb);
+        else if (linear)
+            narrow.drain(limb);
         if (SQUARES)
-            square.drain(limb + GP_EXACT_LIMBS);
-        return flags;
+            square_words.drain(limb + GP_EXACT_LIMBS);
     }
     /* What levels hold, to limbs too. */
     __device__ void add_levels(const partial &p, const gp_exact_form *form, int64_t *limb,
@@ -225,16 +246,16 @@ template <int BYTES, bool SQUARES> struct floats {
         add_whole(limb, unit + GAP - form[0].unit, p.of[0].high);
         add_whole(limb, unit - form[0].unit, p.of[0].low);
         if (SQUARES) {
-            const int bit = square.unit(2 * power) - form[1].unit;
+            const int bit = square.unit(power) - form[1].unit;
             add_whole(limb_square, bit + square.GAP, p.of[SQUARES].high);
             add_whole(limb_square, bit, p.of[SQUARES].low);
         }
     }
     __device__ total total_of(const partial &p) const {
-        total t = {{0, 0, 0}, {0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.flags >> 31};
+        total t = {{0, 0, 0, 0}, {0, 0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.spilled()};
         t.linear = proof_of(p.of[0].high, p.of[0].low, GAP, BYTES == 8 ? wide.unit(power) : narrow.unit(power));
         if (SQUARES)
-            t.square = proof_of(p.of[SQUARES].high, p.of[SQUARES].low, square.GAP, square.unit(2 * power));
+            t.square = proof_of(p.of[SQUARES].high, p.of[SQUARES].low, square.GAP, square.unit(power));
         return t;
     }
 };

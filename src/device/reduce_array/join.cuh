@@ -60,7 +60,7 @@ template <class T> __device__ __forceinline__ T join_lanes(T value, int lanes, u
 
 /* The block's total, in all threads. */
 template <class T> __device__ __forceinline__ T join_block(T value, uint32_t used) {
-    __shared__ T of_warp[32];
+    __shared__ T of_warp[16];
     const unsigned warps = blockDim.x / 32; /* a power of two */
     value = join_lanes(value, 32, used);
     __syncthreads();

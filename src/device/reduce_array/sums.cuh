@@ -9,18 +9,15 @@
 #define GP_SUMS_CUH
 
 #include "../../host/exact.h"
+#include "bins.cuh"
 #include "integers.cuh"
 
-#define BINS 17            /* of 16 exponents each; the last takes what the one before cannot hold */
-#define BIN_ADDITIONS 4096 /* to a bin that is below 2^15 units: it stays below 2^52 of them */
-#define TRIED_EVERY 16     /* batches, after one that was not proven */
+#define TRIED_EVERY 16 /* batches, after one that was not proven */
 #define WORDS_F64 68
 #define WORDS_SQUARE 20
 #define MARGIN 3 /* numbers up to 2^MARGIN times the power of two below the sample's greatest are expected */
 
 #define FLAGS_SQUARE 4 /* bits by which the flags of squares are shifted */
-
-extern __shared__ __align__(16) double columns[]; /* bins or words; then words of squares */
 
 __device__ __forceinline__ int64_t add_lanes(int64_t x) {
     for (int lane = 16; lane > 0; lane /= 2)
@@ -39,16 +36,41 @@ static __device__ __noinline__ void add_atomically(int64_t *limb, unsigned bit, 
             atomicAdd((unsigned long long *)limb + bit / 32 + i, (unsigned long long)part[i]);
 }
 
-static __device__ __noinline__ uint32_t special_flag(double x) {
-    return x != x ? GP_EXACT_NAN : x > 0 ? GP_EXACT_PLUS_INFINITY : GP_EXACT_MINUS_INFINITY;
+__device__ __forceinline__ bool is_special(double x) {
+    return ((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000;
+}
+
+__device__ __forceinline__ bool is_special(float x) {
+    return !(fabsf(x) <= 0x1.fffffep127f);
+}
+
+template <int N> __device__ __forceinline__ bool has_special(const double (&x)[N]) {
+    bool some = false;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        some |= is_special(x[i]);
+    return some;
+}
+
+template <int N> __device__ __forceinline__ bool has_special(const float (&x)[N]) {
+    float nothing = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        nothing = __fmaf_rn(x[i], 0, nothing);
+    return nothing != 0;
+}
+
+/* Of a sum of infinities and NaNs. */
+__device__ __forceinline__ uint32_t special_flag(float x) {
+    return x == 0 ? 0 : x != x ? GP_EXACT_NAN : x > 0 ? GP_EXACT_PLUS_INFINITY : GP_EXACT_MINUS_INFINITY;
 }
 
 /*
  * An exact total: sum is it rounded, sum + down it, down and up being equal. Of more bits than two doubles hold, down
- * is odd in the end: it rounds as the total does.
+ * is odd in the end: it rounds as the total does, and is less than `slack` beside it.
  */
 struct proof {
-    double sum, down, up;
+    double sum, down, up, slack;
     __device__ bool holds() const {
         return down == up;
     }
@@ -74,10 +96,11 @@ static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int g
     const double sum = top + middle, scale = __hiloint2double((1023 + gap) << 20, 0);
     const double error = (middle - (sum - top)) * scale, last = (double)(int64_t)low;
     double rest = __dadd_rz(error, last);
-    if (__dadd_rd(error, last) != __dadd_ru(error, last))
+    const bool is_cut = __dadd_rd(error, last) != __dadd_ru(error, last);
+    if (is_cut)
         rest = __longlong_as_double(__double_as_longlong(rest) | 1);
     const double all = sum * scale + rest, left = rest - (all - sum * scale);
-    return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit)};
+    return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
 }
 
 /* 2^bit units to limbs that only this thread adds to, or others too. */
@@ -120,20 +143,17 @@ template <int BYTES> __device__ int expected_power(const gp_pass &pass, const ui
 
 /*
  * Sums of what a float holds. Levels are floats: 22 bits below 2^t, and 23 bits below those, added up as whole
- * numbers. Bins are doubles, which are 29 bits wider: bin b holds what has exponents 16 b to 16 b + 15, multiples of
- * 2^(16 b - 150) below 2^(16 b - 111). Adding to it is exact.
+ * numbers; BINS takes what they do not.
  */
-struct narrow_sum {
+template <class BINS> struct narrow_sum {
     static const int GAP = 23;
+    static const uint32_t FULL = BINS::ADDITIONS;
     int64_t high, low;
     float first, second, below;
     uint32_t additions; /* since carrying; UINT32_MAX: the bins are not cleared yet */
 
     static __device__ int unit(int t) {
         return t - 45;
-    }
-    static __host__ __device__ constexpr size_t column() {
-        return BINS * sizeof(double);
     }
     __device__ void clear(int t) {
         high = low = 0;
@@ -146,46 +166,26 @@ struct narrow_sum {
         return additions != UINT32_MAX;
     }
 
-    template <int N> __device__ __forceinline__ bool try_levels(const float (&x)[N], uint32_t &a, uint32_t &b) const {
+    /* add: what is done with a number in units of both levels, each up to 2^22. */
+    template <int N, class ADD> __device__ __forceinline__ bool try_levels(const float (&x)[N], ADD add) const {
         bool lost = false;
-        a = b = 0;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             const float n = x[i] + first, rest = x[i] - (n - first), m = rest + second;
             lost |= !(fabsf(x[i]) < below);
             lost |= m - second != rest;
-            a += __float_as_uint(n);
-            b += __float_as_uint(m);
+            add(__float_as_int(n) - __float_as_int(first), __float_as_int(m) - __float_as_int(second));
         }
-        a -= N * __float_as_uint(first);
-        b -= N * __float_as_uint(second);
         return !lost;
     }
-    __device__ __forceinline__ void accept(uint32_t a, uint32_t b) {
-        high += (int32_t)a;
-        low += (int32_t)b;
-    }
-
-    /* Carries leave less than 2^15 units in a bin; adding and subtracting 1.5 * 2^52 units of the next rounds to it.
-     */
-    static __device__ __noinline__ void carry(bool clears) {
-        double *bin = columns + threadIdx.x;
-        for (int b = 0; b < BINS - 1 && !clears; b++) {
-            const double held = bin[b * blockDim.x],
-                         big = __hiloint2double((1023 + 52 - 150 + 16 * (b + 1)) << 20 | 0x80000, 0);
-            const double carried = (held + big) - big;
-            if (carried - carried != 0)
-                break; /* infinite, or no number: the last bin's only */
-            bin[(b + 1) * blockDim.x] += carried;
-            bin[b * blockDim.x] = held - carried;
-        }
-        for (int b = 0; b < BINS && clears; b++)
-            bin[b * blockDim.x] = 0;
+    __device__ __forceinline__ void accept(int32_t a, int32_t b) {
+        high += a;
+        low += b;
     }
 
     __device__ __forceinline__ void make_room(uint32_t more) {
-        if (additions > BIN_ADDITIONS - more) {
-            carry(additions == UINT32_MAX);
+        if (additions > FULL - more) {
+            BINS::carry(additions == UINT32_MAX);
             additions = 0;
         }
         additions += more;
@@ -194,27 +194,45 @@ struct narrow_sum {
         make_room(N);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            columns[(__float_as_uint(x[i]) >> 27 & 15) * blockDim.x + threadIdx.x] += (double)x[i];
+            BINS::add(x[i]);
     }
 
-    /* What a warp's threads find in the block's bins i, added to limbs of unit 2^-149. */
-    static __device__ __noinline__ uint32_t drain(int64_t *limb) {
-        uint32_t flags = 0;
-        for (int b = threadIdx.x / 32; b < BINS; b += blockDim.x / 32) {
-            const double *bins = columns + b * blockDim.x, scale = __hiloint2double((1023 + 150 - 16 * b) << 20, 0);
+    /* What a warp's threads find in the block's bins b, added to limbs of unit 2^-149. */
+    static __device__ __noinline__ void drain(int64_t *limb) {
+        for (int b = threadIdx.x / 32; b < BIN_COUNT; b += blockDim.x / 32) {
             int64_t units = 0;
-            for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32) {
-                const double x = bins[i];
-                if (x - x == 0)
-                    units += __double2ll_rn(x * scale);
-                else
-                    flags |= special_flag(x);
-            }
+            for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32)
+                units += BINS::units(b, i);
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0) /* an even number of 2^-150 */
                 add_atomically(limb, b > 0 ? 16 * b - 1 : 0, b > 0 ? units : units / 2);
         }
-        return flags;
+    }
+};
+
+/* Squares of what two levels hold, x 2^23 + y of up to 2^22 each: so many products fit that a batch does. */
+struct square_batch {
+    int64_t xx, xy, yy;
+    __device__ __forceinline__ void add(int32_t x, int32_t y) {
+        xx += (int64_t)x * x;
+        xy += (int64_t)x * y;
+        yy += (int64_t)y * y;
+    }
+};
+
+struct square_sum {
+    static const int GAP = 46;
+    __int128 high, low;
+
+    static __device__ int unit(int t) {
+        return 2 * (t - 45); /* of the products' least unit */
+    }
+    __device__ void clear() {
+        high = low = 0;
+    }
+    __device__ __forceinline__ void accept(const square_batch &batch) {
+        high += batch.xx;
+        low += ((__int128)batch.xy << 24) + batch.yy;
     }
 };
 
@@ -225,22 +243,6 @@ struct narrow_sum {
 struct whole_float {
     uint32_t low, high, bit, sign;
 };
-
-__device__ __forceinline__ double value(double x) {
-    return x;
-}
-
-__device__ __forceinline__ double value(float x) {
-    return (double)x * x;
-}
-
-__device__ __forceinline__ bool is_special(double x) {
-    return ((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000;
-}
-
-__device__ __forceinline__ bool is_special(float x) {
-    return (__float_as_uint(x) & 0x7fffffff) >= 0x7f800000;
-}
 
 __device__ __forceinline__ whole_float whole_of(double x) {
     const uint32_t upper = (uint32_t)__double2hiint(x), exponent = upper >> 20 & 0x7ff, normal = min(exponent, 1);
@@ -254,44 +256,30 @@ __device__ __forceinline__ whole_float whole_of(float x) {
     return {mantissa * mantissa, __umulhi(mantissa, mantissa), 2 * (exponent - normal), 0};
 }
 
-/*
- * Sums of doubles below 2^t, and of products of two floats. Levels are doubles that are added to up to 16 times.
- * The words of the columns are each 2^31 too large, so that carries past three of them are rare for either sign.
- */
-template <int WORDS, int BEHIND> struct wide_sum {
+/* Sums of doubles below 2^t. Levels are doubles that are added to up to 16 times. */
+struct wide_sum {
     static const int GAP = 48;
     __int128 high, low;
     double first, second;
     uint32_t limit; /* the upper half of 2^t */
-    uint32_t flags;
-    bool cleared;
 
     static __device__ int unit(int t) {
         return t - 95;
-    }
-    static __host__ __device__ constexpr size_t column() {
-        return WORDS * sizeof(uint32_t);
     }
     __device__ void clear(int t) {
         high = low = 0;
         first = __hiloint2double((1023 + t + 5) << 20 | 0x80000, 0);
         second = __hiloint2double((1023 + t + 5 - GAP) << 20 | 0x80000, 0);
         limit = (uint32_t)(1023 + t) << 20;
-        flags = 0;
-        cleared = false;
-    }
-    __device__ bool spilled() const {
-        return cleared;
     }
 
-    template <class T, int N>
-    __device__ __forceinline__ bool try_levels(const T (&x)[N], int64_t &a, int64_t &b) const {
+    template <int N> __device__ __forceinline__ bool try_levels(const double (&x)[N], int64_t &a, int64_t &b) const {
         bool lost = false;
         double s = first, u = second;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            const double y = value(x[i]), n = s + y, rest = y - (n - s), m = u + rest;
-            lost |= ((uint32_t)__double2hiint(y) & 0x7fffffff) >= limit;
+            const double n = s + x[i], rest = x[i] - (n - s), m = u + rest;
+            lost |= ((uint32_t)__double2hiint(x[i]) & 0x7fffffff) >= limit;
             lost |= m - u != rest;
             s = n;
             u = m;
@@ -304,6 +292,14 @@ template <int WORDS, int BEHIND> struct wide_sum {
         high += a;
         low += b;
     }
+};
+
+/*
+ * Sums of finite numbers, or of squares of floats, in words of a thread's column behind BEHIND doubles of it. Words
+ * are each 2^31 too large, so that carries past three of them are rare for either sign.
+ */
+template <int WORDS, int BEHIND> struct word_column {
+    bool cleared;
 
     static __device__ __forceinline__ uint32_t *words() {
         return (uint32_t *)(columns + BEHIND * blockDim.x);
@@ -341,31 +337,17 @@ template <int WORDS, int BEHIND> struct wide_sum {
     /* Without branches but for what is rare, so that one element's shifts overlap the other's additions. */
     template <class T, int N> __device__ __forceinline__ void spill(const T (&x)[N]) {
         uint32_t over[N], carries = 0;
-        bool special = false;
-        T finite[N];
         make_room();
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            finite[i] = x[i];
-            special |= is_special(x[i]);
-        }
-        if (special)
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                if (is_special(x[i])) {
-                    flags |= special_flag(value(x[i]));
-                    finite[i] = 0;
-                }
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            over[i] = add(whole_of(finite[i]));
+            over[i] = add(whole_of(x[i]));
             carries |= over[i];
         }
         if (carries != 0)
 #pragma unroll
             for (int i = 0; i < N; i++)
                 if (over[i] != 0)
-                    carry(whole_of(finite[i]).bit, over[i]);
+                    carry(whole_of(x[i]).bit, over[i]);
     }
 
     static __device__ __noinline__ void drain(int64_t *limb) {

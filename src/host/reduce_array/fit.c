@@ -60,8 +60,10 @@ static const struct {
     {HEAVY, VECTORS, GP_ALL_COLUMN_FLOATS},
     {HEAVY, VECTORS, GP_ALL_COLUMN_FLOATS},
     {FEW, VECTORS, GP_ALL_COLUMN_F64},
+    {HEAVY, 2, GP_ALL_COLUMN_FLOATS},
+    {HEAVY, VECTORS, GP_ALL_COLUMN_FLOATS},
     {FEW, 1, GP_ALL_COLUMN_SQUARES},
-    {HEAVY, 2, GP_ALL_COLUMN_SQUARES},
+    {FEW, VECTORS, GP_ALL_COLUMN_SQUARES},
 };
 
 /*
@@ -97,11 +99,11 @@ static bool rounds(const gp_pass_result *result) {
            (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_ABS || result->op == GP_REDUCE_SUM_SQUARES);
 }
 
-bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+static bool fit_form(const gp_problem *problem, const gp_device *device, unsigned form, unsigned attempt,
+                     gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
     if (!does_all(pass))
         return false;
-    const unsigned form = form_of(pass);
     const uint32_t bytes = gp_type_bytes(pass->type);
     tiling->threads = gp_threads_of_attempt(forms[form].threads, 32, attempt);
     if (tiling->threads == 0)
@@ -124,6 +126,23 @@ bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsig
     for (unsigned r = 0; r < pass->results; r++)
         tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]) && !rounds(&pass->result[r]);
     return true;
+}
+
+/* Sums of f16, bf16 and f32. */
+static bool adds_floats(const gp_pass *pass) {
+    return pass->kind == GP_PASS_MOMENTS && gp_type_is_float(pass->type) && pass->type != GP_F64;
+}
+
+bool gp_fit_reduce_all(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    return (gp_device_has_doubles(device) || !adds_floats(problem->pass)) &&
+           fit_form(problem, device, form_of(problem->pass), attempt, tiling);
+}
+
+bool gp_fit_reduce_all_singles(const gp_problem *problem, const gp_device *device, unsigned attempt,
+                               gp_tiling *tiling) {
+    const unsigned form = form_of(problem->pass), singles = GP_ALL_SINGLES - GP_ALL_FLOATS;
+    return adds_floats(problem->pass) &&
+           fit_form(problem, device, form < GP_ALL_SINGLES ? form + singles : form, attempt, tiling);
 }
 
 /* Outputs that are enough for a thread each; fewer have a block each, unless they have hardly an element a thread. */

@@ -16,6 +16,7 @@ bool gp_pass_adds(const gp_pass *pass);
 bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result);
 
 GP_DECLARE_ROW(reduce_all);
+GP_DECLARE_ROW(reduce_all_singles);
 GP_DECLARE_ROW(reduce_short);
 GP_DECLARE_ROW(reduce_many);
 GP_DECLARE_ROW(reduce_any);

@@ -193,10 +193,14 @@ static void cut_walks(const walk *w, gp_many_cut *cut) {
     cut->parts = gp_to_u32(cut->chunks * w->walks);
 }
 
-/* Of one output of contiguous elements only sums of squares: reduce_all has all else at once, whatever the data. */
-static bool does_many(const gp_problem *problem, walk *w) {
+/*
+ * Of one output of contiguous elements only sums of squares, in doubles: reduce_all has all else at once, whatever
+ * the data.
+ */
+static bool does_many(const gp_problem *problem, const gp_device *device, walk *w) {
     const gp_pass *pass = problem->pass;
-    const bool squares = gp_type_is_float(pass->type) && (pass->wants & GP_WANT_SQUARES);
+    const bool squares =
+        gp_type_is_float(pass->type) && (pass->wants & GP_WANT_SQUARES) && gp_device_has_doubles(device);
     return (squares || gp_pass_layout_of(pass) != GP_LAYOUT_ALL) && pass->with_type == 0 && pass->length > 0 &&
            gp_pass_adds(pass) && walk_of(pass, problem->in_align, w) &&
            !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
@@ -218,7 +222,7 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     gp_short_cut cut = {.cols = gp_to_u32(pass->length), .lanes = 1};
     walk w;
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
-    if (!does_many(problem, &w) || !w.dense || row > SHORT_ROW)
+    if (!does_many(problem, device, &w) || !w.dense || row > SHORT_ROW)
         return false;
     if (tiling->threads == 0)
         return false;
@@ -251,7 +255,7 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     const gp_pass *pass = problem->pass;
     gp_many_cut cut = {.lanes = 1, .outputs = 1, .slices = 1, .splits = 1};
     walk w;
-    if (!does_many(problem, &w))
+    if (!does_many(problem, device, &w))
         return false;
     const unsigned most = gp_threads_of_attempt(w.columns ? COLUMN_THREADS : ROW_THREADS, 32, attempt);
     const unsigned sms = device->multiprocessors;

@@ -15,6 +15,8 @@ const gp_kernel gp_reduce_array_rows[] = {
                "rows, columns, strided views: a team of threads an output; sums of floats by proof or redone"),
     GP_GPU_ROW(reduce_all, GP_REDUCE_ALL_REGS, GP_REDUCE_ALL_STATIC_SMEM, gp_fit_reduce_all,
                "contiguous elements to one output: sums of floats by proof, exactly where that fails"),
+    GP_GPU_ROW(reduce_all_singles, GP_REDUCE_ALL_REGS, GP_REDUCE_ALL_STATIC_SMEM, gp_fit_reduce_all_singles,
+               "contiguous f16, bf16, f32 to one output, for GPUs with few FP64 lanes"),
     GP_GPU_ROW(reduce_any, GP_REDUCE_ANY_REGS, GP_REDUCE_ANY_STATIC_SMEM, gp_fit_reduce_any,
                "any view, an element a thread at a time, by the source of the processor's reference"),
     GP_SIMD_ROWS(reduce_array, ", contiguous elements; sums of floats by proof or redone"),

@@ -7,12 +7,12 @@
 
 /* Blocks of 512 threads, three an SM where 40 registers are enough; and of 256 with 80, three an SM too. */
 #define GP_REDUCE_ALL_THREADS 512
-#define GP_REDUCE_ALL_FEW_THREADS 256 /* f64, and squares of floats of 2 bytes */
+#define GP_REDUCE_ALL_FEW_THREADS 256 /* f64, and squares */
 #define GP_REDUCE_ALL_LIGHT_REGS 40   /* bits, and extremes of up to 4 bytes */
 #define GP_REDUCE_ALL_HEAVY_REGS 64
 #define GP_REDUCE_ALL_REGS 80 /* of GP_REDUCE_ALL_FEW_THREADS */
 #define GP_REDUCE_ALL_STATIC_SMEM 2688
-#define GP_REDUCE_ALL_VECTORS 4 /* of 16 bytes, that a thread loads at once; fewer with squares */
+#define GP_REDUCE_ALL_VECTORS 4 /* of 16 bytes, that a thread loads at once; fewer of some floats of 2 bytes */
 #define GP_REDUCE_ALL_GRID_MAX 2048
 
 #define GP_REDUCE_ANY_THREADS 32
@@ -23,10 +23,11 @@
 /* Forms of reduce_all. */
 typedef enum gp_reduce_all_form {
     GP_ALL_BITS,
-    GP_ALL_EXTREMES,                    /* of 1 byte; then of 2, 4 and 8 */
-    GP_ALL_INTS = GP_ALL_EXTREMES + 4,  /* of 1 byte; then of 2, 4 and 8 */
-    GP_ALL_FLOATS = GP_ALL_INTS + 4,    /* of 2 bytes; then of 4 and 8 */
-    GP_ALL_SQUARES = GP_ALL_FLOATS + 3, /* of 2 bytes; then of 4: with sums of squares */
+    GP_ALL_EXTREMES,                     /* of 1 byte; then of 2, 4 and 8 */
+    GP_ALL_INTS = GP_ALL_EXTREMES + 4,   /* of 1 byte; then of 2, 4 and 8 */
+    GP_ALL_FLOATS = GP_ALL_INTS + 4,     /* of 2 bytes; then of 4 and 8 */
+    GP_ALL_SINGLES = GP_ALL_FLOATS + 3,  /* of 2 bytes; then of 4: without doubles */
+    GP_ALL_SQUARES = GP_ALL_SINGLES + 2, /* of 2 bytes; then of 4: with sums of squares, without doubles */
     GP_ALL_FORMS = GP_ALL_SQUARES + 2
 } gp_reduce_all_form;
 
