@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Contiguous memory to shared memory: from architecture 90 on by one instruction of one thread, which a barrier in
- * shared memory tells of its end; else by all threads' loads.
+ * shared memory tells of its end; from 80 on by asynchronous copies of all threads; else by their loads.
  */
 #ifndef GP_BULK_CUH
 #define GP_BULK_CUH
 
 #include "../warp.cuh"
 
-#if __CUDA_ARCH__ >= 900
-
 __device__ __forceinline__ uint32_t shared_address(const void *at) {
     return (uint32_t)__cvta_generic_to_shared(at);
 }
+
+#if __CUDA_ARCH__ >= 900
 
 /* By one thread, with a barrier of the block behind it. */
 __device__ __forceinline__ void init_arrival(uint64_t *arrival) {
@@ -34,7 +34,8 @@ __device__ __forceinline__ void copy_vectors(int4 *to, const int4 *from, uint32_
                      : "memory");
 }
 
-/* parity: 0 of the first copy that the barrier is told of, 1 of the second, 0 of the third. */
+/* The copy before the last. parity: 0 of the first copy that the barrier is told of, 1 of the second, 0 of the third.
+ */
 __device__ __forceinline__ void await_vectors(uint64_t *arrival, uint32_t parity) {
     asm volatile("{ .reg .pred there; again: mbarrier.try_wait.parity.shared::cta.b64 there, [%0], %1; "
                  "@!there bra again; }" ::"r"(shared_address(arrival)),
@@ -42,15 +43,33 @@ __device__ __forceinline__ void await_vectors(uint64_t *arrival, uint32_t parity
                  : "memory");
 }
 
+/* By all threads, between what they did with shared memory and a barrier of the block, before a copy comes there. */
+__device__ __forceinline__ void release_vectors() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 #else
 
 __device__ __forceinline__ void init_arrival(uint64_t *) {}
-__device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {}
+__device__ __forceinline__ void release_vectors() {}
 
 __device__ __forceinline__ void copy_vectors(int4 *to, const int4 *from, uint32_t count, uint64_t *) {
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to + i)), "l"(from + i)
+                     : "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#else
         to[i] = gp_load_once(from + i);
+#endif
+}
+
+/* All copies but the last. */
+__device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
 }
 
 #endif

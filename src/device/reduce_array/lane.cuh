@@ -6,7 +6,7 @@
 #ifndef GP_LANE_CUH
 #define GP_LANE_CUH
 
-#include "write.cuh"
+#include "join.cuh"
 
 /*
  * Of a form: BYTES that are loaded at once (0: an element's, of any type) with PACKED elements of one output, or with
@@ -44,8 +44,8 @@ __device__ __forceinline__ typename raw_type<BYTES>::type load_far(const unsigne
 }
 
 /* Element i of a unit. */
-template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(uint32_t unit, int i) {
-    return unit >> 8 * BYTES * i & (BYTES == 1 ? 0xff : BYTES == 2 ? 0xffff : ~(uint32_t)0);
+template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(uint64_t unit, int i) {
+    return (uint32_t)(unit >> 8 * BYTES * i) & (BYTES == 1 ? 0xff : BYTES == 2 ? 0xffff : ~(uint32_t)0);
 }
 
 template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(const uint4 &unit, int i) {
@@ -103,6 +103,11 @@ template <class LANE, int UNIT> struct lane_wide : LANE {
     __device__ raw_t nothing() const {
         return raw_t();
     }
+    __device__ void begin(const unsigned char *first, state &s) const {
+#pragma unroll
+        for (int i = 0; i < OUTPUTS; i++)
+            LANE::begin(first + i * LANE::BYTES, s.of[i]);
+    }
     __device__ __forceinline__ void take(state &s, const raw_t &raw, uint32_t id) const {
 #pragma unroll
         for (int i = 0; i < OUTPUTS; i++)
@@ -110,9 +115,17 @@ template <class LANE, int UNIT> struct lane_wide : LANE {
     }
 };
 
+/* Of neighbours 0 .. team - 1, in all of them; team is a power of two. */
+template <class PART> __device__ __forceinline__ void join_team(PART &p, uint32_t team) {
+#pragma unroll 1
+    for (uint32_t lane = team / 2; lane > 0; lane /= 2)
+        p.join(from_lane(p, lane));
+}
+
 template <class STATE> struct lane_base {
     typedef STATE state, joined;
-    static const bool REDOES = false, QUICK = false;
+    static const bool REDOES = false;
+    static const int QUICKS = 1;
     static __device__ const STATE &join_of(const STATE &s) {
         return s;
     }
@@ -122,10 +135,11 @@ template <class STATE> struct lane_base {
     __device__ uint32_t quick_bytes(const gp_pass &) const {
         return 0;
     }
-    __device__ bool quick(const STATE &, uint64_t *) const {
+    __device__ bool quick(const STATE &, unsigned, uint64_t *) const {
         return false;
     }
-    __device__ void begin(const unsigned char *) {} /* of an output, with its first element */
+    /* What the state needs of an output's first element. */
+    template <class S> __device__ void begin(const unsigned char *, S &) const {}
 };
 
 struct lane_bits : lane_base<bits_total> {
@@ -153,12 +167,15 @@ template <int WIDTH> struct key_of {
     key_t nan_above, nan_below, inverted;
     raw_t bias;
     __device__ explicit key_of(const gp_pass &pass) {
-        const key_form form(pass.type);
         const extremes_partial<key_t> none = extremes_partial<key_t>::none();
-        nan_above = is_float(pass.type) ? (key_t)form.nan_above : none.least;
-        nan_below = is_float(pass.type) ? (key_t)form.nan_below : none.most;
-        inverted = (key_t)form.inverted;
-        bias = (raw_t)form.bias;
+        const key_t infinity = WIDTH == 8   ? (key_t)0x7ff0000000000000
+                               : WIDTH == 4 ? (key_t)0x7f800000
+                                            : (pass.type == GP_BF16 ? 0x7f80 : 0x7c00);
+        const raw_t sign = (raw_t)((raw_t)1 << (8 * WIDTH - 1));
+        nan_above = is_float(pass.type) ? infinity : none.least;
+        nan_below = is_float(pass.type) ? ~infinity : none.most;
+        inverted = is_float(pass.type) ? (key_t)(sign - 1) : 0;
+        bias = is_signed(pass.type) ? 0 : sign;
     }
     __device__ raw_t nothing() const {
         return 0;
@@ -223,7 +240,7 @@ template <int WIDTH> struct lane_span : lane_base<span_state<typename key_type<W
         const bool is_one = pass.result[0].op == GP_REDUCE_MIN || is_max;
         return is_one && bytes_of(pass.result[0].type) == WIDTH ? WIDTH : 0;
     }
-    __device__ __forceinline__ bool quick(const state &s, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const state &s, unsigned, uint64_t *raw) const {
         *raw = this->raw(is_max ? s.most : s.least);
         return !this->is_nan(s.least) && !this->is_nan(s.most);
     }

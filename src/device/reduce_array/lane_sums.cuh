@@ -38,7 +38,7 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
 
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
     static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
-    static const bool HAS_NOTHING = true, QUICK = true;
+    static const bool HAS_NOTHING = true;
     uint32_t bias;
     uint64_t all;     /* biases of an output's elements */
     float n, inverse; /* to nearest */
@@ -67,7 +67,7 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
     }
     /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
        (Markstein, IBM Journal of Research and Development 34, 1990). */
-    __device__ __forceinline__ bool quick(const sum_state &s, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const sum_state &s, unsigned, uint64_t *raw) const {
         const int64_t sum = total(s);
         *raw = (uint64_t)sum;
         if (!is_mean)

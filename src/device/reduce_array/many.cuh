@@ -20,10 +20,22 @@ struct member {
     }
 };
 
+/* The first waits for all: else the assembler has some loads wait for what is done with others. zero: 0. */
+template <class RAW, int N> __device__ __forceinline__ void await_all(RAW (&raw)[N], uint32_t zero) {
+    uint32_t bits = 0;
+#pragma unroll
+    for (int i = 1; i < N; i++)
+        bits |= *(const uint32_t *)&raw[i];
+#pragma unroll
+    for (int w = 0; w < WORDS_OF(RAW); w++)
+        ((uint32_t *)&raw[0])[w] |= bits & zero;
+}
+
 /* Units e, e + step, .. below `to` of a run, the first at `at`, the others `apart` bytes further each. */
 template <class LANE>
 __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state &s, const unsigned char *at,
-                                         int64_t apart, uint32_t e, uint32_t to, uint32_t step, uint32_t bytes) {
+                                         int64_t apart, uint32_t e, uint32_t to, uint32_t step, uint32_t bytes,
+                                         uint32_t zero) {
     const int N = LANE::BYTES == 16                      ? 4
                   : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8
                                                          : 16; /* loaded before one is taken */
@@ -35,24 +47,23 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
             raw[i] = load_far<LANE::BYTES>(at, bytes);
             at += apart;
         }
+        await_all(raw, zero);
 #pragma unroll
         for (int i = 0; i < N; i++)
             form.take(s, raw[i], e + i * step);
     }
+    if (e >= to)
+        return;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        if (i % 4 == 0 && e + i * step >= to)
-            break;
         raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : form.nothing();
         at += apart;
     }
+    await_all(raw, zero);
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        if (i % 4 == 0 && e + i * step >= to)
-            break;
+    for (int i = 0; i < N; i++)
         if (LANE::HAS_NOTHING || e + i * step < to)
             form.take(s, raw[i], e + i * step);
-    }
 }
 
 /*
@@ -74,7 +85,7 @@ __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s
         const uint32_t from = (part - walk * cut.chunks) * cut.chunk, to = min(n, from + cut.chunk), e = from + lane;
         for (int axis = last; walk > 0 && axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n)
             at += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
-        take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes);
+        take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero);
     }
 }
 
@@ -146,7 +157,7 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
     const member me(cut);
     const uint32_t outputs = (uint32_t)(pass.outputs / LANE::OUTPUTS);
     LANE form(pass);
-    const only_result only(a, form);
+    const uint32_t quick_bytes = quick_bytes_of(a, form);
 #pragma unroll 1
     for (uint32_t work = blockIdx.x; work < cut.tiles * cut.splits; work += gridDim.x) {
         const uint32_t tile = cut.splits == 1 ? work : work / cut.splits, split = work - tile * cut.splits;
@@ -156,7 +167,7 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
         typename LANE::state gathered = LANE::state::none();
         if (mine) {
             const unsigned char *const at = begin_of(pass, output * LANE::OUTPUTS);
-            form.begin(at);
+            form.begin(at, gathered);
             gather(form, gathered, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
         }
         joined s = LANE::join_of(gathered);
@@ -176,9 +187,9 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
             k = threadIdx.x < cut.outputs && output < outputs ? 0 : UINT32_MAX;
             mine = k == 0;
             if (mine)
-                form.begin(begin_of(pass, output * LANE::OUTPUTS));
+                form.begin(begin_of(pass, output * LANE::OUTPUTS), s);
         }
-        const uint32_t left = mine && k == 0 ? finish_outputs(a, only, form, s, output * LANE::OUTPUTS) : 0;
+        const uint32_t left = mine && k == 0 ? finish_outputs(a, quick_bytes, form, s, output * LANE::OUTPUTS) : 0;
         redo<LANE>(a, output * LANE::OUTPUTS, left, pass.length > REDO_BY_WARP);
     }
 }

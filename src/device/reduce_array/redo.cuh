@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of floats that bounds have not proved, done again where they were found: a limb after the other, each by a
- * reading of its own of the output's elements, so that nothing but registers is needed.
+ * Sums of floats that bounds have not proved, done again where they were found: some limbs by each reading of the
+ * output's elements, so that nothing but registers is needed.
  */
 #ifndef GP_REDO_CUH
 #define GP_REDO_CUH
 
-#include "all.cuh"
 #include "lane_floats.cuh"
 
 #define REDO_LIMBS 11      /* those of gp_exact_form_of(GP_F32, false) */
+#define REDO_AT_ONCE 3     /* that elements of f16 have bits of, from the fourth on; others of three times as many */
 #define REDO_BY_WARP 4096u /* elements that one warp does; more are the block's */
 
 /* Where an output's elements begin. */
@@ -35,26 +35,35 @@ __device__ __forceinline__ void redo_output(const reduce_arguments &a, uint32_t 
     const uint32_t first = by_block ? threadIdx.x : threadIdx.x % 32, step = by_block ? blockDim.x : 32;
     const uint32_t kept = pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0;
     const unsigned char *const in = begin_of(pass, output);
+    const bool is_f16 = pass.type == GP_F16;
     if (first <= REDO_LIMBS)
         limb[first] = 0;
     by_block ? __syncthreads() : __syncwarp();
 #pragma unroll 1
-    for (uint32_t l = 0; l < REDO_LIMBS; l++) {
-        int64_t sum = 0;
+    for (uint32_t l = is_f16 ? REDO_AT_ONCE : 0; l < (is_f16 ? 2 : 3) * REDO_AT_ONCE; l += REDO_AT_ONCE) {
+        int64_t sum[REDO_AT_ONCE] = {};
         uint32_t flags = 0;
         for (uint64_t e = first; e < pass.length; e += step) {
             const uint32_t raw = load_unit<WIDTH>(in + offset_of(pass, e), WIDTH) & kept;
-            const gp_exact_parts x = gp_exact_parts_f32((float)real_of<WIDTH>(raw, pass.type == GP_BF16));
+            const gp_exact_parts x = gp_exact_parts_f32(real_of<WIDTH>(raw, pass.type == GP_BF16));
             const uint64_t two = x.mantissa << x.bit % 32;
-            const int64_t part = x.bit / 32 == l ? (uint32_t)two : x.bit / 32 + 1 == l ? (int64_t)(two >> 32) : 0;
-            sum += x.negative ? -part : part;
+#pragma unroll
+            for (uint32_t i = 0; i < REDO_AT_ONCE; i++) {
+                const int64_t part = x.bit / 32 == l + i       ? (uint32_t)two
+                                     : x.bit / 32 + 1 == l + i ? (int64_t)(two >> 32)
+                                                               : 0;
+                sum[i] += x.negative ? -part : part;
+            }
             flags |= x.special;
         }
         __syncwarp();
-        sum = add_lanes(sum);
-        if (threadIdx.x % 32 == 0)
-            atomicAdd((unsigned long long *)&limb[l], (unsigned long long)sum);
-        if (l == 0 && flags != 0)
+#pragma unroll
+        for (uint32_t i = 0; i < REDO_AT_ONCE; i++) {
+            sum[i] = add_lanes(sum[i]);
+            if (threadIdx.x % 32 == 0)
+                atomicAdd((unsigned long long *)&limb[l + i], (unsigned long long)sum[i]);
+        }
+        if (flags != 0)
             atomicOr((unsigned long long *)&limb[REDO_LIMBS], (unsigned long long)flags);
     }
     by_block ? __syncthreads() : __syncwarp();
@@ -106,7 +115,7 @@ static __device__ __noinline__ void redo_named(const reduce_arguments &a, uint32
 template <class LANE>
 __device__ __forceinline__ void redo(const reduce_arguments &a, uint32_t output, uint32_t left, bool by_block) {
     if constexpr (LANE::REDOES)
-        if (by_block || __any_sync(GP_FULL_WARP, left != 0))
+        if (by_block ? __syncthreads_or(left != 0) : __any_sync(GP_FULL_WARP, left != 0))
             redo_named<LANE::REDO_BYTES>(a, output, left, by_block);
 }
 

@@ -16,8 +16,7 @@
 template <class LANE>
 __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state &s, const unsigned char *row,
                                             uint32_t n, uint32_t lane, uint32_t step, uint32_t turned,
-                                            uint32_t bytes) {
-    const uint32_t width = LANE::BYTES ? LANE::BYTES : bytes;
+                                            uint32_t width) {
     if constexpr (LANE::BYTES == 16) {
 #pragma unroll 4
         for (uint32_t e = lane + turned; e < n + turned; e += step)
@@ -27,7 +26,7 @@ __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::sta
         uint32_t e = lane;
 #pragma unroll 4
         for (const unsigned char *at = row + lane * width; at < end; at += step * width, e += step)
-            form.take(s, load_unit<LANE::BYTES>(at, bytes), e);
+            form.take(s, load_unit<LANE::BYTES>(at, width), e);
     }
 }
 
@@ -49,31 +48,23 @@ __device__ __forceinline__ void copy_rows(unsigned char *shared, const unsigned 
         shared[skew + tail + threadIdx.x] = from[tail + threadIdx.x];
 }
 
-/* An SM of Turing has not so many threads: there the registers alone are bound. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define SHORT_BOUNDS __maxnreg__(GP_REDUCE_SHORT_REGS)
-#else
-#define SHORT_BOUNDS __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCKS)
-#endif
-
 template <class LANE>
-__global__ void SHORT_BOUNDS reduce_short(const __grid_constant__ reduce_arguments a,
-                                          const __grid_constant__ gp_short_cut cut) {
+__global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCKS)
+    reduce_short(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_short_cut cut) {
     __shared__ uint64_t arrivals[2]; /* of the stages */
     unsigned char *const shared = (unsigned char *)columns;
     const gp_pass &pass = a.pass;
     const uint32_t lane = threadIdx.x & (cut.lanes - 1), mine = threadIdx.x / cut.lanes;
-    const uint32_t n = (uint32_t)pass.length / LANE::PACKED, bytes = bytes_of(pass.type);
-    const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = (uint32_t)pass.length * bytes;
+    const uint32_t n = (uint32_t)pass.length / LANE::PACKED, width = LANE::BYTES ? LANE::BYTES : bytes_of(pass.type);
+    const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = n * width;
     const uint32_t turned = LANE::BYTES == 16 ? turn_of(mine, n, cut.lanes) : 0;
     LANE form(pass);
-    const only_result only(a, form);
+    const uint32_t quick_bytes = quick_bytes_of(a, form);
     const auto fetch = [&](uint32_t tile, uint32_t stage) {
         const uint32_t first = tile * cut.rows;
         const unsigned char *const from = pass.in + (uint64_t)first * row_bytes;
-        if (tile < cut.tiles)
-            copy_rows(shared + stage * cut.stage, from, from + (uint64_t)min(cut.rows, outputs - first) * row_bytes,
-                      &arrivals[stage]);
+        const uint32_t rows = tile < cut.tiles ? min(cut.rows, outputs - first) : 0;
+        copy_rows(shared + stage * cut.stage, from, from + rows * row_bytes, &arrivals[stage]);
     };
     if (threadIdx.x == 0) {
         init_arrival(&arrivals[0]);
@@ -93,27 +84,20 @@ __global__ void SHORT_BOUNDS reduce_short(const __grid_constant__ reduce_argumen
             shared + stage * cut.stage + (uintptr_t)(pass.in + (uint64_t)first * row_bytes) % 16 + mine * row_bytes;
         const uint32_t step = cut.outputs * row_bytes;
         uint32_t slow = UINT32_MAX; /* a bit for each row of the thread's */
-        if (only.quick_bytes != 0) {
+        if (quick_bytes != 0) {
             const unsigned char *from = at;
-            unsigned char *to = only.to + (first + mine) * only.stride;
             slow = 0;
 #pragma unroll 1
             for (uint32_t row = mine, bit = 1; row - mine < rows; row += cut.outputs, bit *= 2) {
                 typename LANE::state s = LANE::state::none();
-                uint64_t raw;
-                if (row < rows)
-                    take_staged(form, s, from, n, lane, cut.lanes, turned, bytes);
-                join_team(s, cut.lanes);
-                const bool done = form.quick(s, &raw);
-                if (lane == 0 && row < rows) {
-                    slow |= done ? 0 : bit;
-                    if (only.quick_bytes == 8)
-                        *(uint64_t *)to = raw;
-                    else
-                        *(uint32_t *)to = (uint32_t)raw;
+                if (row < rows) {
+                    form.begin(from, s);
+                    take_staged(form, s, from, n, lane, cut.lanes, turned, width);
                 }
+                join_team(s, cut.lanes);
+                if (lane == 0 && row < rows)
+                    slow |= write_quick(pass, quick_bytes, form, s, first + row) ? 0 : bit;
                 from += step;
-                to += cut.outputs * only.stride;
             }
         }
         if (__any_sync(GP_FULL_WARP, slow != 0))
@@ -123,13 +107,14 @@ __global__ void SHORT_BOUNDS reduce_short(const __grid_constant__ reduce_argumen
                 if (!__any_sync(GP_FULL_WARP, slow >> i & 1))
                     continue;
                 if (row < rows) {
-                    form.begin(at);
-                    take_staged(form, s, at, n, lane, cut.lanes, turned, bytes);
+                    form.begin(at, s);
+                    take_staged(form, s, at, n, lane, cut.lanes, turned, width);
                 }
                 join_team(s, cut.lanes);
-                const bool left = lane == 0 && row < rows && !finish_output(a, only, form, s, first + row);
+                const bool left = lane == 0 && row < rows && !finish_any<LANE>(a, s, first + row);
                 redo<LANE>(a, first + row, left, false);
             }
+        release_vectors();
         __syncthreads(); /* until all have taken the rows, before others come there */
         parity ^= stage;
         stage ^= 1;

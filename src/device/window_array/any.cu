@@ -41,88 +41,74 @@ static __device__ window_place place_of(const gp_window_box &box, uint64_t outpu
 
 /* `count` elements of a row, `step` bytes apart. */
 template <class T>
-static __device__ void take_as(moments_state *s, const unsigned char *from, int64_t count, int64_t step, double pivot,
+static __device__ void take_as(moments_state *s, const unsigned char *from, int64_t count, int64_t step,
                                bool squares) {
 #pragma unroll 4
     for (int64_t j = 0; j < count; j++) {
-        const double less = __dadd_rd((double)*(const T *)(from + j * step), -pivot);
-        if (squares) {
-            s->lost |= less < __dadd_ru((double)*(const T *)(from + j * step), -pivot);
-            s->square.down = __fma_rd(less, less, s->square.down);
-            s->square.up = __fma_ru(less, less, s->square.up);
-        }
-        s->sum.add(less);
+        const double x = (double)*(const T *)(from + j * step);
+        if (squares)
+            s->add(x);
+        else
+            s->sum.add(x);
     }
 }
 
 static __device__ void take(moments_state *s, unsigned type, const unsigned char *from, int64_t count, int64_t step,
-                            double pivot, bool squares) {
+                            bool squares) {
     switch (type) {
     case GP_U8:
-        return take_as<uint8_t>(s, from, count, step, pivot, squares);
+        return take_as<uint8_t>(s, from, count, step, squares);
     case GP_S8:
-        return take_as<int8_t>(s, from, count, step, pivot, squares);
+        return take_as<int8_t>(s, from, count, step, squares);
     case GP_U16:
-        return take_as<uint16_t>(s, from, count, step, pivot, squares);
+        return take_as<uint16_t>(s, from, count, step, squares);
     case GP_S16:
-        return take_as<int16_t>(s, from, count, step, pivot, squares);
+        return take_as<int16_t>(s, from, count, step, squares);
     case GP_U32:
-        return take_as<uint32_t>(s, from, count, step, pivot, squares);
+        return take_as<uint32_t>(s, from, count, step, squares);
     case GP_S32:
-        return take_as<int32_t>(s, from, count, step, pivot, squares);
+        return take_as<int32_t>(s, from, count, step, squares);
     case GP_F16:
-        return take_as<__half>(s, from, count, step, pivot, squares);
+        return take_as<__half>(s, from, count, step, squares);
     default:
-        return take_as<float>(s, from, count, step, pivot, squares);
+        return take_as<float>(s, from, count, step, squares);
     }
 }
 
 /* Of the elements that a window holds, every team-th of a row from number `member` on. */
-static __device__ moments_state moments_of(const gp_window_box &box, const window_place &place, double pivot,
+static __device__ moments_state moments_of(const gp_window_box &box, const window_place &place, float pivot,
                                            unsigned member, unsigned team) {
     const gp_window_axis &y = *gp_window_y(&box), &x = *gp_window_x(&box);
     const int64_t first = (int64_t)place.x - x.before,
                   mine = x.window > member ? (x.window - member - 1) / team + 1 : 0;
     const bool inside = first >= 0 && first + x.window <= (int64_t)x.n, squares = box.wants & GP_WANT_SQUARES;
     moments_state s = moments_state::none();
+    s.pivot = pivot;
     for (int64_t i = 0; i < y.window; i++) {
         const int64_t row = source_near(box.border, (int64_t)y.n, (int64_t)place.y - y.before + i);
         const unsigned char *const from = place.in + row * y.in;
         if (inside && row >= 0) {
-            take(&s, box.type, from + (first + member) * x.in, mine, team * x.in, pivot, squares);
+            take(&s, box.type, from + (first + member) * x.in, mine, team * x.in, squares);
             continue;
         }
         for (int64_t j = member; j < x.window; j += team) {
             const int64_t column = source_near(box.border, (int64_t)x.n, first + j);
             const uint32_t zero = 0;
             if (row >= 0 && column >= 0)
-                take(&s, box.type, from + column * x.in, 1, 0, pivot, squares);
+                take(&s, box.type, from + column * x.in, 1, 0, squares);
             else if (box.border == GP_BORDER_ZERO)
-                take(&s, box.type, (const unsigned char *)&zero, 1, 0, pivot, squares);
+                take(&s, box.type, (const unsigned char *)&zero, 1, 0, squares);
         }
-    }
-    return s;
-}
-
-static __device__ moments_state of_team(moments_state s, unsigned team) {
-    for (unsigned lanes = team / 2; lanes > 0; lanes /= 2) {
-        moments_state other = moments_state::none();
-        other.sum.down = __shfl_xor_sync(GP_FULL_WARP, s.sum.down, lanes);
-        other.sum.up = __shfl_xor_sync(GP_FULL_WARP, s.sum.up, lanes);
-        other.square.down = __shfl_xor_sync(GP_FULL_WARP, s.square.down, lanes);
-        other.square.up = __shfl_xor_sync(GP_FULL_WARP, s.square.up, lanes);
-        other.lost = __shfl_xor_sync(GP_FULL_WARP, s.lost, lanes);
-        s.join(other);
     }
     return s;
 }
 
 /* Writes the results that the bounds prove. Returns whether these are all. */
 static __device__ bool write_proved(const gp_window_box &box, const gp_pass &pass, const window_place &place,
-                                    const moments_state &s, double pivot) {
+                                    const moments_state &s) {
     const uint64_t count = gp_window_counted(gp_window_y(&box), box.border, place.y) *
                            gp_window_counted(gp_window_x(&box), box.border, place.x);
-    const moments_total t = {s.sum, s.square, pivot, reciprocal((double)count), 0, 0, s.lost};
+    const moments_total t = s.total(reciprocal((double)count));
     bool all = true;
     for (unsigned r = 0; r < box.results; r++) {
         const unsigned op = box.result[r].op, type = box.result[r].type;
@@ -144,15 +130,15 @@ static __device__ void write_exactly(gp_accumulator *sums, const gp_window_one &
 }
 
 /* The pivot of an output is an element that it sees; none for sums of squares. */
-static __device__ double pivot_of(const gp_window_box &box, const window_place &place) {
+static __device__ float pivot_of(const gp_window_box &box, const window_place &place) {
     const gp_window_axis &y = *gp_window_y(&box), &x = *gp_window_x(&box);
     for (unsigned r = 0; r < box.results; r++)
         if (box.result[r].op < GP_REDUCE_VARIANCE && box.result[r].op != GP_REDUCE_MEAN)
             return 0;
     const int64_t row = min((int64_t)place.y, (int64_t)y.n - 1), column = min((int64_t)place.x, (int64_t)x.n - 1);
     moments_state first = moments_state::none();
-    take(&first, box.type, place.in + row * y.in + column * x.in, 1, 0, 0, false);
-    return (box.wants & GP_WANT_SQUARES) && first.sum.down - first.sum.down == 0 ? first.sum.down : 0;
+    take(&first, box.type, place.in + row * y.in + column * x.in, 1, 0, false);
+    return (box.wants & GP_WANT_SQUARES) && first.sum.down - first.sum.down == 0 ? (float)first.sum.down : 0;
 }
 
 __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid_constant__ window_any_arguments a) {
@@ -175,11 +161,11 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
         const bool mine = number < outputs;
         const window_place place = place_of(a.box, !mine ? 0 : listed ? a.failed->output[number] : number);
         bool proved = !mine;
-        for (double pivot = pivot_of(a.box, place); !proved && a.box.kind == GP_PASS_MOMENTS; pivot = 0) {
-            const moments_state s = of_team(moments_of(a.box, place, pivot, team == 1 ? 0 : lane, team), team);
-            proved = write_proved(a.box, one.pass, place, s, pivot);
-            if (pivot == 0)
-                break;
+        if (!proved && a.box.kind == GP_PASS_MOMENTS) {
+            const float pivot = pivot_of(a.box, place);
+            moments_state s = moments_of(a.box, place, pivot, team == 1 ? 0 : lane, team);
+            join_team(s, team);
+            proved = write_proved(a.box, one.pass, place, s);
         }
         for (uint32_t left = __ballot_sync(GP_FULL_WARP, !proved) & (team == 1 ? GP_FULL_WARP : 1); left != 0;
              left &= left - 1) {

@@ -48,6 +48,8 @@ static unsigned form_of_floats(const gp_pass *pass) {
     }
     if (pass->type == GP_F64)
         return one ? GP_MANY_DOUBLES_8 : GP_MANY_FORMS;
+    if (pass->skip_nan || (pass->wants & GP_WANT_COUNT))
+        return GP_MANY_MOMENTS_COUNTED;
     if (!one)
         return pass->type == GP_F32 ? GP_MANY_MOMENTS_4 : GP_MANY_MOMENTS_2;
     return pass->type != GP_F32 ? GP_MANY_FLOATS_2 : doubles ? GP_MANY_DOUBLES_4 : GP_MANY_FLOATS_4;
@@ -79,7 +81,7 @@ static const struct {
     {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16},
     {GP_MANY_SPAN_4, GP_MANY_SPAN_4_PACKED, 16, GP_MANY_SPAN_4_WIDE, 16},
     {GP_MANY_FLOATS_4, GP_MANY_FLOATS_4_PACKED, 16, GP_MANY_FLOATS_4_WIDE, 16},
-    {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, 0, 0},
+    {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, GP_MANY_MOMENTS_4_WIDE, 8},
 };
 
 /* What the form of 16 columns of bytes is for, which has no way for results that are not quick. */

@@ -71,9 +71,11 @@ typedef enum gp_reduce_many_form {
     GP_MANY_FLOATS_4_WIDE,
     GP_MANY_DOUBLES_4,
     GP_MANY_DOUBLES_8,
+    GP_MANY_MOMENTS_COUNTED, /* any width */
     GP_MANY_MOMENTS_2,
     GP_MANY_MOMENTS_4,
     GP_MANY_MOMENTS_4_PACKED,
+    GP_MANY_MOMENTS_4_WIDE,
     GP_MANY_FORMS
 } gp_reduce_many_form;
 
@@ -90,7 +92,8 @@ typedef struct gp_many_cut {
     uint32_t chunk;      /* elements of one, or units */
     uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
     uint8_t rest;        /* reduce_any is launched behind it, for outputs that may fail */
-    uint8_t unused[2];
+    uint8_t zero;        /* 0, which the compiler does not know */
+    uint8_t unused;
 } gp_many_cut;
 
 /* reduce_short: its forms are reduce_many's. */
