@@ -63,6 +63,8 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
     const uint32_t failed = work == FAILED ? *(volatile uint32_t *)&a.many->failed : 0;
     const bool listed = work == FAILED && failed <= GP_MANY_FAILED_MAX;
     const uint64_t outputs = listed ? failed : a.pass.outputs;
+    if (listed && failed <= gridDim.x)
+        team = blockDim.x; /* few outputs: each has a block */
     if (work == FAILED)
         __syncthreads(); /* all have read it */
     if ((rest && a.space->pending == 0) || outputs == 0) {
