@@ -358,7 +358,7 @@ __global__ void __launch_bounds__(GP_EXTREMES_THREADS_MAX, BLOCKS_OF(GP_EXTREMES
     __shared__ strip_place place;
     gp_grid_dependency_wait();
     if (threadIdx.x == 0)
-        find_place(a.box, a.cut, E, a.box.channels, &place);
+        find_place(a.box, a.cut, blockIdx.x, E, a.box.channels, &place);
     __syncthreads();
 #pragma unroll 1
     for (unsigned maximum = 0; maximum < 2; maximum++) {

@@ -289,7 +289,7 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     __shared__ floats_shared<scaled_sums<squares>> shared;
     gp_grid_dependency_wait();
     if (threadIdx.x == 0) {
-        find_place(a.box, a.cut, COLUMNS, 1, &shared.place);
+        find_place(a.box, a.cut, blockIdx.x, COLUMNS, 1, &shared.place);
         shared.scale.careful = false;
     }
     __syncthreads();

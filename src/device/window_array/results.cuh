@@ -7,10 +7,26 @@
 #include "strip.cuh"
 #include "write.cuh"
 
+/* Rows of the input: what windows see at i outside is i * sign and the one or the other, again if that is outside. */
+struct row_fold {
+    int32_t n, sign, low, high; /* sign 0: not again; -1 is no row */
+    uint64_t in;
+};
+
+/* Results that have code of their own: a mean and a variance, of which the mean is a small sum's, or any; a sum and a
+ * sum of squares; a mean in the elements' type. */
+enum { GP_USUAL_NONE, GP_USUAL_SMALL, GP_USUAL_MOMENTS, GP_USUAL_SUMS, GP_USUAL_OWN };
+
 struct strip_arguments {
     gp_window_box box;
     gp_strip_cut cut;
     strip_result result[GP_PASS_RESULTS];
+    uint32_t sizes;  /* bits 4 r on: bytes of result r */
+    uint32_t stores; /* bit r: four of result r side by side are stored at once */
+    row_fold fold;
+    uint32_t usual;            /* GP_USUAL_... */
+    int64_t less;              /* what a whole window's sum is less than that of its elements */
+    uint32_t begin[4], end[4]; /* of windows of a lane's outputs k: entries of prefix sums, by k % 4 */
 };
 
 static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
@@ -52,6 +68,21 @@ static strip_result result_of_windows(const gp_problem *problem, const gp_strip_
     if (type == GP_F64)
         result.way = WAY_OTHER;
     return result;
+}
+
+/* All that the launchers find out. */
+static void find_results(const gp_problem *problem, const gp_plan *plan, unsigned channels, strip_arguments *a) {
+    const unsigned form = plan->tiling.form;
+    const bool narrow = form == GP_STRIP_LINEAR || form == GP_STRIP_NARROW || form == GP_STRIP_PIVOT ||
+                        form == GP_STRIP_LINEAR_RGB || form == GP_STRIP_NARROW_RGB ||
+                        (form >= GP_WALK_LINEAR && form != GP_WALK_LONG_2 && form != GP_WALK_ANY);
+    a->box = *problem->box;
+    memcpy(&a->cut, plan->tiling.t, sizeof a->cut);
+    for (unsigned r = 0; r < a->box.results; r++) {
+        a->result[r] = result_of_windows(problem, &a->cut, r, narrow);
+        a->stores |= (uint32_t)stores_together(problem, r, channels) << r;
+        a->sizes |= (uint32_t)bytes_of_result(problem, r) << 4 * r;
+    }
 }
 
 #endif

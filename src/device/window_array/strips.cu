@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk of window_strip down its strip, and the forms that are compiled. */
-#include "results.cuh"
+/*
+ * The walk of window_strip of ints whose windows are wide, or whose sums are: a block owns a strip of columns. A
+ * thread keeps the sums of what the window holds of each of its COLUMNS neighbouring columns. A row of outputs takes
+ * prefix sums over the strip; a window is the difference of two.
+ */
+#include "block.cuh"
 
 #define ROWS_KEPT 128 /* rows whose places are known; half of them are found at a time */
 
@@ -178,7 +182,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class s
                 raw[k] = mean_between(as_double(sum[k] + less), how.below, how.above);
         } else {
             double x[COLUMNS];
-            bool exact;
             if (way == WAY_SMALL_MEAN && sizeof(sum_type) == 4) {
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
@@ -192,7 +195,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class s
             else
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
-                    x[k] = numerator(sum[k], square[k], a.cut.area, &exact) * how.inverse;
+                    x[k] = spread_times(sum[k], square[k], a.cut.area, how.inverse);
             if (way == WAY_STDDEV)
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k++)
@@ -226,9 +229,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class s
             window.square -= a.cut.pivot * a.cut.pivot * missing;
         }
         store_bits(gp_type_bytes(result.type),
-                   result_of<sum_type, square_type>(result.op, result.type, (sum_type)window.sum, window.square,
-                                                    (uint32_t)n),
-                   at);
+                   result_of(result.op, result.type, (sum_type)window.sum, window.square, (uint32_t)n), at);
     }
     __device__ void write_row(unsigned row) const {
         const bool whole = a.box.border != GP_BORDER_SHRINK || is_whole(row);
@@ -251,8 +252,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class s
             if (a.result[r].way != WAY_OTHER && whole && make_quickly(a.result[r], sum, square, raw)) {
 #pragma unroll
                 for (int k = 0; k < COLUMNS; k += 4)
-                    store_four<CHANNELS>(line, output_of(k), pixel, side, a.cut.stores >> r & 1, p.outputs,
-                                         a.cut.sizes >> 4 * r & 15, raw + k);
+                    store_four<CHANNELS>(line, output_of(k), pixel, side, a.stores >> r & 1, p.outputs,
+                                         a.sizes >> 4 * r & 15, raw + k);
                 continue;
             }
 #pragma unroll 1
@@ -306,7 +307,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool PIVOTS> class s
 };
 
 static __device__ void find_state(const strip_arguments &a, unsigned columns, unsigned channels, strip_state *p) {
-    find_place(a.box, a.cut, columns, channels, p);
+    find_place(a.box, a.cut, blockIdx.x, columns, channels, p);
     const unsigned end = p->skew + a.cut.reach;
     p->begin = make_uint2(p->skew + p->skew / 4, 4 - p->skew % 4);
     p->end = make_uint2(end + end / 4, 4 - end % 4);
@@ -352,19 +353,12 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
         (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3, false>,
         (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3, false>,
         (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3, false>};
-    if (plan->tiling.form >= GP_STRIP_F16)
+    if (plan->tiling.form >= GP_STRIP_F16 && plan->tiling.form < GP_STRIP_FORMS)
         return gp_window_launch_floats(context, plan, problem);
-    const unsigned form = plan->tiling.form, channels = form < GP_STRIP_LINEAR_RGB ? 1 : 3;
+    if (plan->tiling.form >= GP_WALK_LINEAR)
+        return gp_window_launch_walks(context, plan, problem);
     strip_arguments arguments = {};
-    arguments.box = *problem->box;
-    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    for (unsigned r = 0; r < arguments.box.results; r++) {
-        arguments.result[r] = result_of_windows(problem, &arguments.cut, r,
-                                                form != GP_STRIP_WIDE && form != GP_STRIP_WIDE_2 &&
-                                                    form != GP_STRIP_WIDE_2_RGB && form != GP_STRIP_ANY);
-        arguments.cut.stores |= (uint32_t)stores_together(problem, r, channels) << r;
-        arguments.cut.sizes |= (uint32_t)bytes_of_result(problem, r) << 4 * r;
-    }
+    find_results(problem, plan, plan->tiling.form < GP_STRIP_LINEAR_RGB ? 1 : 3, &arguments);
     void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, forms[form], list);
+    return gp_gpu_launch(context, plan, forms[plan->tiling.form], list);
 }

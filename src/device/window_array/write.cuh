@@ -8,8 +8,7 @@
 
 #include "../../host/exact.c"
 #include "../../host/window_array/box.h"
-
-typedef unsigned __int128 uint128;
+#include "sums.cuh"
 
 /* How a result is made of windows that are whole. */
 enum strip_way { WAY_SUM, WAY_SQUARES, WAY_SMALL_MEAN, WAY_MEAN, WAY_VARIANCE, WAY_STDDEV, WAY_OWN_MEAN, WAY_OTHER };
@@ -100,18 +99,31 @@ __device__ inline float small_mean(int32_t sum, float n, float reciprocal) {
     return __fmaf_rn(__fmaf_rn(-n, q, s), reciprocal, q);
 }
 
-/* n Q - S^2; whether it is exact. Sums of the narrow class and their products stay below 2^53. */
-__device__ inline double numerator(int32_t sum, uint32_t squares, uint32_t n, bool *exact) {
-    const double s = __int2double_rn(sum);
-    *exact = true;
-    return __fma_rn(__uint2double_rn(n), __uint2double_rn(squares), -(s * s));
-}
-
+/* n Q - S^2; whether it is exact. */
 template <class SQUARE> __device__ inline double numerator(int64_t sum, SQUARE squares, uint32_t n, bool *exact) {
     const uint64_t magnitude = (uint64_t)llabs(sum);
     const uint128 x = (uint128)squares * n - (uint128)magnitude * magnitude;
     *exact = x >> 53 == 0;
     return as_double(x);
+}
+
+/* That times `by`, off by a few of its last bits. Of short sums n Q - S^2 is below 2^52: rounded once. */
+__device__ inline double spread_times(int32_t sum, uint32_t squares, uint32_t n, double by) {
+    const uint64_t less = (uint64_t)((int64_t)sum * sum) - 0x4330000000000000u;
+    return __fma_rn(__longlong_as_double((int64_t)((uint64_t)n * squares - less)), by, -BITS_52 * by);
+}
+
+/* Below 2^62. */
+__device__ inline double spread_times(int32_t sum, uint64_t squares, uint32_t n, double by) {
+    const uint64_t x = n * squares - (uint64_t)((int64_t)sum * sum);
+    const double high = __hiloint2double(0x45300000, (int)(x >> 32)) - 0x1p84,
+                 low = __hiloint2double(0x43300000, (int)(uint32_t)x) - BITS_52;
+    return (high + low) * by;
+}
+
+template <class SQUARE> __device__ inline double spread_times(int64_t sum, SQUARE squares, uint32_t n, double by) {
+    bool exact;
+    return numerator(sum, squares, n, &exact) * by;
 }
 
 /* How far above a half, less 16, the bits are that a float drops: below HALF_WIDTH they are within 16 units of it,
@@ -120,6 +132,13 @@ template <class SQUARE> __device__ inline double numerator(int64_t sum, SQUARE s
 
 __device__ inline uint32_t from_half(double x) {
     return ((uint32_t)__double2loint(x) - (0x10000000u - 16)) & 0x1fffffffu;
+}
+
+/* 1 / x, off by a unit or two of its last bits, of whole numbers. 0: an infinity, or NaN. */
+__device__ inline double inverse_near(double x) {
+    double inverse = __frcp_rn((float)x);
+    inverse = __fma_rn(inverse, __fma_rn(-x, inverse, 1.0), inverse);
+    return __fma_rn(inverse, __fma_rn(-x, inverse, 1.0), inverse);
 }
 
 /* A square root, off by a unit or two of its last bits: Newton's steps from a float's. x: 0, or from 2^-100 to 2^100.
@@ -131,20 +150,37 @@ __device__ inline double root_near(double x) {
     return x == 0 ? 0 : __fma_rn(0.5 * inverse, __fma_rn(-root, root, x), root);
 }
 
+#define ROUND_AT 6755399441055744.0 /* 1.5 2^52: what is added to it is rounded to an integer */
+
+/*
+ * A mean in the elements' own type: the nearest integer. The quotient is off by less than 2^32 2^-51, so that of the
+ * n below 2^18 it can only be wrong at a tie, where the two ends differ: the even one is right.
+ */
+__device__ inline uint32_t mean_between(double sum, double below, double above) {
+    const int low = __double2loint(__fma_rn(sum, below, ROUND_AT)),
+              high = __double2loint(__fma_rn(sum, above, ROUND_AT));
+    return (uint32_t)(low & 1 ? high : low);
+}
+
 /* Any result of n elements, as bits: slow, and right. */
-template <class SUM, class SQUARE>
-static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, SUM sum, SQUARE squares, uint32_t n) {
+static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, int64_t sum, uint128 squares,
+                                                  uint32_t n) {
     const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, variance = op >= GP_REDUCE_VARIANCE;
-    bool exact = sizeof(SUM) == 4 || (sum < (SUM)1 << 53 && sum > -((SUM)1 << 53));
+    bool exact = sum < (int64_t)1 << 53 && sum > -((int64_t)1 << 53);
     if (op == GP_REDUCE_SUM)
         return type == GP_F32 ? __float_as_uint(as_float(sum)) : (uint64_t)__double_as_longlong(as_double(sum));
     if (op == GP_REDUCE_SUM_SQUARES)
         return type == GP_F32 ? __float_as_uint(as_float(squares))
                               : (uint64_t)__double_as_longlong(as_double(squares));
     if (!gp_type_is_float(type))
-        return (uint64_t)gp_window_mean(sum, n);
+        return n >= 1u << 16
+                   ? (uint64_t)gp_window_mean(sum, n)
+                   : mean_between((double)sum, inverse_near(n) * (1 - 0x1p-50), inverse_near(n) * (1 + 0x1p-50));
     const double over = variance ? numerator(sum, squares, n, &exact) : as_double(sum);
     const double by = variance ? (double)n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE)) : n;
+    const double near = root ? root_near(over * inverse_near(by)) : over * inverse_near(by);
+    if (type == GP_F32 && from_half(near) >= HALF_WIDTH && fabs(near) < 0x1p100)
+        return __float_as_uint(__double2float_rn(near));
     if (!exact || by == 0)
         return window_exactly(op, type, sum, squares, n);
     double x = __ddiv_rn(over, by);
@@ -160,18 +196,6 @@ static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, SU
             x = __longlong_as_double(__double_as_longlong(x) | 1);
     }
     return __float_as_uint(__double2float_rn(x));
-}
-
-#define ROUND_AT 6755399441055744.0 /* 1.5 2^52: what is added to it is rounded to an integer */
-
-/*
- * A mean in the elements' own type: the nearest integer. The quotient is off by less than 2^32 2^-51, so that of the
- * n below 2^18 it can only be wrong at a tie, where the two ends differ: the even one is right.
- */
-__device__ inline uint32_t mean_between(double sum, double below, double above) {
-    const int low = __double2loint(__fma_rn(sum, below, ROUND_AT)),
-              high = __double2loint(__fma_rn(sum, above, ROUND_AT));
-    return (uint32_t)(low & 1 ? high : low);
 }
 
 #endif

@@ -112,6 +112,121 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
     return best;
 }
 
+/* ---- a warp a strip ---- */
+
+/* entry_bytes: of prefix sums; columns of a lane; registers of a thread; reach: of the widest windows that are not
+   faster by blocks. */
+static const struct {
+    uint8_t entry_bytes, columns, regs;
+    uint16_t reach;
+} walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 48},    {8, 8, 80, 128}, {8, 16, 128, 256},
+                                            {16, 8, 128, 128}, {8, 8, 128, 80}, {8, 12, 128, 120}};
+
+/* Results that have code of their own there. */
+static bool usual_results(const gp_window_box *box) {
+    const unsigned first = box->result[0].op, second = box->result[1].op;
+    if (box->results == 1)
+        return first == GP_REDUCE_MEAN && box->result[0].type != GP_F64;
+    return box->results == 2 && box->result[0].type == GP_F32 && box->result[1].type == GP_F32 &&
+           ((first == GP_REDUCE_MEAN && second == GP_REDUCE_VARIANCE) ||
+            (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
+}
+
+/* 0: sums of 32 bits do not hold the windows, or blocks are faster. */
+static unsigned walk_form(const gp_window_box *box, const gp_strip_cut *cut) {
+    const unsigned bytes = gp_type_bytes(box->type), rgb = box->channels == 3;
+    const bool squares = box->wants & GP_WANT_SQUARES;
+    if (gp_type_is_float(box->type) || bytes > 4 || box->border == GP_BORDER_SHRINK || !usual_results(box) ||
+        (bytes < 4 && (uint64_t)cut->area << (8 * bytes) >> 31 != 0))
+        return 0;
+    if (bytes == 1)
+        return cut->area >= 1u << 18 ? 0
+               : !squares            ? (rgb ? 0 : GP_WALK_LINEAR)
+               : rgb                 ? GP_WALK_NARROW_RGB
+                                     : GP_WALK_NARROW;
+    return bytes == 4 ? GP_WALK_ANY : rgb ? 0 : GP_WALK_LONG_2;
+}
+
+/* The strips of a form. Returns what they cost, by measurement of columns and of outputs; 0: windows are too wide. */
+static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, int64_t before) {
+    const uint64_t each = walks[form - GP_WALK_LINEAR].columns, unit = each == 12 ? 96 : 32, all = 32 * each;
+    const int64_t behind = -(before % (int64_t)each);
+    cut->skew = gp_to_u32((uint64_t)(behind + (int64_t)each) % each);
+    if (cut->reach > walks[form - GP_WALK_LINEAR].reach)
+        return 0;
+    const uint64_t strips = gp_divide_up(columns, (all - cut->reach - cut->skew) / unit * unit);
+    cut->strips = gp_to_u32(strips);
+    cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, strips), unit));
+    return strips * (all * 53 + gp_round_up(cut->cols, 128) * (each == 16 ? 85 : 74));
+}
+
+#define WARPS_WANTED 13 /* on an SM: fewer do not keep it busy */
+#define BEGIN_COST 6    /* rows that windows begin with cost a part of what others do */
+
+/* Rows a warp: those with which the last warp on an SM ends first. */
+static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, unsigned sms, unsigned warps) {
+    double least = 0;
+    for (uint64_t each = 1; each <= 16 * warps; each++) {
+        const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
+        const uint64_t rows = gp_divide_up(y->outputs, wanted), segments = gp_divide_up(y->outputs, rows);
+        const double all = (double)(apart * segments) / sms, shared = all < WARPS_WANTED ? WARPS_WANTED : all;
+        const double cost = ((double)rows + (double)y->window / BEGIN_COST) * (shared + (all > warps ? 15 : 8));
+        if (least > 0 && cost >= least)
+            continue;
+        least = cost;
+        cut->rows = gp_to_u32(rows);
+        cut->segments = gp_to_u32(segments);
+    }
+}
+
+static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_strip_cut *cut,
+                     gp_tiling *tiling) {
+    const gp_window_box *box = problem->box;
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    const unsigned bytes = gp_type_bytes(box->type);
+    unsigned form = walk_form(box, cut);
+    if (form == 0 || attempt > 2 || y->n > INT32_MAX / 2)
+        return false;
+    const unsigned channels = form == GP_WALK_NARROW_RGB ? 3 : 1;
+    const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
+    cut->reach = gp_to_u32((uint64_t)x->window) * channels;
+    if (columns > INT32_MAX / 2 || batches > INT32_MAX)
+        return false;
+    uint64_t cost = cut_columns(cut, form, columns, x->before * channels);
+    if (form == GP_WALK_NARROW) {
+        gp_strip_cut wide = *cut;
+        const uint64_t other = cut_columns(&wide, GP_WALK_NARROW_16, columns, x->before);
+        if (other != 0 && (cost == 0 || other < cost)) {
+            *cut = wide;
+            cost = other;
+            form = GP_WALK_NARROW_16;
+        }
+    }
+    const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each, strips = cut->strips;
+    cut->vectors = x->in == (int64_t)(bytes * channels) &&
+                   problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
+    if (cost == 0 || !cut->vectors)
+        return false;
+    /* outputs are computed up to the last column; the widest sums need room for a part of the strip */
+    const uint64_t entries = (all + cut->reach + each) / 4 * 5 + 5,
+                   wide = bytes < 4 ? 0 : gp_round_up(cut->reach + cut->skew + 128, 128) / 4 * 5 + 5,
+                   room = entries * walks[form - GP_WALK_LINEAR].entry_bytes;
+    cut->prefix_bytes = gp_to_u32(gp_round_up(room > wide * 24 ? room : wide * 24, 16));
+    cut->warp_bytes = cut->prefix_bytes + gp_to_u32(all * sizeof(int32_t));
+    tiling->form = form;
+    tiling->threads = GP_WALK_THREADS >> attempt;
+    tiling->smem = tiling->threads / 32 * cut->warp_bytes;
+    gp_occupancy_info held;
+    gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
+                         GP_STRIP_STATIC_SMEM + tiling->smem, &held);
+    cut_walks(cut, y, strips * batches, device->multiprocessors,
+              gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
+    const uint64_t number = strips * batches * cut->segments;
+    cut->number = gp_to_u32(gp_least(number, INT32_MAX));
+    tiling->blocks = gp_divide_up(number, tiling->threads / 32);
+    return number <= INT32_MAX;
+}
+
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 8, 16, 16, 24, 4, 8, 16, 16, 8, 16};
     static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 8, 4, 4, 8, 12, 12, 12, 8, 8, 8};
@@ -124,6 +239,11 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
         return false;
     cut.area = gp_to_u32((uint64_t)(x->window * y->window));
     const gp_strip_form form = strip_form(box, &cut);
+    const bool walks_alone = fit_walk(problem, device, attempt, &cut, tiling);
+    if (walks_alone) {
+        GP_TILING_PUT(tiling, cut);
+        return true;
+    }
     const bool floats = form >= GP_STRIP_F16;
     const unsigned channels = form >= GP_STRIP_LINEAR_RGB && !floats ? 3 : 1, each = columns_each[form];
     const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;

@@ -9,8 +9,9 @@
 #define GP_WINDOW_ANY_REGS 128
 #define GP_WINDOW_ANY_STATIC_SMEM 960
 
-/* window_strip: up to so many threads a block. */
+/* window_strip: up to so many threads a block; where warps walk by themselves, so many. */
 #define GP_STRIP_THREADS_MAX 256
+#define GP_WALK_THREADS 128
 #define GP_STRIP_REGS 128
 #define GP_STRIP_LESS_REGS 80
 #define GP_STRIP_BLOCKS 2 /* of 256 threads that an SM is to hold; of bytes in sums of 32 bits */
@@ -33,22 +34,30 @@ typedef enum gp_strip_form {
     GP_STRIP_F16, /* from here on floats: whole numbers of a unit in 64 bits */
     GP_STRIP_F32_LINEAR,
     GP_STRIP_F32,
-    GP_STRIP_FORMS
+    GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
+    GP_WALK_LINEAR = GP_STRIP_FORMS + 4, /* from here on a warp a strip: bytes, no squares, 32 bits */
+    GP_WALK_NARROW,                      /* bytes: 32 bits */
+    GP_WALK_NARROW_16,                   /* a lane has 16 columns, not 8 */
+    GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
+    GP_WALK_ANY,                         /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
+    GP_WALK_NARROW_RGB,                  /* of 3 channels */
+    GP_WALK_BEHIND
 } gp_strip_form;
 
 /* How window_strip cuts a box; the tiling's numbers. */
 typedef struct gp_strip_cut {
-    uint32_t rows, cols; /* of outputs that a block computes; columns of all channels */
+    uint32_t rows, cols; /* of outputs that a block, or a warp, computes; columns of all channels */
     uint32_t strips, segments;
+    uint32_t number;  /* of strips in all segments and batches, if each is a warp's */
     uint32_t reach;   /* columns from a window's first to behind its last */
     uint32_t area;    /* elements of a window */
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
-    uint16_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
-    uint16_t pivot;   /* bytes are summed less it: 128, where only then 32 bits hold a window's squares */
-    uint32_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
+    uint8_t small;    /* windows' sums are up to 2^24, and n below 2^22 */
+    uint8_t pivot;    /* bytes are summed less it: 128, where only then 32 bits hold a window's squares; by blocks */
+    uint16_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
+    uint32_t skew;    /* of warps' strips: the first output's window begins so many columns behind their first */
     uint32_t prefix_bytes; /* of shared memory */
-    uint32_t sizes;        /* bits 4 r on: bytes of result r; the launcher's too */
-    uint32_t stores;       /* bit r: those of result r stored; the launcher finds it out */
+    uint32_t warp_bytes;   /* of it, if a warp has a strip */
 } gp_strip_cut;
 
 /* window_strip of extremes: words hold as many elements as they can. */
