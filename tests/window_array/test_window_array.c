@@ -190,10 +190,60 @@ static void windows_of_many_bytes(void **state) {
     harness_close(&h);
 }
 
+/* Aligned pictures of ints with the results that warps make by themselves, in windows up to the widest of a form. */
+static void pictures_that_warps_walk_down(void **state) {
+    (void)state;
+    enum { ROWS = 24, COLS = 320, MOST = ROWS * COLS * 3 };
+    static const struct {
+        gp_type type;
+        size_t bytes, channels;
+        uint32_t mask;
+    } pictures[] = {{GP_U8, 1, 1, ~0u},  {GP_S8, 1, 1, ~0u},          {GP_U8, 1, 3, ~0u},
+                    {GP_U16, 2, 1, ~0u}, {GP_S32, 4, 1, 0x800000ffu}, {GP_U32, 4, 1, 0xff}};
+    static const size_t windows[][2] = {{3, 5}, {9, 40}, {4, 79}, {3, 128}, {2, 250}};
+    static const gp_reduce_op ops[][2] = {{GP_REDUCE_MEAN, GP_REDUCE_VARIANCE},
+                                          {GP_REDUCE_SUM, GP_REDUCE_SUM_SQUARES}};
+    static uint32_t numbers[MOST];
+    static float owed[2][MOST], memory[2][MOST];
+    float *expected[] = {owed[0], owed[1]};
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < COUNT(pictures) * COUNT(windows); k++) {
+        const size_t i = k / COUNT(windows), w = k % COUNT(windows), channels = pictures[i].channels;
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {windows[w][0], windows[w][1]},
+                                        .border = (int32_t)(GP_BORDER_ZERO + k % 5)};
+        const gp_array in = gp_image(pictures[i].type, numbers, ROWS, COLS, channels, COLS * channels);
+        gp_result wanted[2], results[2];
+        for (size_t j = 0; j < MOST; j++)
+            numbers[j] = (uint32_t)cases_random(&draws) & pictures[i].mask;
+        if (k % 2 == 0) /* the last rows need wider sums */
+            for (size_t j = ROWS * COLS * 3 / 4; j < ROWS * COLS; j++)
+                numbers[j] |= (uint32_t)cases_random(&draws);
+        for (size_t r = 0; r < COUNT(results); r++) {
+            const uint32_t op = (uint32_t)ops[k / 2 % 2][r];
+            wanted[r] = gp_want(op, gp_image(GP_F32, owed[r], ROWS, COLS, channels, COLS * channels));
+            results[r] = gp_want(op, gp_image(GP_F32, memory[r], ROWS, COLS, channels, COLS * channels));
+        }
+        oracle_window_array(&in, &window, wanted, COUNT(wanted));
+        expect_results(&h, &in, &window, results, COUNT(results), sizeof(float) * ROWS * COLS * channels, expected,
+                       "pictures that warps walk down");
+        wanted[0] =
+            gp_want(GP_REDUCE_MEAN, gp_image(pictures[i].type, owed[0], ROWS, COLS, channels, COLS * channels));
+        results[0] =
+            gp_want(GP_REDUCE_MEAN, gp_image(pictures[i].type, memory[0], ROWS, COLS, channels, COLS * channels));
+        oracle_window_array(&in, &window, wanted, 1);
+        expect_results(&h, &in, &window, results, 1, pictures[i].bytes * ROWS * COLS * channels, expected,
+                       "means of pictures that warps walk down");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(a_long_row_of_floats),
-                                       cmocka_unit_test(wide_and_high_windows),
-                                       cmocka_unit_test(variances_of_almost_equal_floats),
-                                       cmocka_unit_test(windows_of_many_bytes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_calls),          cmocka_unit_test(a_long_row_of_floats),
+        cmocka_unit_test(wide_and_high_windows), cmocka_unit_test(variances_of_almost_equal_floats),
+        cmocka_unit_test(windows_of_many_bytes), cmocka_unit_test(pictures_that_warps_walk_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
