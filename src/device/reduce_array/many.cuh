@@ -20,10 +20,7 @@ struct member {
     }
 };
 
-/*
- * The first waits for all: else the assembler has some loads wait for what is done with others. Loads of 16 bytes are
- * better off without. zero: 0.
- */
+/* The first waits for all: else the assembler has some loads wait for what is done with others. zero: 0. */
 template <class RAW, int N> __device__ __forceinline__ void await_all(RAW (&raw)[N], uint32_t zero) {
     uint32_t bits = 0;
 #pragma unroll
@@ -50,8 +47,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
             raw[i] = load_far<LANE::BYTES>(at, bytes);
             at += apart;
         }
-        if (LANE::BYTES < 16)
-            await_all(raw, zero);
+        await_all(raw, zero);
 #pragma unroll
         for (int i = 0; i < N; i++)
             form.take(s, raw[i], e + i * step);
@@ -63,8 +59,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
         raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : form.nothing();
         at += apart;
     }
-    if (LANE::BYTES < 16)
-        await_all(raw, zero);
+    await_all(raw, zero);
 #pragma unroll
     for (int i = 0; i < N; i++)
         if (LANE::HAS_NOTHING || e + i * step < to)
