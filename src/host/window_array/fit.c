@@ -166,9 +166,13 @@ static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, 
 /* Rows a warp: those with which the last warp on an SM ends first. */
 static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, unsigned sms, unsigned warps) {
     double least = 0;
-    for (uint64_t each = 1; each <= 16 * warps; each++) {
+    for (uint64_t each = 1, tried = 0; each <= 16 * warps && tried != 1; each++) {
         const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
-        const uint64_t rows = gp_divide_up(y->outputs, wanted), segments = gp_divide_up(y->outputs, rows);
+        const uint64_t rows = gp_divide_up(y->outputs, wanted);
+        if (least > 0 && rows == tried)
+            continue;
+        tried = rows;
+        const uint64_t segments = gp_divide_up(y->outputs, rows);
         const double all = (double)(apart * segments) / sms, shared = all < WARPS_WANTED ? WARPS_WANTED : all;
         const double cost = ((double)rows + (double)y->window / BEGIN_COST) * (shared + (all > warps ? 15 : 8));
         if (least > 0 && cost >= least)
