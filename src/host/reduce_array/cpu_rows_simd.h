@@ -57,13 +57,6 @@ typedef struct {
     bool ahead; /* columns: rows are prefetched, as a core does not see where they lie */
 } rows_of;
 
-/* Calls f(bytes, ...) with the size of elements as a constant. */
-#define WITH_BYTES(f, bytes, ...)       \
-    ((bytes) == 1   ? f(1, __VA_ARGS__) \
-     : (bytes) == 2 ? f(2, __VA_ARGS__) \
-     : (bytes) == 4 ? f(4, __VA_ARGS__) \
-                    : f(8, __VA_ARGS__))
-
 /* Row j, or the last one. */
 static inline const void *row_at(const rows_of *r, size_t j) {
     return r->in + (int64_t)gp_least(j, r->count - 1) * r->apart;
@@ -325,5 +318,5 @@ INLINE void rows_total(size_t bytes, const rows_of *r, int64_t turn, gp_column_t
 SIMD static void rows_of_ints(gp_columns *c, unsigned type, rows_of r) {
     const size_t bytes = gp_type_bytes(type);
     const int64_t turn = gp_type_is_signed(type) == (bytes == 1) ? INT64_MIN >> (64 - 8 * bytes) : 0;
-    WITH_BYTES(rows_total, bytes, &r, turn, &c->totals[GP_SUM]);
+    GP_WITH_BYTES(rows_total, bytes, &r, turn, &c->totals[GP_SUM]);
 }
