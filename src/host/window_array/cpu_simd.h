@@ -183,9 +183,8 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
-__extension__ typedef unsigned __int128 widest_sum;
 #define CLASS widest
-#define SUM_T widest_sum
+#define SUM_T gp_window_unsigned
 #define SIGNED_T gp_window_int
 #define HOLDS(m) (sums_below(m, 0x1p126, 0x1p126, 0x1p126))
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
