@@ -30,8 +30,9 @@ static size_t chunk_length(const int32_t *in, size_t n) {
 
 static gp_total reduce_range(const reduce_work *work, const int32_t *in, size_t n) {
     const gp_reduce_op op = work->problem->reduce;
-    gp_total total = GP_REDUCE_IDENTITY(op);
-    for (size_t length; n > 0; in += length, n -= length) {
+    size_t length = chunk_length(in, n);
+    gp_total total = work->chunk(op, in, length, work->streamed);
+    while (in += length, n -= length, n > 0) {
         length = chunk_length(in, n);
         total = gp_reduce_combine(op, total, work->chunk(op, in, length, work->streamed));
     }
@@ -68,7 +69,11 @@ static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work
 
 gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                               gp_reduce_chunk chunk) {
-    const uint64_t most = gp_at_least_one(gp_least(plan->tiling.blocks, problem->n));
+    if (problem->n == 0) {
+        *problem->result = GP_REDUCE_IDENTITY(problem->reduce);
+        return GP_OK;
+    }
+    const uint64_t most = gp_least(plan->tiling.blocks, problem->n);
     const unsigned parts = gp_threads_worth(context, most, problem->bytes_read / BYTES_A_NS);
     reduce_work work = {.problem = problem, .chunk = chunk, .streamed = problem->n > IN_CACHE_MAX * parts};
     gp_total total =
