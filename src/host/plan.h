@@ -37,10 +37,8 @@ typedef struct gp_pin {
     unsigned threads;     /* 0: the planner's */
 } gp_pin;
 
-/*
- * The first row in order that fits wins. verdicts, if not NULL, has room for all rows and receives one each; else
- * the search stops at the winner. False: none fits, or the problem is empty. What fit() is given is never empty.
- */
+/* The first row in order that fits wins. verdicts, if not NULL, has room for all rows and receives one each; else
+ * the search stops at the winner. False: none fits, or the problem is empty. What fit() is given is never empty. */
 bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows rows, gp_pin pin, gp_plan *plan,
                   gp_verdict *verdicts);
 

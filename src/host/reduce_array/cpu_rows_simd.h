@@ -127,10 +127,8 @@ __attribute__((noinline)) SIMD static void rows_of_floats_sum(const rows_of *r, 
     }
 }
 
-/*
- * Two levels (cpu_levels_simd.h) for up to 1024 numbers below 2^exponent: a unit of the upper one is 2^40 times
- * smaller than that, one of the lower one 2^41 times smaller again. Both keep their exponents.
- */
+/* Two levels (cpu_levels_simd.h) for up to 1024 numbers below 2^exponent: a unit of the upper one is 2^40 times
+ * smaller than that, one of the lower one 2^41 times smaller again. Both keep their exponents. */
 typedef struct {
     reals upper, lower, limit; /* what they begin at; of magnitudes */
 } two_levels;
@@ -169,8 +167,7 @@ INLINE uint64_t split_lost(const two_split *t, const two_levels *levels) {
     return or_lanes((bits_64)((lanes_64)t->left << 1) | (bits_64)(t->greatest >= levels->limit));
 }
 
-/* Adds the sums of rows of doubles to columns j, j + 1, .. of s; the exponent is a guess, and is made a better one.
- */
+/* Adds the sums of rows of doubles to columns j, j + 1, .. of s; the exponent is a guess, which is made better. */
 SIMD static void rows_split(const rows_of *r, gp_column_sums *s, size_t column, int *exponent) {
     const size_t n = r->n;
     const bits_64 some = (bits_64)first_bytes(n % REALS * sizeof(double));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loops over n elements of one type, which compilers make vectors of, included once for each ELEMENT. Floats compare
- * as ints by their bits: -0 below +0. Squares of 2^11 elements are added up in SQUARE_TYPE.
- */
+/* Loops over n elements of one type, which compilers make vectors of, included once for each ELEMENT. Floats compare
+ * as ints by their bits: -0 below +0. Squares of 2^11 elements are added up in SQUARE_TYPE. */
 #define INFINITY_BITS ELEMENT(PICK_INFINITY)
 #define SQUARE_TYPE __typeof__(__builtin_choose_expr(sizeof(TYPE) == 1, UINT32_C(0), UINT64_C(0)))
 #define UNSIGNED(x) ((ELEMENT(PICK_UNSIGNED))(x))

@@ -24,8 +24,7 @@ typedef struct {
 /* Vectors side by side, of `sums` of ints. */
 #define INT_SIDES 4
 
-/* Adds elements of `bytes`, a constant: to low their sum, of 32 and 64 bits modulo that; to high their upper halves.
- */
+/* Adds elements of `bytes`, a constant: to low their sum, modulo 2^32 or 2^64; to high their upper halves. */
 INLINE void add_ints(size_t bytes, sums *to, vec x) {
     if (bytes == 1)
         to->low = (vec)add_64((wide)to->low, add_bytes(x));
@@ -53,10 +52,8 @@ INLINE gp_total total_of_ints(size_t bytes, const sums *s) {
     return (gp_total)high * ((gp_total)1 << 32) + (gp_total)(low - (high << 32));
 }
 
-/*
- * Of n ints in up to eight pages. Those of 1 and 8 bytes are added without sign, the others with: where they are not,
- * the upper bit is turned, which adds or takes away 2^(bits - 1).
- */
+/* Of n ints in up to eight pages. Those of 1 and 8 bytes are added without sign, the others with: where they are not,
+ * the upper bit is turned, which adds or takes away 2^(bits - 1). */
 INLINE gp_total sum_of_ints(size_t bytes, bool is_signed, const void *in, size_t n, const unsigned char *end) {
     const bool with_sign = bytes == 2 || bytes == 4, ahead = has_next(in, end);
     const int32_t upper = bytes == 1 ? (int32_t)0x80808080 : bytes == 2 ? (int32_t)0x80008000 : INT32_MIN;

@@ -11,10 +11,8 @@
 void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_window_int sum, gp_window_int squares,
                            uint64_t n, unsigned char *to);
 
-/*
- * Outputs of one batch, of a part of each row: `n` elements with their channels. Its extended row is what all their
- * windows see of a row of the input: `ext` elements, of which `middle` stand side by side in memory.
- */
+/* Outputs of one batch, of a part of each row: `n` elements with their channels. Its extended row is what all their
+ * windows see of a row of the input: `ext` elements, of which `middle` stand side by side in memory. */
 typedef struct gp_window_tile {
     const gp_window_one *one;
     gp_window_axis y, x;        /* with no more of the window than makes a difference: see clip() */

@@ -45,10 +45,8 @@ typedef struct stretch {
     uint64_t n;
 } stretch;
 
-/*
- * A quotient, or its root, has at most five roundings by 2^-53 behind it: numerator, denominator, inverse, product,
- * root or end. The exact value lies between the ends; where both round to one float, so does the exact value.
- */
+/* A quotient, or its root, has at most five roundings by 2^-53 behind it: numerator, denominator, inverse, product,
+ * root or end. The exact value lies between the ends; where both round to one float, so does the exact value. */
 #define BELOW (1 - 0x1p-50)
 #define ABOVE (1 + 0x1p-50)
 

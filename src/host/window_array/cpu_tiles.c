@@ -67,8 +67,7 @@ static uint64_t looked_at(const gp_window_axis *axis) {
     return gp_least((uint64_t)axis->window, 4 * axis->n);
 }
 
-/* The extended row has a place for all that a window sees again and again. Single outputs look at less of a tiny row.
- */
+/* The extended row has a place for all that a window sees again and again: more than a tiny row has elements. */
 static bool is_less_singly(const gp_window_tile *tile) {
     uint64_t elements;
     return !__builtin_mul_overflow(looked_at(&tile->y), looked_at(&tile->x), &elements) &&
