@@ -24,12 +24,6 @@ typedef struct {
 /* Elements of a thread between two spreads of carries. */
 #define CARRY_LENGTH ((uint64_t)1 << 27)
 
-/* An output: where its elements begin, and its results are. */
-typedef struct {
-    const unsigned char *in, *with;
-    unsigned char *to[GP_PASS_RESULTS];
-} output;
-
 /* From the first element along axes first .. end - 1 to number `index` of them, the last axis fastest. */
 static gp_pass_axis way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index) {
     gp_pass_axis way = {0};
@@ -44,28 +38,23 @@ static gp_pass_axis way_to(const gp_pass *pass, unsigned first, unsigned end, ui
     return way;
 }
 
-static void go_to_output(const gp_pass *pass, output *o, uint64_t index) {
-    const gp_pass_axis way = way_to(pass, 0, pass->kept, index);
-    o->in = pass->in != NULL ? pass->in + way.in : NULL; /* where it is there are no elements */
-    o->with = pass->with != NULL ? pass->with + way.with : NULL;
-    for (unsigned r = 0; r < pass->results; r++)
-        o->to[r] = gp_pass_address(pass, r, index);
-}
-
 /* Elements [begin, end) of an output, in runs along the last reduced axis. */
-static void take_elements(const pass_work *work, gp_accumulator *a, const output *o, uint64_t begin, uint64_t end) {
+static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t output, uint64_t begin, uint64_t end) {
     const gp_pass *pass = work->pass;
     const unsigned first = pass->kept, axes = pass->reduced;
+    const gp_pass_axis origin = way_to(pass, 0, first, output);
+    const unsigned char *in = pass->in != NULL ? pass->in + origin.in : NULL; /* where it is there are no elements */
+    const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
     if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {
-        work->loops.run(a, pass, o->in, o->with, pass->place_first, axes == 0 ? 1 : end);
+        work->loops.run(a, pass, in, with, pass->place_first, axes == 0 ? 1 : end);
         return;
     }
     const uint64_t inner = pass->axis[first + axes - 1].n;
     for (uint64_t at = begin, taken = 0, n; at < end; at += n) {
         const gp_pass_axis way = way_to(pass, first, first + axes, at);
         n = gp_least(gp_least(end - at, axes == 1 ? inner - at : inner - at % inner), CARRY_LENGTH);
-        work->loops.run(a, pass, o->in + way.in, o->with != NULL ? o->with + way.with : NULL,
-                        pass->place_first + way.place, n);
+        work->loops.run(a, pass, in + way.in, with != NULL ? with + way.with : NULL, pass->place_first + way.place,
+                        n);
         taken += n;
         if (taken >= CARRY_LENGTH) {
             gp_accumulator_carry(a, pass);
@@ -74,9 +63,9 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
     }
 }
 
-static void write_results(pass_work *work, gp_accumulator *a, const output *o) {
+static void write_results(pass_work *work, gp_accumulator *a, uint64_t output) {
     for (unsigned r = 0; r < work->pass->results; r++)
-        if (!gp_accumulator_write(a, work->pass, r, o->to[r]))
+        if (!gp_accumulator_write(a, work->pass, r, gp_pass_address(work->pass, r, output)))
             atomic_store_explicit(&work->overflow, true, memory_order_relaxed);
 }
 
@@ -89,11 +78,9 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
                    end = gp_part_begin(pass->outputs, part + 1, parts);
     for (uint64_t i = begin; i < end; i++) {
         gp_accumulator a;
-        output o;
         gp_accumulator_clear(&a);
-        go_to_output(pass, &o, i);
-        take_elements(work, &a, &o, 0, pass->length);
-        write_results(work, &a, &o);
+        take_elements(work, &a, i, 0, pass->length);
+        write_results(work, &a, i);
     }
 }
 
@@ -104,8 +91,6 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     gp_accumulator a[2];
-    output o;
-    go_to_output(pass, &o, work->output);
     for (unsigned k = 0; k < work->ends; k++)
         gp_accumulator_clear(&a[k]);
     const unsigned count = gp_shares_count(work->shares);
@@ -114,7 +99,7 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
         const uint64_t begin = gp_part_begin(pass->length, share, count),
                        end = gp_part_begin(pass->length, share + 1, count);
         if (work->ends == 1) {
-            take_elements(work, a, &o, begin, end);
+            take_elements(work, a, work->output, begin, end);
             gp_accumulator_carry(a, pass);
         } else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end)) {
             work->failed = true;
@@ -138,17 +123,15 @@ static uint64_t block_of_outputs(const pass_work *work, uint64_t block, uint64_t
 }
 
 /* What of column j takes more than rounding a double. */
-static void write_column(pass_work *work, const gp_columns *c, size_t j, uint64_t index) {
+static void write_column(pass_work *work, const gp_columns *c, size_t j, uint64_t output) {
     gp_accumulator a;
-    output o;
     gp_accumulator_clear(&a);
-    go_to_output(work->pass, &o, index);
     if (!gp_columns_read(c, work->pass, j, &a)) {
         gp_accumulator_clear(&a);
-        take_elements(work, &a, &o, 0, work->pass->length);
+        take_elements(work, &a, output, 0, work->pass->length);
     }
     a.counted = work->pass->length;
-    write_results(work, &a, &o);
+    write_results(work, &a, output);
 }
 
 /* The low bytes of each, `step` bytes apart. */
@@ -190,10 +173,9 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
         uint64_t width;
         uint64_t first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
-            output o;
             some = gp_least(width, most);
-            go_to_output(pass, &o, first);
-            gp_columns_take(c, pass, work->loops.columns, o.in, some, 0, rows);
+            gp_columns_take(c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, some, 0,
+                            rows);
             for (uint64_t j = 0; j < some; j += GP_COLUMNS)
                 write_block(work, c + j / GP_COLUMNS, first + j, gp_least(some - j, GP_COLUMNS));
         }
@@ -207,13 +189,12 @@ static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     gp_columns c;
-    output o;
     uint64_t width;
     gp_columns_begin(&c);
-    go_to_output(pass, &o, block_of_outputs(work, work->output, &width));
+    const uint64_t first = block_of_outputs(work, work->output, &width);
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    gp_columns_take(&c, pass, work->loops.columns, o.in, width, gp_part_begin(rows, part, parts),
-                    gp_part_begin(rows, part + 1, parts));
+    gp_columns_take(&c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, width,
+                    gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
     pthread_mutex_lock(&work->lock);
     for (uint64_t j = 0; j < width; j++)
         gp_columns_merge(work->columns, j, &c, j, pass);
@@ -270,12 +251,10 @@ static void share_output(gp_context *context, pass_work *work, unsigned parts, g
 /* Few outputs, one after the other. */
 static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
-    output o;
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
         share_output(context, work, parts, &whole, 1);
         GP_ROUNDS_TO_NEAREST;
-        go_to_output(work->pass, &o, work->output);
-        write_results(work, &whole, &o);
+        write_results(work, &whole, work->output);
     }
 }
 

@@ -238,28 +238,22 @@ static bool moments_of(const gp_window_tile *t) {
 
 /* ---- extremes ---- */
 
-#define ELEMENT uint8_t
-#define TYPE u8
-#include "cpu_extremes_simd.h"
+#define PICK_TYPE(type, name) type
+#define PICK_NAME(type, name) name
+#define ELEMENT ELEMENT_OF(PICK_TYPE)
+#define OF_TYPE(name) JOINED(name##_, ELEMENT_OF(PICK_NAME))
 
-#define ELEMENT int8_t
-#define TYPE s8
+#define ELEMENT_OF(pick) pick(uint8_t, u8)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT uint16_t
-#define TYPE u16
+#define ELEMENT_OF(pick) pick(int8_t, s8)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT int16_t
-#define TYPE s16
+#define ELEMENT_OF(pick) pick(uint16_t, u16)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT uint32_t
-#define TYPE u32
+#define ELEMENT_OF(pick) pick(int16_t, s16)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT int32_t
-#define TYPE s32
+#define ELEMENT_OF(pick) pick(uint32_t, u32)
+#include "cpu_extremes_simd.h"
+#define ELEMENT_OF(pick) pick(int32_t, s32)
 #include "cpu_extremes_simd.h"
 
 static bool extremes_of(const gp_window_tile *t) {
