@@ -5,10 +5,8 @@
 
 #include <stdint.h>
 
-/*
- * Sums, products and narrowings of made-up sizes and facts do not wrap: what passes a type's range is the most, or
- * the least, that it holds. Planning has no narrowing cast besides; tests/check/structure.sh holds it to that.
- */
+/* Sums, products and narrowings of made-up sizes and facts do not wrap: what passes a type's range is the most, or
+ * the least, that it holds. Planning has no narrowing cast besides; tests/check/structure.sh holds it to that. */
 static inline uint64_t gp_plus(uint64_t a, uint64_t b) {
     return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }

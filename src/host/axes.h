@@ -35,10 +35,8 @@ static inline void gp_axis_turn(gp_axis *axis, uintptr_t origin[GP_VIEWS_MAX], u
     }
 }
 
-/*
- * By falling strides of the first view; along a stride of 0 it is read again and again, which is done outermost. Of
- * equal strides the axis comes before those that were inserted so far.
- */
+/* By falling strides of the first view; along a stride of 0 it is read again and again, which is done outermost. Of
+ * equal strides the axis comes before those that were inserted so far. */
 static inline void gp_axes_insert(gp_axes *axes, gp_axis *new) {
     const int64_t stride = new->stride[0];
     unsigned at = 0;

@@ -93,8 +93,7 @@ GP_EXACT_STATIC uint64_t divide(uint64_t high, uint64_t low, uint64_t by, uint64
     return quotient;
 }
 
-/* The root of high 2^64 + low >= 2^126, rounded down. Newton's method falls from above, and ends where it would rise.
- */
+/* The root of high 2^64 + low >= 2^126, rounded down. Newton's method falls from above, until it would rise. */
 GP_EXACT_STATIC uint64_t root_of(uint64_t high, uint64_t low, bool *exact) {
     /* The line through sqrt(1/2) and beside the curve is off by 6 %; three steps are good for 39 bits. */
     uint64_t root = ((high >> 32) * 0xb504f334 >> 33) + 0x5a827999, rest;

@@ -171,9 +171,7 @@ GP_EXACT_INLINE float gp_exact_widen_bf16(uint16_t upper) {
     return gp_f32_of_bits((uint32_t)upper << 16);
 }
 
-/* x, in any form of which x is a whole number of units, below 2^(32 limbs - 12) of them: f64, or part of a sum of
- * f32.
- */
+/* x, in any form of which x is a whole number of units, below 2^(32 limbs - 12) of them. */
 GP_EXACT_INLINE void gp_exact_add_f64(int64_t *limb, gp_exact_form form, double x, uint32_t *flags) {
     const gp_exact_parts p = gp_exact_parts_f64(x);
     *flags |= p.special;

@@ -61,10 +61,8 @@ static gp_status measure(const gp_array *a, int64_t elem, gp_footprint *f, axis_
     return GP_OK;
 }
 
-/*
- * Axes whose steps are not longer than the block so far, the smallest strides first, make one longer block of it.
- * What is left moves blocks by multiples of the common divisor of the other strides.
- */
+/* Axes whose steps are not longer than the block so far, the smallest strides first, make one longer block of it.
+ * What is left moves blocks by multiples of the common divisor of the other strides. */
 gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes) {
     axis_bytes sorted[GP_AXES];
     unsigned axes;

@@ -16,8 +16,7 @@ typedef struct gp_footprint {
     bool empty, folded; /* folded: elements may lie upon each other */
 } gp_footprint;
 
-/* Fills in all but the name. Fails on a rank, extents or strides that no memory can hold, and on NULL with elements.
- */
+/* Fills in all but the name. Fails on a rank, extents or strides that no memory holds, and on NULL with elements. */
 gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes);
 
 /* Fills in all but the name. Fails as gp_footprint_make() does, on an unknown type of elements, and on an address

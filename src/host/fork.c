@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One page of the process, wiped in children by the kernel (madvise MADV_WIPEONFORK, Linux 4.14 on); where the kernel
- * cannot, by a fork handler.
- */
+/* One page of the process, wiped in children by the kernel (madvise MADV_WIPEONFORK, Linux 4.14 on); where the kernel
+ * cannot, by a fork handler. */
 #include "fork.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,10 +18,8 @@ static void wipe(void) {
     memset(page, 0, GP_FORK_MARKS);
 }
 
-/*
- * Each process marks a byte of its own: a child finds the page wiped, but what its parent used stays used, so that a
- * parent's contexts keep reading 0 there after the child has marked the next byte for itself.
- */
+/* Each process marks a byte of its own: a child finds the page wiped, but what its parent used stays used, so that a
+ * parent's contexts keep reading 0 there after the child has marked the next byte for itself. */
 static void map_page(void) {
     static unsigned char fallback[GP_FORK_MARKS];
     void *mapped = mmap(NULL, GP_FORK_MARKS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -45,10 +45,8 @@ typedef struct gp_kernel {
     unsigned flags;        /* GP_KERNEL_STUDY, _MODULO_32, _FLOAT of the public header */
     bool dependent_launch; /* begins with gp_grid_dependency_wait(), so it may be launched before its turn */
     bool together;         /* its blocks wait for one another: all of a launch run at once, or none */
-    /*
-     * Can it, and how? False: it cannot, or has no further tiling. Attempt 0 is the best tiling, later ones need
-     * fewer threads or less memory, for devices that have not as much. Pure.
-     */
+    /* Can it, and how? False: it cannot, or has no further tiling. Attempt 0 is the best tiling, later ones need
+     * fewer threads or less memory, for devices that have not as much. Pure. */
     bool (*fit)(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
     gp_status (*launch)(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 } gp_kernel;

@@ -78,10 +78,7 @@ bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows ro
             verdicts[i] = verdict;
         if (verdict.code != GP_VERDICT_FITS || plan->row != NULL)
             continue;
-        *plan = (gp_plan){.row = verdict.row,
-                          .tiling = verdict.tiling,
-                          .blocks_per_sm = verdict.blocks_per_sm,
-                          .limited_by = verdict.limited_by};
+        *plan = verdict;
         if (verdicts == NULL)
             break;
     }

@@ -21,31 +21,24 @@ typedef enum gp_verdict_code {
     GP_VERDICT_GRID            /* more blocks than a grid holds */
 } gp_verdict_code;
 
-typedef struct gp_verdict {
-    const gp_kernel *row;
+/* The verdict on a row; a plan is that on the row that is chosen. */
+struct gp_plan {
+    const gp_kernel *row; /* of a plan NULL: none fits */
     gp_verdict_code code;
     gp_tiling tiling; /* that fits, or the last tried */
     uint64_t regs;    /* registers a block needs */
     unsigned blocks_per_sm;
     gp_limit limited_by;
-} gp_verdict;
-
-struct gp_plan {
-    const gp_kernel *row; /* NULL: none fits */
-    gp_tiling tiling;
-    unsigned blocks_per_sm;
-    gp_limit limited_by;
 };
+typedef gp_plan gp_verdict;
 
 typedef struct gp_pin {
     const gp_kernel *row; /* NULL: free choice */
     unsigned threads;     /* 0: the planner's */
 } gp_pin;
 
-/*
- * The first row in order that fits wins. verdicts, if not NULL, has room for all rows and receives one each; else
- * the search stops at the winner. False: none fits, or the problem is empty. What fit() is given is never empty.
- */
+/* The first row in order that fits wins. verdicts, if not NULL, has room for all rows and receives one each; else
+ * the search stops at the winner. False: none fits, or the problem is empty. What fit() is given is never empty. */
 bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows rows, gp_pin pin, gp_plan *plan,
                   gp_verdict *verdicts);
 

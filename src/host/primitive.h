@@ -71,10 +71,8 @@ static inline gp_rows gp_primitive_rows(const gp_primitive *primitive) {
 const gp_primitive *gp_primitive_at(size_t index); /* NULL: there are no more */
 size_t gp_primitive_index(const gp_primitive *primitive);
 
-/*
- * `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
- * of large pinned matrices of small elements.
- */
+/* `target`: bytes of one array in a piece; exceeded if one row of an image, or one element, is longer, and by tiles
+ * of large pinned matrices of small elements. */
 void gp_split_make(gp_split *split, const gp_problem *problem, gp_staged staged, size_t target);
 
 /* The launches of a piece, 1 or 2, with slot_bytes of staging memory at `slot`, 256-byte aligned. */

@@ -15,10 +15,8 @@ void gp_problem_clear(gp_problem *problem, const struct gp_primitive *primitive)
     problem->primitive = primitive;
 }
 
-/*
- * Member by member: a problem has just been written so, and vectors loaded over several stores wait until all of them
- * have left the core, a tenth of a short call.
- */
+/* Member by member: a problem has just been written so, and vectors loaded over several stores wait until all of them
+ * have left the core, a tenth of a short call. */
 bool gp_problem_same_shape(const gp_problem *a, const gp_problem *b) {
     _Static_assert(sizeof(void *) != 8 || offsetof(gp_problem, in) == 128,
                    "members below are all there are before the data");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is asked: one call's arguments, checked. The only place where sizes that a user gave are multiplied; whatever
- * holds a gp_problem may compute with its sizes in 64 bits without asking again. Pure.
- */
+/* What is asked: one call's arguments, checked. The only place where sizes that a user gave are multiplied; whatever
+ * holds a gp_problem may compute with its sizes in 64 bits without asking again. Pure. */
 #ifndef GP_PROBLEM_H
 #define GP_PROBLEM_H
 

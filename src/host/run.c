@@ -27,10 +27,8 @@ static gp_status find_places(gp_context *context, gp_operand operand[GP_OPERANDS
     return GP_OK;
 }
 
-/*
- * An AUTO context computes where the data lives. A pinned kernel's place goes before that of data which both sides
- * reach. What happened in earlier calls is never asked.
- */
+/* An AUTO context computes where the data lives. A pinned kernel's place goes before that of data which both sides
+ * reach. What happened in earlier calls is never asked. */
 static gp_space space_of(const gp_context *context, const gp_problem *problem, const places *found) {
     const gp_kernel *pinned = context->pins[gp_primitive_index(problem->primitive)].row;
     if (context->backend != GP_BACKEND_AUTO || found->device)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How a problem on host data is cut into pieces that fit in staging memory, and what each piece moves and computes.
- * Pure: addresses are computed, never followed.
- */
+/* How a problem on host data is cut into pieces that fit in staging memory, and what each piece moves and computes.
+ * Pure: addresses are computed, never followed. */
 #ifndef GP_SPLIT_H
 #define GP_SPLIT_H
 

@@ -34,10 +34,8 @@ typedef struct gp_wait {
 #define GP_YIELDING_NS 100000
 #define GP_NAP_NS 20000 /* Linux adds up to 50 us unless told otherwise */
 
-/*
- * Between two looks of a long wait: yields for a while, then sleeps. On a crowded core one yield takes as long as the
- * time slices of all others there; who has slept goes before them.
- */
+/* Between two looks of a long wait: yields for a while, then sleeps. On a crowded core one yield takes as long as the
+ * time slices of all others there; who has slept goes before them. */
 static inline void gp_wait_long(gp_wait *wait) {
     static const struct timespec nap = {.tv_nsec = GP_NAP_NS};
     struct timespec now;

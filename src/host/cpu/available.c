@@ -53,10 +53,8 @@ static unsigned quota_of(const char *folder) {
     return 0;
 }
 
-/*
- * The smallest limit of the group and of all groups above it. A container often sees its own group as the root of the
- * mounted tree while the path is the host's: groups that are not there are passed over and the root is still read.
- */
+/* The smallest limit of the group and of all groups above it. A container often sees its own group as the root of the
+ * mounted tree while the path is the host's: groups that are not there are passed over and the root is still read. */
 static unsigned smallest_quota(const char *mount, const char *group, unsigned count) {
     char folder[PATH_BYTES - 32];
     int length = snprintf(folder, sizeof folder, "%s%s", mount, group);

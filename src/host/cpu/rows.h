@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How tables name processor rows, and what these work with. One with an instruction set in its name may only be
- * launched where gp_device.cpu_isa has that bit.
- */
+/* How tables name processor rows, and what these work with. One with an instruction set in its name may only be
+ * launched where gp_device.cpu_isa has that bit. */
 #ifndef GP_CPU_ROWS_H
 #define GP_CPU_ROWS_H
 

@@ -102,10 +102,8 @@ INLINE int64_t add_lanes(vec x) {
     return (int64_t)add_lanes_64(add_pairs_of(x));
 }
 
-/*
- * Sums of up to 2^15 elements a lane: modulo 2^32, and of the upper 16 bits, |high| <= 2^30, which leaves less than
- * 2^31 for the sum of the lower ones. Three instructions a vector; widening both halves to 64 bits takes four.
- */
+/* Sums of up to 2^15 elements a lane: modulo 2^32, and of the upper 16 bits, |high| <= 2^30, which leaves less than
+ * 2^31 for the sum of the lower ones. Three instructions a vector; widening both halves to 64 bits takes four. */
 typedef struct {
     vec low, high;
 } sums;

@@ -125,10 +125,8 @@ INLINE __m512d load_floats(const float *at) {
 #define widen_lower(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
 #define widen_upper(x) _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))
 
-/*
- * Optional: the 64 bytes of x and y, one behind the other, from byte `first` on. Where that is no multiple of 4,
- * words are taken, and halves of two neighbours where it is odd.
- */
+/* Optional: the 64 bytes of x and y, one behind the other, from byte `first` on. Where that is no multiple of 4,
+ * words are taken, and halves of two neighbours where it is odd. */
 #define HAS_JOINED 1
 
 INLINE vec words_from(size_t first, vec x, vec y) {

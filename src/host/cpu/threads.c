@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A pool of threads that take numbered parts of one job at a time, each the part that it had of the last if nobody
- * else has taken it. The lock is for sleeping and waking.
- */
+/* A pool of threads that take numbered parts of one job at a time, each the part that it had of the last if nobody
+ * else has taken it. The lock is for sleeping and waking. */
 #include "threads.h"
 #include "../cancel.h"
 #include "../fork.h"
@@ -26,17 +24,20 @@
 /* How long LOOKS keep a thread awake, about. */
 #define AWAKE_NS 100000u
 
-/*
- * One thread's time from which a call is worth waking others. A thread that sleeps begins 20 to 90 us after the call,
- * on a core that is slow at first and has none of the data in its cache.
- */
+/* One thread's time from which a call is worth waking others. A thread that sleeps begins 20 to 90 us after the call,
+ * on a core that is slow at first and has none of the data in its cache. */
 #define WORTH_WAKING_NS 250000u
 
 /* Threads that a thread wakes when it is woken: to wake all takes the caller 10 to 30 us. */
 #define RELAYED 2
 
-/* Virtual, touched as needed. For the 128 KiB that gpuprim.h promises, and a large program's thread-local data. */
+/* Virtual, touched as needed. For the 128 KiB that gpuprim.h promises, and a large program's thread-local data. A
+ * compiler that does not optimise gives each inlined variable its own place: one frame has 0.9 to 4.5 MB then. */
+#if defined(__OPTIMIZE__)
 #define STACK_BYTES ((size_t)1 << 20)
+#else
+#define STACK_BYTES ((size_t)8 << 20)
+#endif
 
 /* A job in one word: its number and its parts. */
 #define PARTS_BITS 16
@@ -149,10 +150,8 @@ static void *thread_main(void *argument) {
     return NULL;
 }
 
-/*
- * With every signal blocked, so that a program's handlers run on its own threads; but for those that a thread causes
- * itself (an array in a truncated file, say), which would kill the program without a word if they were blocked.
- */
+/* With every signal blocked, so that a program's handlers run on its own threads; but for those that a thread causes
+ * itself (an array in a truncated file, say), which would kill the program without a word if they were blocked. */
 static void signals_to_block(sigset_t *set) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigfillset(set);
@@ -189,10 +188,8 @@ static gp_threads *create_pool(void) {
     return pool;
 }
 
-/*
- * In a forked child only the memory of a pool is there, its threads are not and its lock may be held for ever: it is
- * freed as it is.
- */
+/* In a forked child only the memory of a pool is there, its threads are not and its lock may be held for ever: it is
+ * freed as it is. */
 static gp_threads *usable_pool(gp_context *context) {
     if (context->threads && !*context->threads->born_here) {
         free(context->threads);

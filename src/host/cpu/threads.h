@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Threads that a context owns for its processor rows: started on first need, asleep between calls, joined at destroy.
- * Not OpenMP: libgomp hangs in a child forked after its use. In such a child the threads are started anew.
- */
+/* Threads that a context owns for its processor rows: started on first need, asleep between calls, joined at destroy.
+ * Not OpenMP: libgomp hangs in a child forked after its use. In such a child the threads are started anew. */
 #ifndef GP_THREADS_H
 #define GP_THREADS_H
 
@@ -18,10 +16,8 @@ typedef void (*gp_part_function)(void *work, unsigned part, unsigned parts);
  */
 unsigned gp_threads_worth(gp_context *context, uint64_t most, uint64_t ns);
 
-/*
- * Runs all parts and returns when all are done. Fewer threads than parts, down to the caller alone, if threads cannot
- * be had: the parts are run all the same, so this cannot fail.
- */
+/* Runs all parts and returns when all are done. Fewer threads than parts, down to the caller alone, if threads cannot
+ * be had: the parts are run all the same, so this cannot fail. */
 void gp_threads_run(gp_context *context, unsigned parts, gp_part_function function, void *work);
 
 void gp_threads_destroy(gp_context *context);

@@ -7,10 +7,8 @@
 #include "../primitive.h"
 #include "tiling.h"
 
-/*
- * Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (simd.h)
- * and many enough that entering the function costs nothing.
- */
+/* Elements a chunk function is given at most: 1 MiB. Few enough for the sum's 32-bit accumulators (simd.h)
+ * and many enough that entering the function costs nothing. */
 #define GP_REDUCE_CHUNK ((size_t)1 << 18)
 
 /* Calls f(op, ...) with the operation as a constant. */
@@ -25,10 +23,8 @@
 /* Joins two partial results. */
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b);
 
-/*
- * in[0] op ... op in[n-1] for 1 <= n <= GP_REDUCE_CHUNK, extended to 64 bits with its sign.
- * streamed: what the thread has to do is larger than its core's cache: what comes next is worth prefetching.
- */
+/* in[0] op ... op in[n-1] for 1 <= n <= GP_REDUCE_CHUNK, extended to 64 bits with its sign.
+ * streamed: what the thread has to do is larger than its core's cache: what comes next is worth prefetching. */
 typedef int64_t (*gp_reduce_chunk)(gp_reduce_op op, const int32_t *in, size_t n, bool streamed);
 
 /* Runs the problem with a row's chunk function. */

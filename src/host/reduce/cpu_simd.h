@@ -49,8 +49,7 @@ INLINE int64_t result_of(gp_reduce_op op, const total t[SIDES]) {
     return over_lanes(op, combine(op, first, last));
 }
 
-/* Cores that follow a stream by themselves read 40 MB in 1.2 ms so, and in 1.5 with lines prefetched for them (EPYC).
- */
+/* Cores that follow a stream by themselves read 40 MB in 1.2 ms so, and in 1.5 with lines prefetched (EPYC). */
 INLINE int64_t reduce_as(gp_reduce_op op, const int32_t *in, size_t n, bool streamed) {
     const total none = {.combined = all(GP_REDUCE_IDENTITY(op))};
     if (n < LANES)

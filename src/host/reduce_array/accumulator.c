@@ -176,10 +176,8 @@ GP_BOTH static void take_pair(gp_accumulator *a, const gp_pass *pass, gp_number 
         take_pair_of_ints(a, pass, x, y);
 }
 
-/*
- * Of floats narrower than a float the difference is rounded to float, and once more where it is written. That is as
- * if rounded once, as a float has more than twice their digits and two more.
- */
+/* Of floats narrower than a float the difference is rounded to float, and once more where it is written. That is as
+ * if rounded once, as a float has more than twice their digits and two more. */
 GP_BOTH static gp_number rounded_difference(unsigned type, gp_number x, gp_number y) {
     if (type == GP_F64)
         return (gp_number){0, x.real - y.real};

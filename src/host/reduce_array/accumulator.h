@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What processor rows gather of the elements of one output, and how results are made of it. Adding elements in any
- * order, and merging the accumulators of parts in any order, gives the same results.
- */
+/* What processor rows gather of the elements of one output, and how results are made of it. Adding elements in any
+ * order, and merging the accumulators of parts in any order, gives the same results. */
 #ifndef GP_ACCUMULATOR_H
 #define GP_ACCUMULATOR_H
 

@@ -69,10 +69,8 @@ GP_BOTH static uint64_t max_abs(gp_accumulator *a, unsigned type) {
     return gp_type_is_float(type) ? float_of_bits(a, a->max_abs, type) : a->max_abs;
 }
 
-/*
- * x / n, as bits: to a float by way of a double, unless that lies halfway between two floats or near the ends of
- * their range. False: not here.
- */
+/* x / n, as bits: to a float by way of a double, unless that lies halfway between two floats or near the ends of
+ * their range. False: not here. */
 GP_BOTH static bool quick_ratio(double x, uint64_t n, unsigned to, uint64_t *bits) {
     if ((to != GP_F64 && to != GP_F32) || n == 0 || n >> 53 != 0)
         return false;

@@ -37,8 +37,7 @@ typedef struct gp_operation_facts {
 /* op without flags. */
 const gp_operation_facts *gp_operation_facts_of(uint32_t op);
 
-/* Bit t: a result of the operation, of elements of `type`, may have the gp_type t. 0: the type has no such operation.
- */
+/* Bit t: a result of the operation, of elements of `type`, may have the gp_type t. 0: there is no such operation. */
 unsigned gp_result_types(const gp_operation_facts *facts, unsigned type);
 
 const char *gp_type_name(unsigned type);

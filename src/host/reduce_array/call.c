@@ -8,10 +8,8 @@
 /* Elements up to which the steps of a call take a part of its time that counts. */
 #define PLAIN_ELEMENTS ((size_t)1 << 20)
 
-/*
- * The plainest call in one step: a vector without gaps, and one result. False: it is another, or something is wrong
- * with it, which the general way finds and names.
- */
+/* The plainest call in one step: a vector without gaps, and one result. False: it is another, or something is wrong
+ * with it, which the general way finds and names. */
 static bool make_plain(const gp_reduce_call *call, gp_pass *pass) {
     if (call->count != 1 || call->in == NULL || call->results == NULL || call->with != NULL)
         return false;

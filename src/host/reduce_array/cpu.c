@@ -24,69 +24,37 @@ typedef struct {
 /* Elements of a thread between two spreads of carries. */
 #define CARRY_LENGTH ((uint64_t)1 << 27)
 
-/* An output: where its elements begin, and its results are. */
-typedef struct {
-    uint64_t at[GP_AXES];
-    const unsigned char *in, *with;
-    unsigned char *to[GP_PASS_RESULTS];
-} output;
-
-static void move_output(const gp_pass *pass, output *o, unsigned axis, uint64_t steps, bool back) {
-    const int64_t by = back ? -(int64_t)steps : (int64_t)steps;
-    o->at[axis] += (uint64_t)by;
-    if (o->in != NULL) /* there are no elements where it is */
-        o->in += by * pass->axis[axis].in;
-    if (o->with != NULL)
-        o->with += by * pass->axis[axis].with;
-    for (unsigned r = 0; r < pass->results; r++)
-        o->to[r] += by * pass->result[r].stride[axis];
-}
-
-static void go_to_output(const gp_pass *pass, output *o, uint64_t index) {
-    memset(o->at, 0, sizeof o->at);
-    o->in = pass->in;
-    o->with = pass->with;
-    for (unsigned r = 0; r < pass->results; r++)
-        o->to[r] = pass->to[r];
-    for (unsigned axis = pass->kept; axis-- > 0; index /= pass->axis[axis].n)
-        move_output(pass, o, axis, index % pass->axis[axis].n, false);
-}
-
-static void next_output(const gp_pass *pass, output *o) {
-    for (unsigned axis = pass->kept; axis-- > 0;) {
-        if (o->at[axis] + 1 < pass->axis[axis].n) {
-            move_output(pass, o, axis, 1, false);
-            return;
-        }
-        move_output(pass, o, axis, o->at[axis], true);
+/* From the first element along axes first .. end - 1 to number `index` of them, the last axis fastest. */
+static gp_pass_axis way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index) {
+    gp_pass_axis way = {0};
+    for (unsigned axis = end; axis-- > first;) {
+        const gp_pass_axis *along = &pass->axis[axis];
+        const int64_t i = (int64_t)(axis == first ? index : index % along->n);
+        way.in += i * along->in;
+        way.with += i * along->with;
+        way.place += i * along->place;
+        index = axis == first ? 0 : index / along->n;
     }
+    return way;
 }
 
 /* Elements [begin, end) of an output, in runs along the last reduced axis. */
-static void take_elements(const pass_work *work, gp_accumulator *a, const output *o, uint64_t begin, uint64_t end) {
+static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t output, uint64_t begin, uint64_t end) {
     const gp_pass *pass = work->pass;
     const unsigned first = pass->kept, axes = pass->reduced;
-    if (axes == 0) {
-        work->loops.run(a, pass, o->in, o->with, pass->place_first, 1);
-        return;
-    }
-    if (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH) {
-        work->loops.run(a, pass, o->in, o->with, pass->place_first, end);
+    const gp_pass_axis origin = way_to(pass, 0, first, output);
+    const unsigned char *in = pass->in != NULL ? pass->in + origin.in : NULL; /* where it is there are no elements */
+    const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
+    if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {
+        work->loops.run(a, pass, in, with, pass->place_first, axes == 0 ? 1 : end);
         return;
     }
     const uint64_t inner = pass->axis[first + axes - 1].n;
-    for (uint64_t at = begin, taken = 0; at < end;) {
-        int64_t place = pass->place_first, in = 0, with = 0;
-        uint64_t index = at, n = gp_least(end - at, axes == 1 ? inner - at : inner - at % inner);
-        for (unsigned axis = first + axes; axis-- > first; index = axis == first ? 0 : index / pass->axis[axis].n) {
-            const int64_t i = (int64_t)(axis == first ? index : index % pass->axis[axis].n);
-            in += i * pass->axis[axis].in;
-            with += i * pass->axis[axis].with;
-            place += i * pass->axis[axis].place;
-        }
-        n = gp_least(n, CARRY_LENGTH);
-        work->loops.run(a, pass, o->in + in, o->with != NULL ? o->with + with : NULL, place, n);
-        at += n;
+    for (uint64_t at = begin, taken = 0, n; at < end; at += n) {
+        const gp_pass_axis way = way_to(pass, first, first + axes, at);
+        n = gp_least(gp_least(end - at, axes == 1 ? inner - at : inner - at % inner), CARRY_LENGTH);
+        work->loops.run(a, pass, in + way.in, with != NULL ? with + way.with : NULL, pass->place_first + way.place,
+                        n);
         taken += n;
         if (taken >= CARRY_LENGTH) {
             gp_accumulator_carry(a, pass);
@@ -95,9 +63,9 @@ static void take_elements(const pass_work *work, gp_accumulator *a, const output
     }
 }
 
-static void write_results(pass_work *work, gp_accumulator *a, const output *o) {
+static void write_results(pass_work *work, gp_accumulator *a, uint64_t output) {
     for (unsigned r = 0; r < work->pass->results; r++)
-        if (!gp_accumulator_write(a, work->pass, r, o->to[r]))
+        if (!gp_accumulator_write(a, work->pass, r, gp_pass_address(work->pass, r, output)))
             atomic_store_explicit(&work->overflow, true, memory_order_relaxed);
 }
 
@@ -108,15 +76,11 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
     GP_ROUNDS_TO_NEAREST;
     const uint64_t begin = gp_part_begin(pass->outputs, part, parts),
                    end = gp_part_begin(pass->outputs, part + 1, parts);
-    output o;
-    go_to_output(pass, &o, begin);
     for (uint64_t i = begin; i < end; i++) {
         gp_accumulator a;
         gp_accumulator_clear(&a);
-        take_elements(work, &a, &o, 0, pass->length);
-        write_results(work, &a, &o);
-        if (i + 1 < end)
-            next_output(pass, &o);
+        take_elements(work, &a, i, 0, pass->length);
+        write_results(work, &a, i);
     }
 }
 
@@ -127,8 +91,6 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     gp_accumulator a[2];
-    output o;
-    go_to_output(pass, &o, work->output);
     for (unsigned k = 0; k < work->ends; k++)
         gp_accumulator_clear(&a[k]);
     const unsigned count = gp_shares_count(work->shares);
@@ -137,7 +99,7 @@ static void take_part(void *argument, unsigned part, unsigned parts) {
         const uint64_t begin = gp_part_begin(pass->length, share, count),
                        end = gp_part_begin(pass->length, share + 1, count);
         if (work->ends == 1) {
-            take_elements(work, a, &o, begin, end);
+            take_elements(work, a, work->output, begin, end);
             gp_accumulator_carry(a, pass);
         } else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end)) {
             work->failed = true;
@@ -161,56 +123,37 @@ static uint64_t block_of_outputs(const pass_work *work, uint64_t block, uint64_t
 }
 
 /* What of column j takes more than rounding a double. */
-static void write_column(pass_work *work, const gp_columns *c, size_t j, const output *o) {
+static void write_column(pass_work *work, const gp_columns *c, size_t j, uint64_t output) {
     gp_accumulator a;
     gp_accumulator_clear(&a);
     if (!gp_columns_read(c, work->pass, j, &a)) {
         gp_accumulator_clear(&a);
-        take_elements(work, &a, o, 0, work->pass->length);
+        take_elements(work, &a, output, 0, work->pass->length);
     }
     a.counted = work->pass->length;
-    write_results(work, &a, o);
+    write_results(work, &a, output);
 }
-
-#define STORE(type)                                               \
-    for (uint64_t j = 0; j < n; j++) {                            \
-        const type element = (type)bits[j];                       \
-        memcpy(to + (int64_t)j * step, &element, sizeof element); \
-    }                                                             \
-    break
 
 /* The low bytes of each, `step` bytes apart. */
-static void store_all(unsigned bytes, const uint64_t *bits, uint64_t n, unsigned char *to, int64_t step) {
-    switch (bytes) {
-    case 1:
-        STORE(uint8_t);
-    case 2:
-        STORE(uint16_t);
-    case 4:
-        STORE(uint32_t);
-    default:
-        STORE(uint64_t);
-    }
+static inline __attribute__((always_inline)) void store_low(size_t bytes, const uint64_t *bits, uint64_t n,
+                                                            unsigned char *to, int64_t step) {
+    for (uint64_t j = 0; j < n; j++)
+        memcpy(to + (int64_t)j * step, bits + j, bytes);
 }
-#undef STORE
 
 static void write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width) {
     const gp_pass *pass = work->pass;
-    const unsigned axis = pass->kept - 1u;
+    const gp_pass_result *result = pass->result;
     const bool quick = work->loops.finish(c, pass, width);
     uint64_t unsure = !quick;
-    output o;
-    go_to_output(pass, &o, first);
     for (uint64_t j = 0; j < width && quick; j++)
         unsure |= c->unsure[j];
     if (quick)
-        store_all(gp_type_bytes(pass->result[0].type), c->bits, width, o.to[0], pass->result[0].stride[axis]);
+        GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits, width, gp_pass_address(pass, 0, first),
+                      result->stride[pass->kept - 1]);
     for (uint64_t j = 0; j < width && unsure != 0; j++)
-        if (!quick || c->unsure[j] != 0) {
-            output at = o;
-            move_output(pass, &at, axis, j, false);
-            write_column(work, c, j, &at);
-        }
+        if (!quick || c->unsure[j] != 0)
+            write_column(work, c, j, first + j);
 }
 
 /* A thread's blocks of columns; without memory for wide ones, of GP_COLUMNS at a time. */
@@ -230,10 +173,9 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
         uint64_t width;
         uint64_t first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
-            output o;
             some = gp_least(width, most);
-            go_to_output(pass, &o, first);
-            gp_columns_take(c, pass, work->loops.columns, o.in, some, 0, rows);
+            gp_columns_take(c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, some, 0,
+                            rows);
             for (uint64_t j = 0; j < some; j += GP_COLUMNS)
                 write_block(work, c + j / GP_COLUMNS, first + j, gp_least(some - j, GP_COLUMNS));
         }
@@ -247,13 +189,12 @@ static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     gp_columns c;
-    output o;
     uint64_t width;
     gp_columns_begin(&c);
-    go_to_output(pass, &o, block_of_outputs(work, work->output, &width));
+    const uint64_t first = block_of_outputs(work, work->output, &width);
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    gp_columns_take(&c, pass, work->loops.columns, o.in, width, gp_part_begin(rows, part, parts),
-                    gp_part_begin(rows, part + 1, parts));
+    gp_columns_take(&c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, width,
+                    gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
     pthread_mutex_lock(&work->lock);
     for (uint64_t j = 0; j < width; j++)
         gp_columns_merge(work->columns, j, &c, j, pass);
@@ -310,12 +251,10 @@ static void share_output(gp_context *context, pass_work *work, unsigned parts, g
 /* Few outputs, one after the other. */
 static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
-    output o;
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
         share_output(context, work, parts, &whole, 1);
         GP_ROUNDS_TO_NEAREST;
-        go_to_output(work->pass, &o, work->output);
-        write_results(work, &whole, &o);
+        write_results(work, &whole, work->output);
     }
 }
 

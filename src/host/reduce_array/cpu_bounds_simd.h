@@ -17,10 +17,8 @@ INLINE void load_group(unsigned type, const unsigned char *x, reals to[SIDES]) {
     }
 }
 
-/*
- * Rounding down. `type` and `wants` are constants. An f16 is a whole number of 2^-24 below 2^40 of them, of which a
- * lane adds up to 2^13: in 53 bits, so that both ends are one until lanes are added up.
- */
+/* Rounding down. `type` and `wants` are constants. An f16 is a whole number of 2^-24 below 2^40 of them, of which a
+ * lane adds up to 2^13: in 53 bits, so that both ends are one until lanes are added up. */
 INLINE void bounds_as(unsigned type, unsigned wants, const unsigned char *x, size_t n, const unsigned char *end,
                       gp_bounded_sum *sum) {
     const size_t bytes = gp_type_bytes(type);

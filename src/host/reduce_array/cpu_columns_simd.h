@@ -10,25 +10,11 @@
     }                                                                        \
     break
 
-#define GATHER(type)                                                           \
-    for (size_t j = 0; j < n; j++)                                             \
-        memcpy(to + j * sizeof(type), row + (int64_t)j * apart, sizeof(type)); \
-    break
-
 /* Elements `apart` bytes from each other, side by side. */
-SIMD static void gather_row(unsigned bytes, const unsigned char *row, int64_t apart, size_t n, unsigned char *to) {
-    switch (bytes) {
-    case 1:
-        GATHER(uint8_t);
-    case 2:
-        GATHER(uint16_t);
-    case 4:
-        GATHER(uint32_t);
-    default:
-        GATHER(uint64_t);
-    }
+INLINE void gather_row(size_t bytes, const unsigned char *row, int64_t apart, size_t n, unsigned char *to) {
+    for (size_t j = 0; j < n; j++)
+        memcpy(to + j * bytes, row + (int64_t)j * apart, bytes);
 }
-#undef GATHER
 
 SIMD static void widen_row(unsigned type, const unsigned char *row, size_t n, int64_t *to) {
     float narrow[GP_COLUMNS];

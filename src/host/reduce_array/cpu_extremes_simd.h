@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The least or the greatest of rows of contiguous elements, as many rows at a time as elements have 16 bytes: vectors
- * along a row first, then the lanes of all of them at once, so that each row ends up in a lane of its own.
- */
+/* The least or the greatest of rows of contiguous elements, as many rows at a time as elements have 16 bytes: vectors
+ * along a row first, then the lanes of all of them at once, so that each row ends up in a lane of its own. */
 
-/*
- * Elements as signed numbers of their own size of which the greatest is wanted: their keys, turned for the least; of
+/* Elements as signed numbers of their own size of which the greatest is wanted: their keys, turned for the least; of
  * floats so far down that infinity at the other end comes last, and NaNs of both signs pass round to the upper end.
  */
 typedef struct {

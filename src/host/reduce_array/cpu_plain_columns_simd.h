@@ -200,9 +200,9 @@ INLINE void columns_best(size_t bytes, const rows_of *r, unsigned type, bool max
 SIMD static void take_extreme(gp_columns *c, unsigned type, bool outputs, const rows_of *r, bool max) {
     int64_t *to = max ? c->max : c->min;
     if (outputs)
-        WITH_BYTES(rows_best, gp_type_bytes(type), r, type, max, to);
+        GP_WITH_BYTES(rows_best, gp_type_bytes(type), r, type, max, to);
     else
-        WITH_BYTES(columns_best, gp_type_bytes(type), r, type, max, to);
+        GP_WITH_BYTES(columns_best, gp_type_bytes(type), r, type, max, to);
 }
 
 /* Plain passes. `outputs`: each row is one; else each of its elements belongs to another. */
@@ -241,7 +241,7 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
         for (size_t line = 0; line < c->count * bytes && i + 8 < rows && !apart; line += 64)
             __builtin_prefetch(in + 8 * step + line);
         if (apart)
-            gather_row(bytes, in, c->apart, c->count, gathered);
+            GP_WITH_BYTES(gather_row, bytes, in, c->apart, c->count, gathered);
         widen_row(type, apart ? gathered : in, c->count, x);
         if (extremes)
             columns_extremes(c, pass->type, places, x, c->count, place);

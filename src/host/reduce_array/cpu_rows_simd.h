@@ -57,13 +57,6 @@ typedef struct {
     bool ahead; /* columns: rows are prefetched, as a core does not see where they lie */
 } rows_of;
 
-/* Calls f(bytes, ...) with the size of elements as a constant. */
-#define WITH_BYTES(f, bytes, ...)       \
-    ((bytes) == 1   ? f(1, __VA_ARGS__) \
-     : (bytes) == 2 ? f(2, __VA_ARGS__) \
-     : (bytes) == 4 ? f(4, __VA_ARGS__) \
-                    : f(8, __VA_ARGS__))
-
 /* Row j, or the last one. */
 static inline const void *row_at(const rows_of *r, size_t j) {
     return r->in + (int64_t)gp_least(j, r->count - 1) * r->apart;
@@ -134,10 +127,8 @@ __attribute__((noinline)) SIMD static void rows_of_floats_sum(const rows_of *r, 
     }
 }
 
-/*
- * Two levels (cpu_levels_simd.h) for up to 1024 numbers below 2^exponent: a unit of the upper one is 2^40 times
- * smaller than that, one of the lower one 2^41 times smaller again. Both keep their exponents.
- */
+/* Two levels (cpu_levels_simd.h) for up to 1024 numbers below 2^exponent: a unit of the upper one is 2^40 times
+ * smaller than that, one of the lower one 2^41 times smaller again. Both keep their exponents. */
 typedef struct {
     reals upper, lower, limit; /* what they begin at; of magnitudes */
 } two_levels;
@@ -176,8 +167,7 @@ INLINE uint64_t split_lost(const two_split *t, const two_levels *levels) {
     return or_lanes((bits_64)((lanes_64)t->left << 1) | (bits_64)(t->greatest >= levels->limit));
 }
 
-/* Adds the sums of rows of doubles to columns j, j + 1, .. of s; the exponent is a guess, and is made a better one.
- */
+/* Adds the sums of rows of doubles to columns j, j + 1, .. of s; the exponent is a guess, which is made better. */
 SIMD static void rows_split(const rows_of *r, gp_column_sums *s, size_t column, int *exponent) {
     const size_t n = r->n;
     const bits_64 some = (bits_64)first_bytes(n % REALS * sizeof(double));
@@ -325,5 +315,5 @@ INLINE void rows_total(size_t bytes, const rows_of *r, int64_t turn, gp_column_t
 SIMD static void rows_of_ints(gp_columns *c, unsigned type, rows_of r) {
     const size_t bytes = gp_type_bytes(type);
     const int64_t turn = gp_type_is_signed(type) == (bytes == 1) ? INT64_MIN >> (64 - 8 * bytes) : 0;
-    WITH_BYTES(rows_total, bytes, &r, turn, &c->totals[GP_SUM]);
+    GP_WITH_BYTES(rows_total, bytes, &r, turn, &c->totals[GP_SUM]);
 }

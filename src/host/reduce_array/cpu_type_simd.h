@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loops over n elements of one type, which compilers make vectors of. The including file defines TYPE and
- * TYPED(name). For floats, which compare as ints by their bits: KEY_OF(x), what x is compared as, and INFINITY_BITS.
- * For ints: SQUARE_TYPE, what squares of 2^11 elements are added up in; and of signed ones MAGNITUDE_OF, |x| without
- * sign.
- */
-#if !defined(INFINITY_BITS)
+/* Loops over n elements of one type, which compilers make vectors of, included once for each ELEMENT. Floats compare
+ * as ints by their bits: -0 below +0. Squares of 2^11 elements are added up in SQUARE_TYPE. */
+#define INFINITY_BITS ELEMENT(PICK_INFINITY)
+#define SQUARE_TYPE __typeof__(__builtin_choose_expr(sizeof(TYPE) == 1, UINT32_C(0), UINT64_C(0)))
+#define UNSIGNED(x) ((ELEMENT(PICK_UNSIGNED))(x))
+#define IS_SIGNED ((TYPE)-1 < (TYPE)1)
+#define MAGNITUDE_OF(x) UNSIGNED(IS_SIGNED && (x) < 1 ? 0 - UNSIGNED(x) : UNSIGNED(x))
+#if INFINITY_BITS
+#define KEY_OF(x) ((TYPE)((x) ^ (((x) >> (ELEMENT(PICK_BITS) - 1)) & (TYPE)(UNSIGNED(-1) >> 1))))
+#else
 #define KEY_OF(x) (x)
-#endif
-#if !defined(MAGNITUDE_OF)
-#define MAGNITUDE_OF(x) (x)
 #endif
 
 /* The least and the greatest, of elements in up to eight pages. */
@@ -74,7 +74,7 @@ SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, co
     const int64_t step = pass->axis[pass->kept + pass->reduced - 1].place;
     TYPE min, max;
     TYPED(extremes)(x, n, end, &min, &max);
-#if defined(INFINITY_BITS)
+#if INFINITY_BITS
     if (max > KEY_OF(INFINITY_BITS) || min < -KEY_OF(INFINITY_BITS) - 1) {
         const size_t half = n / 2;
         if (n <= PIECE_BYTES / sizeof(TYPE)) {
@@ -102,7 +102,7 @@ SIMD static void TYPED(take_extremes)(gp_accumulator *a, const gp_pass *pass, co
     gp_accumulator_take_extremes(a, &least, &greatest);
 }
 
-#if !defined(INFINITY_BITS)
+#if !INFINITY_BITS
 
 SIMD static uint64_t TYPED(nonzero)(const TYPE *x, size_t n) {
     uint32_t count = 0;
@@ -133,7 +133,7 @@ SIMD static gp_total TYPED(sum_abs)(const TYPE *x, size_t n) {
     return (gp_total)low + (gp_total)high * ((gp_total)1 << 32);
 }
 
-#if defined(SQUARE_TYPE)
+#if ELEMENT(PICK_BITS) < 64
 SIMD static gp_total TYPED(sum_squares)(const TYPE *x, size_t n) {
     SQUARE_TYPE low = 0;
     uint64_t high = 0;
@@ -152,10 +152,10 @@ SIMD static void TYPED(take_moments)(gp_accumulator *a, const gp_pass *pass, con
     if (pass->wants & GP_WANT_COUNT)
         a->nonzero += TYPED(nonzero)(x, n);
     if (pass->wants & GP_WANT_SUM)
-        a->whole[GP_SUM] += sum_of_ints(sizeof(TYPE), (TYPE)-1 < (TYPE)1, x, n, end);
+        a->whole[GP_SUM] += sum_of_ints(sizeof(TYPE), IS_SIGNED, x, n, end);
     if (pass->wants & GP_WANT_ABS)
         a->whole[GP_ABS] += TYPED(sum_abs)(x, n);
-#if defined(SQUARE_TYPE)
+#if ELEMENT(PICK_BITS) < 64
     if (pass->wants & GP_WANT_SQUARES)
         a->whole[GP_SQUARES] += TYPED(sum_squares)(x, n);
 #endif
@@ -176,9 +176,10 @@ SIMD static void TYPED(take_block)(gp_accumulator *a, const gp_pass *pass, const
 
 #endif
 
-#undef TYPE
-#undef TYPED
+#undef ELEMENT
 #undef KEY_OF
 #undef INFINITY_BITS
 #undef SQUARE_TYPE
+#undef UNSIGNED
+#undef IS_SIGNED
 #undef MAGNITUDE_OF

@@ -2,6 +2,16 @@
 /* The loops of cpu_type_simd.h for every type of ints, and the comparing ones for floats by their keys. */
 #include "accumulator.h"
 
+#define PICK_TYPE(type, name, bits, infinity) type
+#define PICK_UNSIGNED(type, name, bits, infinity) uint##bits##_t
+#define PICK_NAME(type, name, bits, infinity) name
+#define PICK_BITS(type, name, bits, infinity) bits
+#define PICK_INFINITY(type, name, bits, infinity) infinity
+#define JOINED_(a, b) a##b
+#define JOINED(a, b) JOINED_(a, b)
+#define TYPE ELEMENT(PICK_TYPE)
+#define TYPED(name) JOINED(name##_, ELEMENT(PICK_NAME))
+
 /* The keys of the least and the greatest so far of a run. */
 typedef struct {
     bool any;
@@ -14,8 +24,7 @@ typedef struct {
 /* Vectors side by side, of `sums` of ints. */
 #define INT_SIDES 4
 
-/* Adds elements of `bytes`, a constant: to low their sum, of 32 and 64 bits modulo that; to high their upper halves.
- */
+/* Adds elements of `bytes`, a constant: to low their sum, modulo 2^32 or 2^64; to high their upper halves. */
 INLINE void add_ints(size_t bytes, sums *to, vec x) {
     if (bytes == 1)
         to->low = (vec)add_64((wide)to->low, add_bytes(x));
@@ -43,10 +52,8 @@ INLINE gp_total total_of_ints(size_t bytes, const sums *s) {
     return (gp_total)high * ((gp_total)1 << 32) + (gp_total)(low - (high << 32));
 }
 
-/*
- * Of n ints in up to eight pages. Those of 1 and 8 bytes are added without sign, the others with: where they are not,
- * the upper bit is turned, which adds or takes away 2^(bits - 1).
- */
+/* Of n ints in up to eight pages. Those of 1 and 8 bytes are added without sign, the others with: where they are not,
+ * the upper bit is turned, which adds or takes away 2^(bits - 1). */
 INLINE gp_total sum_of_ints(size_t bytes, bool is_signed, const void *in, size_t n, const unsigned char *end) {
     const bool with_sign = bytes == 2 || bytes == 4, ahead = has_next(in, end);
     const int32_t upper = bytes == 1 ? (int32_t)0x80808080 : bytes == 2 ? (int32_t)0x80008000 : INT32_MIN;
@@ -69,79 +76,28 @@ INLINE gp_total sum_of_ints(size_t bytes, bool is_signed, const void *in, size_t
     return is_signed == with_sign ? total : is_signed ? total - turned : total + turned;
 }
 
-#define ABSOLUTE(unsigned_type, x) ((unsigned_type)((x) < 0 ? 0 - (unsigned_type)(x) : (unsigned_type)(x)))
-#define ABSOLUTE_8(x) ABSOLUTE(uint8_t, x)
-#define ABSOLUTE_16(x) ABSOLUTE(uint16_t, x)
-#define ABSOLUTE_32(x) ABSOLUTE(uint32_t, x)
-#define ABSOLUTE_64(x) ABSOLUTE(uint64_t, x)
-
-#define TYPE uint8_t
-#define TYPED(name) name##_u8
-#define SQUARE_TYPE uint32_t
+/* Each type, its name here, its bits, and of floats those of infinity. */
+#define ELEMENT(pick) pick(uint8_t, u8, 8, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE uint16_t
-#define TYPED(name) name##_u16
-#define SQUARE_TYPE uint64_t
+#define ELEMENT(pick) pick(uint16_t, u16, 16, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE uint32_t
-#define TYPED(name) name##_u32
-#define SQUARE_TYPE uint64_t
+#define ELEMENT(pick) pick(uint32_t, u32, 32, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE uint64_t
-#define TYPED(name) name##_u64
+#define ELEMENT(pick) pick(uint64_t, u64, 64, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE int8_t
-#define TYPED(name) name##_s8
-#define SQUARE_TYPE uint32_t
-#define MAGNITUDE_OF ABSOLUTE_8
+#define ELEMENT(pick) pick(int8_t, s8, 8, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE int16_t
-#define TYPED(name) name##_s16
-#define SQUARE_TYPE uint64_t
-#define MAGNITUDE_OF ABSOLUTE_16
+#define ELEMENT(pick) pick(int16_t, s16, 16, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE int32_t
-#define TYPED(name) name##_s32
-#define SQUARE_TYPE uint64_t
-#define MAGNITUDE_OF ABSOLUTE_32
+#define ELEMENT(pick) pick(int32_t, s32, 32, 0)
 #include "cpu_type_simd.h"
-
-#define TYPE int64_t
-#define TYPED(name) name##_s64
-#define MAGNITUDE_OF ABSOLUTE_64
+#define ELEMENT(pick) pick(int64_t, s64, 64, 0)
 #include "cpu_type_simd.h"
-
-/* Floats compare as these integers do; -0 below +0. */
-#define KEY_OF_16(x) ((int16_t)((x) ^ (((x) >> 15) & 0x7fff)))
-#define KEY_OF_32(x) ((x) ^ (((x) >> 31) & 0x7fffffff))
-#define KEY_OF_64(x) ((x) ^ (((x) >> 63) & INT64_MAX))
-
-#define TYPE int16_t
-#define TYPED(name) name##_f16
-#define KEY_OF KEY_OF_16
-#define INFINITY_BITS 0x7c00
+#define ELEMENT(pick) pick(int16_t, f16, 16, 0x7c00)
 #include "cpu_type_simd.h"
-
-#define TYPE int16_t
-#define TYPED(name) name##_bf16
-#define KEY_OF KEY_OF_16
-#define INFINITY_BITS 0x7f80
+#define ELEMENT(pick) pick(int16_t, bf16, 16, 0x7f80)
 #include "cpu_type_simd.h"
-
-#define TYPE int32_t
-#define TYPED(name) name##_f32
-#define KEY_OF KEY_OF_32
-#define INFINITY_BITS 0x7f800000
+#define ELEMENT(pick) pick(int32_t, f32, 32, 0x7f800000)
 #include "cpu_type_simd.h"
-
-#define TYPE int64_t
-#define TYPED(name) name##_f64
-#define KEY_OF KEY_OF_64
-#define INFINITY_BITS 0x7ff0000000000000
+#define ELEMENT(pick) pick(int64_t, f64, 64, 0x7ff0000000000000)
 #include "cpu_type_simd.h"

@@ -50,10 +50,8 @@ enum {
     GP_WANT_DOT = 1 << 12
 };
 
-/*
- * Strides in bytes. place: what a step along a reduced axis adds to the place of an element, negative where the axis
- * was turned; 0 of kept axes.
- */
+/* Strides in bytes. place: what a step along a reduced axis adds to the place of an element, negative where the axis
+ * was turned; 0 of kept axes. */
 typedef struct gp_pass_axis {
     uint64_t n;
     int64_t in, with, place;

@@ -24,10 +24,8 @@ gp_status gp_window_in_parts(gp_context *context, unsigned parts, const gp_probl
 /* The reference row's. */
 void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);
 
-/*
- * Elements that neighbour each other in the row as a window sees it, extended by the border: `count` of them from
- * `first` on, `step` elements apart in memory (+1, -1, or 0 for one element repeated).
- */
+/* Elements that neighbour each other in the row as a window sees it, extended by the border: `count` of them from
+ * `first` on, `step` elements apart in memory (+1, -1, or 0 for one element repeated). */
 typedef struct gp_window_run {
     const int32_t *first;
     int step;

@@ -7,8 +7,7 @@
 /* Rows done line by line before a batch is tried again, where numbers are too large for one. */
 #define ROWS_AFTER_LARGE ((size_t)256)
 
-/*
- * An output that goes past the caches, in whole lines: what is left of a batch's last line waits for the next batch.
+/* An output that goes past the caches, in whole lines: what is left of a batch's last line waits for the next batch.
  */
 typedef struct {
     float *to;      /* where buffer[begin] goes; NULL: not asked for */

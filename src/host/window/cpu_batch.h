@@ -9,16 +9,12 @@
 
 #include "cpu.h"
 
-/*
- * Columns up to which rows are short: with so many, one row at a time is as fast. 300 rows of 200 columns of 8 bits
- * in cache take 75 us one at a time and 58 in batches.
- */
+/* Columns up to which rows are short: with so many, one row at a time is as fast. 300 rows of 200 columns of 8 bits
+ * in cache take 75 us one at a time and 58 in batches. */
 #define GP_BATCH_COLS_MAX 256
 
-/*
- * Columns up to which rows with gaps between them are short, where results go past the caches: only whole lines of
- * memory can, and such rows have few.
- */
+/* Columns up to which rows with gaps between them are short, where results go past the caches: only whole lines of
+ * memory can, and such rows have few. */
 #define GP_BATCH_COLS_APART 64
 
 /* Columns times lanes past the caches without gaps: more does not stay in the first-level cache. */
@@ -58,10 +54,8 @@ typedef struct gp_batch_kernels {
     size_t lanes;
     /* The rows' columns as vectors. Returns the largest absolute value. */
     uint32_t (*gather)(const int32_t *in, size_t pitch, size_t cols, int32_t *columns);
-    /*
-     * Computes the batch. Writes row by row upwards: with fewer columns than FOUR what it writes behind a row's end
-     * is less than a FOUR. False: numbers too large for this processor's instructions, nothing is done.
-     */
+    /* Computes the batch. Writes row by row upwards: with fewer columns than FOUR what it writes behind a row's end
+     * is less than a FOUR. False: numbers too large for this processor's instructions, nothing is done. */
     bool (*slide)(const gp_window_batch *batch);
     void (*write)(const float *from, float *to, size_t n); /* past the caches */
 } gp_batch_kernels;

@@ -37,10 +37,8 @@ static void add(void *argument, const gp_window_run *run, size_t times) {
     to->totals.magnitude = of_run.magnitude;
 }
 
-/*
- * A bound on the elements in the window. They entered in the current epoch or in the one before it, which is at least
- * as long as the window: the larger of the two epochs' maxima.
- */
+/* A bound on the elements in the window. They entered in the current epoch or in the one before it, which is at least
+ * as long as the window: the larger of the two epochs' maxima. */
 typedef struct {
     size_t entered; /* in the current epoch */
     uint32_t now, before;

@@ -10,10 +10,8 @@
 
 #include "cpu.h"
 
-/*
- * Columns a block. Its elements are looked at for their size and then read again from the first-level cache. With 512
- * the 4096 x 4096 window of 31 took 0.84 of the memory's own time, with 1024 0.73, with 256 as with 512.
- */
+/* Columns a block. Its elements are looked at for their size and then read again from the first-level cache. With 512
+ * the 4096 x 4096 window of 31 took 0.84 of the memory's own time, with 1024 0.73, with 256 as with 512. */
 #define GP_WINDOW_BLOCK 512
 
 typedef struct gp_window_totals {

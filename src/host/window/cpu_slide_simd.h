@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A block of a line of the window, a vector of columns a step: differences of what enters and what leaves, their
- * prefix sums, the totals carried on. No wider than the elements need.
- */
+/* A block of a line of the window, a vector of columns a step: differences of what enters and what leaves, their
+ * prefix sums, the totals carried on. No wider than the elements need. */
 #include "cpu_slide.h"
 
 #if defined(LANES)
@@ -200,10 +198,8 @@ INLINE uint32_t bits_over_lanes(vec x) {
     return (uint32_t)first_lane(x);
 }
 
-/*
- * Data of the whole range shows in the first elements. Where none is negative, all bits together are a bound, at half
- * the cost of absolute values.
- */
+/* Data of the whole range shows in the first elements. Where none is negative, all bits together are a bound, at half
+ * the cost of absolute values. */
 SIMD static uint32_t magnitude(const int32_t *in, size_t n) {
     const size_t whole = n - n % LANES;
     const vec rest = load_first(in + whole, n - whole, all(0));
@@ -221,10 +217,8 @@ SIMD static uint32_t magnitude(const int32_t *in, size_t n) {
     return largest_lane(largest);
 }
 
-/*
- * In 64 bits, of at most 2^30 elements: the sum; the squares of pairs modulo 2^64; their upper halves, up to 2^31
- * each. The lower halves' sum stays below 2^62, so that the two others tell it.
- */
+/* In 64 bits, of at most 2^30 elements: the sum; the squares of pairs modulo 2^64; their upper halves, up to 2^31
+ * each. The lower halves' sum stays below 2^62, so that the two others tell it. */
 SIMD static void accumulate(const int32_t *in, size_t n, gp_window_totals *to) {
     const uint32_t largest = magnitude(in, n);
     wide sum = widen(all(0)).even, low = sum, high = sum;

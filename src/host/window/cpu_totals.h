@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What slides a window by one column, in the vectors of the simd_*.h that the including file names before: how wide
- * totals are computed, the differences of what enters and what leaves, and rounding.
- */
+/* What slides a window by one column, in the vectors of the simd_*.h that the including file names before: how wide
+ * totals are computed, the differences of what enters and what leaves, and rounding. */
 #ifndef GP_CPU_WINDOW_TOTALS_H
 #define GP_CPU_WINDOW_TOTALS_H
 

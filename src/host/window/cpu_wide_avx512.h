@@ -68,10 +68,8 @@ INLINE fvec round_units(units *u, pairs p) {
     return _mm512_mul_ps(_mm512_cvtepu32_ps(upper | all(1)), u->scale);
 }
 
-/*
- * The sum and the units, as four fours of each; from the totals of the fours those of pairs and of single lanes
- * follow by subtraction.
- */
+/* The sum and the units, as four fours of each; from the totals of the fours those of pairs and of single lanes
+ * follow by subtraction. */
 INLINE void scan_with_units(pairs *a, pairs *b, units *u) {
     const wide of_a = add_64(a->even, a->odd), of_b = add_64(b->even, b->odd);
     const wide second = _mm512_unpackhi_epi64(of_a, of_b);

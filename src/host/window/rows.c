@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels for sums and squares in a window, best first. How each cuts an image: the fit_ files beside this one.
- */
+/* The kernels for sums and squares in a window, best first. How each cuts an image stands in the fit_ files. */
 #include "../../device/launch.h"
 #include "cpu.h"
 #include "tiling.h"

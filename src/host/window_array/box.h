@@ -85,6 +85,7 @@ GP_BOTH static inline uint64_t gp_window_counted(const gp_window_axis *axis, uns
 }
 
 __extension__ typedef __int128 gp_window_int;
+__extension__ typedef unsigned __int128 gp_window_unsigned;
 
 /* sum / n, to nearest, ties to even: a mean in the elements' own type. */
 GP_BOTH static inline int64_t gp_window_mean(gp_window_int sum, uint64_t n) {

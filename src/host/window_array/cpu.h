@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processor rows that slide windows over views share: single outputs, and tiles of them. */
+/* What the processor rows that slide windows over views share: tiles of outputs, and single ones. */
 #ifndef GP_CPU_WINDOW_ARRAY_H
 #define GP_CPU_WINDOW_ARRAY_H
 
@@ -7,22 +7,12 @@
 #include "../primitive.h"
 #include "one.h"
 
-/* ---- one output at a time ---- */
-
-/* Output (y, x) of the batch at `in`. Each element of the window is looked at, whatever it costs. */
-void gp_window_compute_one(const gp_window_one *one, const unsigned char *in, uint64_t y, uint64_t x,
-                           unsigned char *const to[GP_PASS_RESULTS]);
-
 /* Result r of n elements that are whole numbers of 2^unit, of ints 1: from their sum and the sum of their squares. */
 void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_window_int sum, gp_window_int squares,
                            uint64_t n, unsigned char *to);
 
-/* ---- tiles ---- */
-
-/*
- * Outputs of one batch, of a part of each row: `n` elements with their channels. Its extended row is what all their
- * windows see of a row of the input: `ext` elements, of which `middle` stand side by side in memory.
- */
+/* Outputs of one batch, of a part of each row: `n` elements with their channels. Its extended row is what all their
+ * windows see of a row of the input: `ext` elements, of which `middle` stand side by side in memory. */
 typedef struct gp_window_tile {
     const gp_window_one *one;
     gp_window_axis y, x;        /* with no more of the window than makes a difference: see clip() */

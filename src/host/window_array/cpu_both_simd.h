@@ -11,8 +11,7 @@ static const int32_t *sums_before(const moments *m, const void *prefix) {
     return (const int32_t *)prefix + gp_round_up(m->tile->channels, LINE) - m->tile->channels + m->pad;
 }
 
-/* Means and variances of narrow sums, right where they are wanted: how many of the first ones, 0 if not all are sure.
- */
+/* Means and variances of narrow sums, where they are wanted: how many of the first ones, 0 if not all are sure. */
 SIMD static size_t write_both(const moments *m, const how *h, stretch at, unsigned char *const to[2]) {
     const int32_t *sum = sums_before(m, m->sums) + at.begin, *square = sums_before(m, m->squares) + at.begin;
     const size_t reach = (size_t)m->tile->x.window * m->tile->channels, count = (at.end - at.begin) / LANES * LANES;

@@ -57,8 +57,7 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
     }
 }
 
-/*
- * Means of sums and numbers that floats hold. With fused multiplications the quotient by way of the inverse is right
+/* Means of sums and numbers that floats hold. With fused multiplications the quotient by way of the inverse is right
  * after one correction (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor").
  */
 SIMD static void IN_CLASS(write_small_means)(const moments *m, stretch at) {

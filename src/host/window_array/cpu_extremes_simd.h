@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least or the greatest of windows, included once for each ELEMENT, named TYPE. Floats have the signed type of
+ * The least or the greatest of windows, included once for each ELEMENT. Floats have the signed type of
  * their size, in which keys compare as they do; NaNs take the key that wins. Along a row windows double until they
  * are long enough; along Y each block of as many rows as a window has is gone through from both ends, after M. van
  * Herk, "A fast algorithm for local minimum and maximum filters": three comparisons an output. The macros that it
  * defines read the same each time, and stay.
  */
-#define OF_TYPE(name) JOINED(name##_, TYPE)
 #define BITS (8 * sizeof(ELEMENT))
 #define GREATEST_KEY ((ELEMENT)(UINT64_MAX >> (64 - BITS + ((ELEMENT)-1 < 1)))) /* a bit less with a sign */
 #define LEAST_KEY ((ELEMENT)~GREATEST_KEY)
@@ -125,5 +124,4 @@ SIMD static bool OF_TYPE(extreme)(const gp_window_tile *t, unsigned r) {
     return memory != NULL;
 }
 
-#undef ELEMENT
-#undef TYPE
+#undef ELEMENT_OF

@@ -45,10 +45,8 @@ typedef struct stretch {
     uint64_t n;
 } stretch;
 
-/*
- * A quotient, or its root, has at most five roundings by 2^-53 behind it: numerator, denominator, inverse, product,
- * root or end. The exact value lies between the ends; where both round to one float, so does the exact value.
- */
+/* A quotient, or its root, has at most five roundings by 2^-53 behind it: numerator, denominator, inverse, product,
+ * root or end. The exact value lies between the ends; where both round to one float, so does the exact value. */
 #define BELOW (1 - 0x1p-50)
 #define ABOVE (1 + 0x1p-50)
 
@@ -183,9 +181,8 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
-__extension__ typedef unsigned __int128 widest_sum;
 #define CLASS widest
-#define SUM_T widest_sum
+#define SUM_T gp_window_unsigned
 #define SIGNED_T gp_window_int
 #define HOLDS(m) (sums_below(m, 0x1p126, 0x1p126, 0x1p126))
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
@@ -241,28 +238,22 @@ static bool moments_of(const gp_window_tile *t) {
 
 /* ---- extremes ---- */
 
-#define ELEMENT uint8_t
-#define TYPE u8
-#include "cpu_extremes_simd.h"
+#define PICK_TYPE(type, name) type
+#define PICK_NAME(type, name) name
+#define ELEMENT ELEMENT_OF(PICK_TYPE)
+#define OF_TYPE(name) JOINED(name##_, ELEMENT_OF(PICK_NAME))
 
-#define ELEMENT int8_t
-#define TYPE s8
+#define ELEMENT_OF(pick) pick(uint8_t, u8)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT uint16_t
-#define TYPE u16
+#define ELEMENT_OF(pick) pick(int8_t, s8)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT int16_t
-#define TYPE s16
+#define ELEMENT_OF(pick) pick(uint16_t, u16)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT uint32_t
-#define TYPE u32
+#define ELEMENT_OF(pick) pick(int16_t, s16)
 #include "cpu_extremes_simd.h"
-
-#define ELEMENT int32_t
-#define TYPE s32
+#define ELEMENT_OF(pick) pick(uint32_t, u32)
+#include "cpu_extremes_simd.h"
+#define ELEMENT_OF(pick) pick(int32_t, s32)
 #include "cpu_extremes_simd.h"
 
 static bool extremes_of(const gp_window_tile *t) {

@@ -47,6 +47,7 @@ static void see_row(gp_window_tile *tile, int64_t *offset) {
 /* The last resort: memory is short, or windows are too large for the kernel or for such a small array. */
 static void compute_singly(const gp_window_tile *tile) {
     const gp_window_box *box = tile->one->box;
+    gp_accumulator a;
     for (uint64_t y = tile->y_begin; y < tile->y_end; y++)
         for (uint64_t i = 0; i < tile->count * tile->channels; i++) {
             const uint64_t channel = i % tile->channels, x = tile->x_begin + i / tile->channels;
@@ -56,7 +57,8 @@ static void compute_singly(const gp_window_tile *tile) {
                 to[r] = gp_pass_address(&tile->one->pass, r,
                                         (batch * box->axis[box->outer].outputs + y) * gp_window_x(box)->outputs + x);
             }
-            gp_window_compute_one(tile->one, tile->plane + channel * gp_type_bytes(box->type), y, x, to);
+            gp_window_gather_one(&a, tile->one, tile->plane + channel * gp_type_bytes(box->type), y, x);
+            gp_window_write_one(&a, tile->one, to);
         }
 }
 
@@ -65,8 +67,7 @@ static uint64_t looked_at(const gp_window_axis *axis) {
     return gp_least((uint64_t)axis->window, 4 * axis->n);
 }
 
-/* The extended row has a place for all that a window sees again and again. Single outputs look at less of a tiny row.
- */
+/* The extended row has a place for all that a window sees again and again: more than a tiny row has elements. */
 static bool is_less_singly(const gp_window_tile *tile) {
     uint64_t elements;
     return !__builtin_mul_overflow(looked_at(&tile->y), looked_at(&tile->x), &elements) &&
@@ -187,4 +188,27 @@ gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_
 /* The reference row: each output by itself. */
 gp_status gp_launch_window_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return gp_window_in_tiles(context, plan, problem, NULL);
+}
+
+/* sum 2^bit of a float sum's units. */
+static void add_units(int64_t *limb, unsigned bit, gp_window_int sum) {
+    const gp_window_unsigned magnitude = sum < 0 ? 0 - (gp_window_unsigned)sum : (gp_window_unsigned)sum;
+    gp_exact_add_bits(limb, bit, (uint64_t)magnitude, sum < 0);
+    if (magnitude >> 64 != 0)
+        gp_exact_add_bits(limb, bit + 64, (uint64_t)(magnitude >> 64), sum < 0);
+}
+
+void gp_window_write_exact(const gp_window_one *one, unsigned r, int unit, gp_window_int sum, gp_window_int squares,
+                           uint64_t n, unsigned char *to) {
+    gp_accumulator a;
+    gp_accumulator_clear(&a);
+    a.counted = n;
+    if (gp_type_is_float(one->box->type)) {
+        add_units(gp_accumulator_limbs(&a, &one->pass, GP_SUM), (unsigned)(unit + 149), sum);
+        add_units(gp_accumulator_limbs(&a, &one->pass, GP_SQUARES), 2 * (unsigned)(unit + 149), squares);
+    } else {
+        a.whole[GP_SUM] = sum;
+        a.whole[GP_SQUARES] = squares;
+    }
+    (void)gp_accumulator_write(&a, &one->pass, r, to);
 }

@@ -45,13 +45,11 @@ GP_BOTH_OPEN gp_window_held gp_window_held_of(const gp_window_axis *axis, unsign
     return h;
 }
 
-__extension__ typedef unsigned __int128 u128;
-
 GP_BOTH static void take_int(gp_accumulator *a, const gp_window_box *box, gp_number e, uint64_t times) {
     const uint64_t magnitude = gp_number_magnitude(box->type, e);
     const gp_window_int value = gp_type_is_signed(box->type) ? (int64_t)e.whole : (gp_window_int)e.whole;
     a->whole[GP_SUM] += value * (gp_window_int)times;
-    a->whole[GP_SQUARES] += (gp_window_int)((u128)magnitude * magnitude * times);
+    a->whole[GP_SQUARES] += (gp_window_int)((gp_window_unsigned)magnitude * magnitude * times);
 }
 
 GP_BOTH static void take_float(gp_accumulator *a, const gp_window_one *one, gp_number e, uint64_t times) {
