@@ -249,7 +249,7 @@ static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, cons
 
 /* A tile for so much room, the output's rows up to `lean` times as long as the input's. */
 static gp_move_tile raw_tile(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint64_t lean) {
-    const uint64_t most = GP_MOVE_RAW_ROW(form->out);
+    const uint64_t most = gp_move_raw_row_most(form);
     gp_move_tile tile = {0};
     uint32_t *t = tile.extent;
     for (uint32_t a = 0; a < GP_MOVE_AXES; a++)
@@ -310,7 +310,7 @@ static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, uint64_t 
             least = cost;
             fit->tile = one;
             fit->smem = cut.smem;
-        } while (one.spread == 0 && share_rows(p, form, &one));
+        } while (form->way == GP_MOVE_RAW && one.spread == 0 && share_rows(p, form, &one));
     }
     return least < UINT64_MAX;
 }
@@ -337,7 +337,7 @@ bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
     gp_move_tile *tile = &fit->tile;
     uint32_t end, shared = GP_MOVE_AXES; /* the axis along which raw rows are shared */
-    if (form->way == GP_MOVE_RAW) {
+    if (form->way >= GP_MOVE_RAW) {
         if (!fit_raw(&p, form, blocks, smem, fit))
             return false;
         shared = gp_move_raw_out_row(&p, form, tile->extent).axes - 1;
