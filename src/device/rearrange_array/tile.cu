@@ -246,7 +246,7 @@ __global__ void __launch_bounds__(GP_MOVE_BLOCK(way), BLOCKS_OF(GP_MOVE_BLOCK(wa
         move_rows<raw_storer<bytes, out>>(cut);
         return;
     }
-    constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes);
+    constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes, in);
     constexpr int words = pieces / out;
     typedef loader<bytes, in, pieces / in> load;
     if constexpr (way == GP_MOVE_GATHER)

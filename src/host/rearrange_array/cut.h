@@ -27,7 +27,7 @@ extern "C" {
 #define GP_MOVE_RAW_BYTES 61440u         /* of a tile, at most */
 #define GP_MOVE_RAW_SMEM ((size_t)74000) /* of a block, at most: three have room on an H200's SM */
 #define GP_MOVE_BLOCK(way) ((way) >= GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_THREADS)
-#define GP_MOVE_SQUARED(bytes) ((bytes) == 4 ? 16u : 32u / (bytes))
+#define GP_MOVE_SQUARED(bytes, in) ((bytes) == 4 ? 16u : 8u * (in)) /* a thread */
 
 /* What a tile is made of; a plan's tiling keeps it. */
 typedef struct gp_move_tile {
@@ -109,7 +109,7 @@ static inline uint32_t gp_move_room(const gp_move_form *form) {
         return GP_MOVE_RAW_BYTES / form->piece;
     if (form->way == GP_MOVE_GATHER)
         return GP_MOVE_THREADS * GP_MOVE_GATHERED(form->piece, form->in, form->out);
-    return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece);
+    return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece, form->in);
 }
 
 /* Pieces of a raw row of the output, at most: its table stays small, and words of 1 or 2 pieces have a thread each.
