@@ -238,13 +238,15 @@ static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, cons
     const uint64_t in_row = gp_move_raw_in_row(p, t).length;
     const gp_move_row row = gp_move_raw_out_row(p, form, t);
     const uint64_t kept = (row.length - (uint64_t)row.length / row.part * tile->spread) * form->piece;
-    const uint64_t rows = volume_of(p, t) / row.length, more = ROW + (tile->spread > 0 ? 0 : PARTIAL);
+    uint32_t end;
+    const uint64_t rows = volume_of(p, t) / row.length,
+                   spans = tile->spread > 0 ? 0 : volume_of(p, t) * form->piece / span_of(p, t, true, &end);
     uint64_t loaded = form->piece;
     for (uint32_t i = 0; i < p->read; i++)
         loaded *= t[p->by_in[i]];
     loaded = loaded / in_row * (in_row + GP_MOVE_RAW_WORD);
     return gp_times(gp_divide_up(tiles_of(p, tile, row.axes - 1), blocks),
-                    LOADED * loaded + STORED * rows * (kept + more) + TILE);
+                    LOADED * loaded + STORED * (rows * (kept + ROW) + spans * PARTIAL) + TILE);
 }
 
 /* A tile for so much room, the output's rows up to `lean` times as long as the input's. */

@@ -116,7 +116,7 @@ static inline uint32_t gp_move_room(const gp_move_form *form) {
  */
 static inline uint32_t gp_move_raw_row_most(const gp_move_form *form) {
     return form->way == GP_MOVE_RUNS ? GP_MOVE_RAW_BYTES
-           : form->out > 2           ? 4096 / form->out
+           : form->out > 2           ? 1024
                                      : (GP_MOVE_RAW_THREADS - 1) * form->out;
 }
 
