@@ -74,7 +74,7 @@ const primitive primitive_rearrange_array = {
     .axis = "elements",
     .operation = GP_OPERATION_REARRANGE_ARRAY,
     .case_bytes = sizeof(move_case),
-    .reference = {NULL, NULL}, /* the processor's choice, as the plain row takes seconds */
+    .reference = {NULL, "rearrange_any"}, /* on the host its choice, as the plain row takes seconds */
     .last_resort = {{"rearrange_array_cpu", "the reference"}, {"rearrange_any", "the reference"}},
     .groups = {{"rearrange", "device", "permutations of the peers' table, 1 to 8 bytes"},
                {"rearrange-batches", "batches", "batches of small squares, and single ones"},

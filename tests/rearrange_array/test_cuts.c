@@ -159,7 +159,7 @@ static void store_rows(const tile *t) {
     const bool first = !cut->shares_rows || t->number % cut->step[0].tiles == 0;
     const bool last = !cut->shares_rows || (t->number + 1) % cut->step[0].tiles == 0;
     assert_int_equal(cut->pick.units, rows->length);
-    assert_in_range(cut->own_words, 1, GP_MOVE_RAW_THREADS);
+    assert_in_range(cut->own_words, 1, t->form.way == GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_RAW_BYTES);
     for (uint32_t row = 0; row < cut->store.units; row++) {
         const place at = place_of(&cut->store, row);
         const uintptr_t begin = (uintptr_t)(t->out + at.global), next = begin + cut->own * piece;
@@ -182,6 +182,7 @@ static void walk_tile(const tile *t) {
         move_straight(t);
         return;
     case GP_MOVE_RAW:
+    case GP_MOVE_RUNS:
         load_rows(t);
         store_rows(t);
         return;
@@ -209,7 +210,7 @@ static void walk_tiles(tile *t) {
     }
 }
 
-static size_t walked[GP_MOVE_RAW + 1]; /* calls, by the way that was planned */
+static size_t walked[GP_MOVE_RUNS + 1]; /* calls, by the way that was planned */
 
 /* Of the plan for these memories, which a model's call does not touch. */
 static void walk_plan(const gp_context *context, const random_move *move, const unsigned char *in,
@@ -223,7 +224,7 @@ static void walk_plan(const gp_context *context, const random_move *move, const 
     if (t.form.way == GP_MOVE_DIRECT)
         cut.tile_bytes = GP_ALIGN_MAX; /* none is needed; a piece passes through it here */
     else
-        assert_in_range(cut.tile_bytes, 1, tiling->smem / (t.form.way == GP_MOVE_RAW ? 1 : 2));
+        assert_in_range(cut.tile_bytes, 1, tiling->smem / (t.form.way >= GP_MOVE_RAW ? 1 : 2));
     t.shared = malloc(cut.tile_bytes);
     assert_non_null(t.shared);
     walk_tiles(&t);
@@ -275,10 +276,10 @@ static void cuts_move_everything(void **state) {
         }
         gp_context_destroy(context);
     }
-    printf("calls: %zu straight, %zu gathered, %zu by squares, %zu by triples, %zu by raw rows\n",
+    printf("calls: %zu straight, %zu gathered, %zu by squares, %zu by triples, %zu by raw rows, %zu of runs\n",
            walked[GP_MOVE_DIRECT], walked[GP_MOVE_GATHER], walked[GP_MOVE_SQUARES], walked[GP_MOVE_TRIPLES],
-           walked[GP_MOVE_RAW]);
-    for (int way = GP_MOVE_DIRECT; way <= GP_MOVE_RAW; way++)
+           walked[GP_MOVE_RAW], walked[GP_MOVE_RUNS]);
+    for (int way = GP_MOVE_DIRECT; way <= GP_MOVE_RUNS; way++)
         assert_in_range(walked[way], 20, SIZE_MAX);
 }
 

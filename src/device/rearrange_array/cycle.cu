@@ -12,7 +12,9 @@ static void (*const movers[])(cycle_units) = {rearrange_cycle_units<1>, rearrang
                                               rearrange_cycle_units<4>, rearrange_cycle_units<8>,
                                               rearrange_cycle_units<16>};
 
-#define SHORT_ROW 256u /* bytes: such rows are walked together */
+/* Bytes of rows that are walked together where they are loaded, and where they are stored. */
+#define SHORT_LOADED 64u
+#define SHORT_STORED 256u
 
 static uint32_t magic_of(uint32_t n) {
     return (uint32_t)(((uint64_t)1 << 32) / n + 1);
@@ -24,7 +26,7 @@ static gp_status turn(gp_context *context, const gp_plan *plan, const gp_cycle &
     memcpy(&tile, plan->tiling.t, sizeof tile);
     const uint64_t run = c.others.run, piece = c.rows * c.across * run, cols = tile.cols, row = c.across * run;
     const uint32_t pieces = (uint32_t)run >> plan->tiling.form, pitch = (c.rows | 1) * pieces;
-    const uint32_t flat = tile.parts == 1 && row < SHORT_ROW ? tile.cols : 0,
+    const uint32_t flat = tile.parts == 1 && row < (c.tall ? SHORT_LOADED : SHORT_STORED) ? tile.cols : 0,
                    step = flat == 0 && pieces == 1 ? pitch : 0;
     const cycle_side rows = {UINT64_MAX, piece, cols * run, (uint32_t)row, pieces, pitch, step, flat, false};
     const cycle_side units = {c.cut, piece, cols * c.apart, (uint32_t)c.apart, pitch, pieces, 1, 0, true};

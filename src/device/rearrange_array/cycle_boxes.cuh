@@ -125,14 +125,16 @@ template <int bytes, bool raw> struct cycle_rows {
     __device__ bool is_mine(const spot &t, int j) const {
         return (uint32_t)(t.first + j) < length;
     }
-    /* Calls use(j, place) for all pieces of a word that has been turned. */
+    /* Calls use(j, place, whether it is the row's) for all pieces of a word that has been turned. */
     template <typename USE> __device__ void all(const spot &t, USE use) const {
         const uint32_t first = in_shared(t, 0);
 #pragma unroll
-        for (int g = 0; g < groups; g++)
+        for (int g = 0; g < groups; g++) {
+            const int from = (int)((g + turn) % groups * group);
 #pragma unroll
             for (int j = 0; j < group; j++)
-                use(g * group + j, first + ((g + turn) % groups * group + j) * s.step);
+                use(g * group + j, first + (from + j) * s.step, is_mine(t, from + j));
+        }
     }
     /* Group i becomes what group i + by was. */
     __device__ void turn_by(word &w, uint32_t by) const {
@@ -210,9 +212,12 @@ template <int bytes, bool raw> struct cycle_rows {
                     break;
                 if (raw && is_whole(t[k])) {
                     *(uint4 *)(shared + in_shared(t[k], 0)) = w[k].whole;
-                } else if (s.step > 0 && is_whole(t[k])) {
+                } else if (s.step > 0 && is_readable(t[k])) {
                     turn_by(w[k], turn);
-                    all(t[k], [&](int j, uint32_t to) { shared[to] = w[k].part[j]; });
+                    all(t[k], [&](int j, uint32_t to, bool mine) {
+                        if (mine)
+                            shared[to] = w[k].part[j];
+                    });
                 } else if (is_readable(t[k])) {
                     put(t[k], w[k], shared);
                 } else {
@@ -233,9 +238,8 @@ template <int bytes, bool raw> struct cycle_rows {
                     break;
                 if (!is_whole(t[k])) {
 #pragma unroll 1
-                    for (int j = 0; j < count; j++)
-                        if (is_mine(t[k], j))
-                            *(piece *)at(t[k].offset + j * bytes) = shared[in_shared(t[k], j)];
+                    for (int j = max(-t[k].first, 0); j < count && is_mine(t[k], j); j++)
+                        *(piece *)at(t[k].offset + j * bytes) = shared[in_shared(t[k], j)];
                     continue;
                 }
                 if (raw) {
@@ -245,7 +249,7 @@ template <int bytes, bool raw> struct cycle_rows {
                     for (int j = 0; j < 4; j++)
                         w.quarter[j] = __funnelshift_r(quarter[j], quarter[j + 1], from % 4 * 8);
                 } else if (s.step > 0) {
-                    all(t[k], [&](int j, uint32_t from) { w.part[j] = shared[from]; });
+                    all(t[k], [&](int j, uint32_t from, bool) { w.part[j] = shared[from]; });
                     turn_by(w, groups - turn);
                 } else {
                     take(t[k], w, shared);

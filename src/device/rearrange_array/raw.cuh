@@ -188,11 +188,52 @@ template <int bytes, int out> struct raw_storer {
     }
 };
 
+/* Elements so long that words of 16 bytes are mostly of one: they lie in shared memory at any address. */
+struct run_storer {
+    const raw_row *rows;
+
+    __device__ void prepare(const gp_move_cut &cut, uint16_t *, raw_row *table) {
+        rows = table;
+#pragma unroll 1
+        for (uint32_t r = threadIdx.x; r < cut.store.units; r += GP_MOVE_RAW_THREADS)
+            table[r] = raw_row_of(cut.store, r);
+    }
+    static __device__ uint4 word_at(uint32_t at) {
+        const uint4 *const from = (const uint4 *)(rearrange_shared + at / 16 * 16);
+        const uint4 v = from[0], u = from[1];
+        const bool two = at & 8, one = at & 4;
+        const uint32_t a = two ? v.z : v.x, b = two ? v.w : v.y, c = two ? u.x : v.z, d = two ? u.y : v.w,
+                       e = two ? u.z : u.x, f = two ? u.w : u.y;
+        const uint32_t w[5] = {one ? b : a, one ? c : b, one ? d : c, one ? e : d, one ? f : e};
+        const uint32_t bits = at % 4 * 8;
+        return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits),
+                          __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
+    }
+    __device__ void store(const gp_move_cut &cut, uint32_t shared, unsigned char *base, bool, bool) const {
+#pragma unroll 2
+        for (uint32_t q = threadIdx.x; q < cut.out_rows.units; q += GP_MOVE_RAW_THREADS) {
+            const uint32_t r = __umulhi(q, cut.out_rows.magic);
+            const raw_row here = rows[r];
+            unsigned char *const row = base + (int32_t)here.global;
+            const int32_t x = (int32_t)((q - r * cut.out_rows.words) * 16 - (uint32_t)(uintptr_t)row % 16),
+                          length = (int32_t)cut.out_rows.length;
+            const uint32_t at = shared + here.shared + x;
+            if (x >= 0 && x + 16 <= length) {
+                *(uint4 *)(row + x) = word_at(at);
+            } else {
+#pragma unroll 1
+                for (int32_t i = max(x, 0); i < min(x + 16, length); i++)
+                    row[i] = rearrange_shared[at - x + i];
+            }
+        }
+    }
+};
+
 /* As many blocks as there is room for, each with one tile at a time: while some load, others store. */
-template <int bytes, int out> __device__ inline void move_rows(const gp_move_cut &cut) {
+template <typename STORER> __device__ inline void move_rows(const gp_move_cut &cut) {
     uint16_t *const pick = (uint16_t *)(rearrange_shared + cut.tile_bytes);
     raw_row *const rows = (raw_row *)(rearrange_shared + cut.tile_bytes + cut.picks);
-    raw_storer<bytes, out> storer;
+    STORER storer;
 #pragma unroll 1
     for (uint32_t r = threadIdx.x; r < cut.load.units; r += GP_MOVE_RAW_THREADS)
         rows[r] = raw_row_of(cut.load, r);

@@ -239,11 +239,14 @@ template <int bytes> __device__ inline void move_straight(const gp_move_cut &cut
 template <gp_move_way way, int bytes, int in, int out, int blocks>
 __global__ void __launch_bounds__(GP_MOVE_BLOCK(way), BLOCKS_OF(GP_MOVE_BLOCK(way), (unsigned)blocks))
     rearrange_tile(const __grid_constant__ gp_move_cut cut) {
-    if constexpr (way == GP_MOVE_RAW) {
-        move_rows<bytes, out>(cut);
+    if constexpr (way == GP_MOVE_RUNS) {
+        move_rows<run_storer>(cut);
+        return;
+    } else if constexpr (way == GP_MOVE_RAW) {
+        move_rows<raw_storer<bytes, out>>(cut);
         return;
     }
-    constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes);
+    constexpr int pieces = way == GP_MOVE_GATHER ? GP_MOVE_GATHERED(bytes, in, out) : GP_MOVE_SQUARED(bytes, in);
     constexpr int words = pieces / out;
     typedef loader<bytes, in, pieces / in> load;
     if constexpr (way == GP_MOVE_GATHER)

@@ -238,18 +238,20 @@ static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, cons
     const uint64_t in_row = gp_move_raw_in_row(p, t).length;
     const gp_move_row row = gp_move_raw_out_row(p, form, t);
     const uint64_t kept = (row.length - (uint64_t)row.length / row.part * tile->spread) * form->piece;
-    const uint64_t rows = volume_of(p, t) / row.length, more = ROW + (tile->spread > 0 ? 0 : PARTIAL);
+    uint32_t end;
+    const uint64_t rows = volume_of(p, t) / row.length,
+                   spans = tile->spread > 0 ? 0 : volume_of(p, t) * form->piece / span_of(p, t, true, &end);
     uint64_t loaded = form->piece;
     for (uint32_t i = 0; i < p->read; i++)
         loaded *= t[p->by_in[i]];
     loaded = loaded / in_row * (in_row + GP_MOVE_RAW_WORD);
     return gp_times(gp_divide_up(tiles_of(p, tile, row.axes - 1), blocks),
-                    LOADED * loaded + STORED * rows * (kept + more) + TILE);
+                    LOADED * loaded + STORED * (rows * (kept + ROW) + spans * PARTIAL) + TILE);
 }
 
 /* A tile for so much room, the output's rows up to `lean` times as long as the input's. */
 static gp_move_tile raw_tile(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint64_t lean) {
-    const uint64_t most = GP_MOVE_RAW_ROW(form->out);
+    const uint64_t most = gp_move_raw_row_most(form);
     gp_move_tile tile = {0};
     uint32_t *t = tile.extent;
     for (uint32_t a = 0; a < GP_MOVE_AXES; a++)
@@ -310,7 +312,7 @@ static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, uint64_t 
             least = cost;
             fit->tile = one;
             fit->smem = cut.smem;
-        } while (one.spread == 0 && share_rows(p, form, &one));
+        } while (form->way == GP_MOVE_RAW && one.spread == 0 && share_rows(p, form, &one));
     }
     return least < UINT64_MAX;
 }
@@ -337,7 +339,7 @@ bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
     gp_move_tile *tile = &fit->tile;
     uint32_t end, shared = GP_MOVE_AXES; /* the axis along which raw rows are shared */
-    if (form->way == GP_MOVE_RAW) {
+    if (form->way >= GP_MOVE_RAW) {
         if (!fit_raw(&p, form, blocks, smem, fit))
             return false;
         shared = gp_move_raw_out_row(&p, form, tile->extent).axes - 1;

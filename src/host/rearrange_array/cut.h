@@ -26,10 +26,8 @@ extern "C" {
 #define GP_MOVE_RAW_THREADS 384u
 #define GP_MOVE_RAW_BYTES 61440u         /* of a tile, at most */
 #define GP_MOVE_RAW_SMEM ((size_t)74000) /* of a block, at most: three have room on an H200's SM */
-/* Pieces of a row of the output, at most: its table stays small, and words of 1 or 2 pieces have a thread each. */
-#define GP_MOVE_RAW_ROW(out) ((out) > 2 ? 4096u / (out) : (GP_MOVE_RAW_THREADS - 1) * (out))
-#define GP_MOVE_BLOCK(way) ((way) == GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_THREADS)
-#define GP_MOVE_SQUARED(bytes) ((bytes) == 4 ? 16u : 32u / (bytes))
+#define GP_MOVE_BLOCK(way) ((way) >= GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_THREADS)
+#define GP_MOVE_SQUARED(bytes, in) ((bytes) == 4 ? 16u : 8u * (in)) /* a thread */
 
 /* What a tile is made of; a plan's tiling keeps it. */
 typedef struct gp_move_tile {
@@ -45,7 +43,8 @@ typedef enum gp_move_way {
     GP_MOVE_GATHER,  /* words are put together from pieces */
     GP_MOVE_SQUARES, /* a thread turns a square of out x out pieces, words on both sides */
     GP_MOVE_TRIPLES, /* three channels beside each other on one side: words of one side from three of the other */
-    GP_MOVE_RAW      /* rows of any alignment: they lie in shared memory as far off a word's start as in the input */
+    GP_MOVE_RAW,     /* rows of any alignment: they lie in shared memory as far off a word's start as in the input */
+    GP_MOVE_RUNS     /* raw rows of elements so long that words of the output are mostly of one */
 } gp_move_way;
 
 /* Bytes of a piece, pieces loaded and stored at once. */
@@ -106,11 +105,19 @@ typedef struct gp_move_cut {
 static inline uint32_t gp_move_room(const gp_move_form *form) {
     if (form->way == GP_MOVE_DIRECT)
         return GP_MOVE_THREADS * GP_MOVE_DIRECT_PIECES;
-    if (form->way == GP_MOVE_RAW)
+    if (form->way >= GP_MOVE_RAW)
         return GP_MOVE_RAW_BYTES / form->piece;
     if (form->way == GP_MOVE_GATHER)
         return GP_MOVE_THREADS * GP_MOVE_GATHERED(form->piece, form->in, form->out);
-    return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece);
+    return GP_MOVE_THREADS * GP_MOVE_SQUARED(form->piece, form->in);
+}
+
+/* Pieces of a raw row of the output, at most: its table stays small, and words of 1 or 2 pieces have a thread each.
+ */
+static inline uint32_t gp_move_raw_row_most(const gp_move_form *form) {
+    return form->way == GP_MOVE_RUNS ? GP_MOVE_RAW_BYTES
+           : form->out > 2           ? 1024
+                                     : (GP_MOVE_RAW_THREADS - 1) * form->out;
 }
 
 /* Bytes, 1 to 16, that divide elements, addresses and strides. */

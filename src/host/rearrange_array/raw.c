@@ -34,9 +34,10 @@ gp_move_row gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t) {
 gp_move_row gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t) {
     gp_move_row row = {.length = 1, .part = 1};
     bool whole = true;
-    for (; row.axes < p->axes && whole; row.axes++) {
+    const uint32_t axes = form->way == GP_MOVE_RUNS ? 1 : p->axes;
+    for (; row.axes < axes && whole; row.axes++) {
         const gp_move_axis *axis = &p->axis[row.axes];
-        const uint32_t extent = t[row.axes], most = GP_MOVE_RAW_ROW(form->out) / row.length;
+        const uint32_t extent = t[row.axes], most = gp_move_raw_row_most(form) / row.length;
         if ((uint64_t)axis->out != row.length * (uint64_t)p->axis[0].out)
             break;
         for (row.part = extent < most ? extent : most; extent % row.part != 0;)
@@ -111,8 +112,10 @@ bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const g
     if (tile->spread > 0)
         cut->own_words = gp_to_u32(gp_least(cut->own_words, (cut->own + sector + 2 * out - 2) / out));
     turn_words(form, (uint32_t)shared[first_out(p)], cut);
-    cut->picks = gp_to_u32(gp_round_up((uint64_t)2 * out * out * cut->out_rows.words, word));
+    cut->picks = 0;
+    if (form->way == GP_MOVE_RAW)
+        cut->picks = gp_to_u32(gp_round_up((uint64_t)2 * out * out * cut->out_rows.words, word));
     cut->smem = cut->tile_bytes + cut->picks + 8 * (cut->load.units + cut->store.units) + 4 * SECTOR;
     return cut->tile_bytes <= UINT16_MAX - word && cut->in_rows.units <= UINT16_MAX &&
-           cut->out_rows.units <= UINT16_MAX && cut->own_words <= GP_MOVE_RAW_THREADS;
+           cut->out_rows.units <= UINT16_MAX && (form->way == GP_MOVE_RUNS || cut->own_words <= GP_MOVE_RAW_THREADS);
 }

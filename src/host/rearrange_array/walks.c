@@ -126,7 +126,7 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
     cut->tiles = 1;
     cut->steps = 0;
     cut->shares_rows = 0;
-    if (form->way == GP_MOVE_RAW) {
+    if (form->way >= GP_MOVE_RAW) {
         (void)gp_move_raw_walk(&p, form, tile, cut);
     } else {
         cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
