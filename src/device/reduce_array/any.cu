@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
     __syncthreads();
     for (uint64_t first = (uint64_t)blockIdx.x * teams; first < outputs; first += (uint64_t)gridDim.x * teams) {
         const uint64_t number = first + i / team;
-        const bool mine = number < outputs && !rest;
-        const uint64_t output = mine && listed ? a.many->failure[number] : number;
+        const uint64_t output = listed && number < outputs ? a.many->failure[number] : number;
+        const bool mine = number < outputs && output < a.pass.outputs && !rest; /* not what a lost call has listed */
         if (mine) {
             gp_accumulator_clear(&part[i]);
             take_elements(&part[i], a.pass, output, member, team);
