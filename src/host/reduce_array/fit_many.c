@@ -18,7 +18,8 @@
 #define LOW 64                 /* columns that are not worth a second thread */
 #define LOW_THREADS 256        /* blocks of these */
 #define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough */
-#define BLOCKS_OF_AN_SM 8      /* at most, times those that it holds: each does several tiles */
+#define COLUMN_WAVES 8         /* blocks at most, times those that the GPU holds: each does several tiles */
+#define ROW_WAVES 2
 
 /* How a pass is walked. */
 typedef struct walk {
@@ -145,7 +146,7 @@ static uint32_t power_up_to(uint64_t n, uint32_t most) {
 static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
     const uint64_t length = w->n * w->walks, at_once = w->at_once;
     cut->lanes = power_up_to(w->n / 4, 32);
-    cut->slices = power_up_to(length / (cut->lanes * 4 * at_once), threads / cut->lanes);
+    cut->slices = power_up_to(length / (cut->lanes * 16 * at_once), threads / cut->lanes);
     while (cut->slices * cut->lanes < threads &&
            w->outputs * cut->slices * cut->lanes < (uint64_t)sms * SM_THREADS / 8 &&
            length > at_once / 2 * cut->slices * cut->lanes)
@@ -276,7 +277,8 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     cut.rows = cut.outputs * (w.columns ? w.unit : 1);
     cut.cols = gp_to_u32(gp_divide_up(pass->length, cut.splits));
     cut.rest = may_fail(pass, w.form);
-    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, gp_times(BLOCKS_OF_AN_SM, resident));
+    tiling->blocks =
+        gp_least((uint64_t)cut.tiles * cut.splits, gp_times(w.columns ? COLUMN_WAVES : ROW_WAVES, resident));
     GP_TILING_PUT(tiling, cut);
     return true;
 }
