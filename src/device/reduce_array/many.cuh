@@ -188,13 +188,29 @@ static __device__ __noinline__ void finish_shared(const reduce_arguments &a, con
     if (!join_blocks(s, a.many, tile, work - tile * cut.splits, cut, own, output))
         return;
     const LANE form(a.pass);
-    output = (tile * cut.outputs + threadIdx.x) * LANE::OUTPUTS;
-    uint32_t left = 0;
-    if (threadIdx.x < cut.outputs && output < a.pass.outputs) {
-        form.begin(begin_of(a.pass, output), s);
-        left = finish_outputs(a, quick_bytes_of(a, form), form, s, output);
+    const uint32_t first = tile * cut.outputs * LANE::OUTPUTS, bytes = quick_bytes_of(a, form);
+    const uint32_t count = min(cut.outputs * LANE::OUTPUTS, (uint32_t)a.pass.outputs - first);
+    auto part = LANE::part_of(s, 0);
+    auto *const parts = (decltype(part) *)columns; /* neighbours go to threads each, as they take long in turns */
+    output = threadIdx.x * LANE::OUTPUTS;
+    __syncthreads();
+    if (output < count) {
+        form.begin(begin_of(a.pass, first + output), s);
+#pragma unroll
+        for (int i = 0; i < LANE::OUTPUTS; i++)
+            parts[output + i] = LANE::part_of(s, i);
     }
-    redo<LANE>(a, output, left, a.pass.length > REDO_BY_WARP);
+    __syncthreads();
+#pragma unroll 1
+    for (output = threadIdx.x; output - threadIdx.x < count; output += blockDim.x) {
+        bool left = output < count;
+        if (left) {
+            part = parts[output];
+            left = !(bytes != 0 && write_quick(a.pass, bytes, form, part, first + output)) &&
+                   !finish_any<LANE>(a, part, first + output);
+        }
+        redo<LANE>(a, first + output, left, a.pass.length > REDO_BY_WARP);
+    }
 }
 
 template <class LANE>
