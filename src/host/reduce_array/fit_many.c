@@ -276,7 +276,7 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
     const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
     cut.splits = splits_of(&w, resident, sms, &cut);
     if (cut.splits > 1) /* parts of 16 outputs of bytes have twice as many bytes as their state */
-        tiling->smem = gp_greatest(tiling->smem, (size_t)2 * cut.outputs * GP_REDUCE_MANY_STATE);
+        tiling->smem = gp_greatest(tiling->smem, (w.unit > 1 ? 2 : 1) * (size_t)cut.outputs * GP_REDUCE_MANY_STATE);
     cut.groups = 1;
     while (cut.splits > JOINED * (tiling->threads / cut.outputs) && gp_times(cut.groups, cut.groups) < cut.splits)
         cut.groups++;
