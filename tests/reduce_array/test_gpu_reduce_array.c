@@ -9,6 +9,7 @@
 
 #define LONG (((size_t)1 << 21) + 77)
 #define RESULTS 12
+#define FORMS 10 /* of wishes */
 
 static gp_context *gpu, *cpu;
 static size_t compared; /* calls with a pinned kernel */
@@ -31,21 +32,39 @@ static int close_contexts(void **state) {
 /* What elements of a type are asked for: all that one pass of a kernel of its own can have. */
 static size_t wishes(gp_result *results, uint64_t *to, gp_type type, int form) {
     const bool is_float = type >= GP_F16;
-    const gp_type sum = is_float ? GP_F64 : GP_S64, magnitude = is_float ? type : type % 2 == 0 ? type - 1 : type;
+    const gp_type sum = is_float ? GP_F64 : GP_S64, one = is_float ? GP_F32 : GP_S64,
+                  magnitude = is_float        ? type
+                              : type % 2 == 0 ? type - 1
+                                              : type;
     const struct {
         int form;
         uint32_t op;
         gp_type type;
-    } all[] = {{0, GP_REDUCE_MIN, type},           {0, GP_REDUCE_MAX, type},
-               {0, GP_REDUCE_ARGMIN, GP_S64},      {0, GP_REDUCE_ARGMAX, GP_U64},
-               {0, GP_REDUCE_MAX_ABS, magnitude},  {1, GP_REDUCE_SUM, sum},
-               {1, GP_REDUCE_SUM, GP_F32},         {1, GP_REDUCE_MEAN, GP_F64},
-               {1, GP_REDUCE_MEAN, GP_BF16},       {1, GP_REDUCE_COUNT, GP_U64},
-               {2, GP_REDUCE_SUM_ABS, GP_F64},     {2, GP_REDUCE_SUM_ABS, GP_F32},
-               {3, GP_REDUCE_SUM_SQUARES, GP_F64}, {3, GP_REDUCE_NORM, GP_F32},
-               {3, GP_REDUCE_VARIANCE, GP_F64},    {3, GP_REDUCE_STDDEV_SAMPLE, GP_F32},
-               {4, GP_REDUCE_AND, type},           {4, GP_REDUCE_OR, type},
-               {4, GP_REDUCE_XOR, type},           {5, GP_REDUCE_COUNT, GP_U64}};
+    } all[] = {{0, GP_REDUCE_MIN, type},
+               {0, GP_REDUCE_MAX, type},
+               {0, GP_REDUCE_ARGMIN, GP_S64},
+               {0, GP_REDUCE_ARGMAX, GP_U64},
+               {0, GP_REDUCE_MAX_ABS, magnitude},
+               {1, GP_REDUCE_SUM, sum},
+               {1, GP_REDUCE_SUM, GP_F32},
+               {1, GP_REDUCE_MEAN, GP_F64},
+               {1, GP_REDUCE_MEAN, GP_BF16},
+               {1, GP_REDUCE_COUNT, GP_U64},
+               {2, GP_REDUCE_SUM_ABS, GP_F64},
+               {2, GP_REDUCE_SUM_ABS, GP_F32},
+               {3, GP_REDUCE_SUM_SQUARES, GP_F64},
+               {3, GP_REDUCE_NORM, GP_F32},
+               {3, GP_REDUCE_VARIANCE, GP_F64},
+               {3, GP_REDUCE_STDDEV_SAMPLE, GP_F32},
+               {4, GP_REDUCE_AND, type},
+               {4, GP_REDUCE_OR, type},
+               {4, GP_REDUCE_XOR, type},
+               {5, GP_REDUCE_COUNT, GP_U64},
+               {6, GP_REDUCE_SUM, one},
+               {7, GP_REDUCE_MEAN, GP_F32},
+               {8, GP_REDUCE_MAX, type},
+               {9, GP_REDUCE_MEAN, GP_F32},
+               {9, GP_REDUCE_VARIANCE, GP_F32}};
     size_t count = 0;
     for (size_t i = 0; i < COUNT(all); i++)
         if (all[i].form == form && !(form == 4 && is_float)) {
@@ -55,7 +74,8 @@ static size_t wishes(gp_result *results, uint64_t *to, gp_type type, int form) {
     return count;
 }
 
-#define MATRIX (((size_t)1 << 17) + 16) /* elements, and an offset */
+#define ELEMENTS (((size_t)1 << 22) + 20000) /* enough for units of several columns; and an offset */
+#define MATRIX ((size_t)1 << 16)             /* outputs, at most */
 
 /* Each result of each output of a matrix, reduced along an axis. */
 static size_t matrix_wishes(gp_result *results, unsigned char *to, gp_type type, int form, size_t rows, size_t cols,
@@ -73,25 +93,27 @@ static size_t matrix_wishes(gp_result *results, unsigned char *to, gp_type type,
 /* What a GPU row does with rows and columns of each type, narrow and wide, at 16 bytes and not. */
 static void matrices(void **state) {
     (void)state;
-    static const size_t shapes[][2] = {{1000, 64}, {1001, 7},  {3333, 3},  {64, 2000}, {3, 40000}, {17, 1001},
-                                       {500, 256}, {10, 9999}, {9999, 10}, {1, 77},    {77, 1},    {40, 3000}};
-    unsigned char *host = calloc(MATRIX, 8), *want = calloc(RESULTS * MATRIX, 8), *got = malloc(RESULTS * MATRIX * 8);
+    static const size_t shapes[][2] = {{1000, 64},   {1001, 7},   {3333, 3},   {64, 2000},  {3, 40000}, {17, 1001},
+                                       {500, 256},   {10, 9999},  {9999, 10},  {1, 77},     {77, 1},    {40, 3000},
+                                       {1400003, 3}, {600001, 7}, {66001, 63}, {4096, 1000}};
+    unsigned char *host = calloc(ELEMENTS, 8), *want = calloc(RESULTS * MATRIX, 8),
+                  *got = malloc(RESULTS * MATRIX * 8);
     unsigned char *device = NULL, *to = NULL;
     size_t cases = 0;
     assert_true(host != NULL && want != NULL && got != NULL);
-    CUDA_OK(cudaMalloc((void **)&device, MATRIX * 8));
+    CUDA_OK(cudaMalloc((void **)&device, ELEMENTS * 8));
     CUDA_OK(cudaMalloc((void **)&to, RESULTS * MATRIX * 8));
     for (int type = GP_U8; type <= GP_F64; type++)
         for (size_t i = 0; i < COUNT(shapes); i++) {
             const size_t rows = shapes[i][0], cols = shapes[i][1], bytes = data_set_element((gp_type)type);
             const data_set set = (data_set)(((size_t)type + 5 * i) % DATA_SETS);
-            const size_t skipped = i % 3 == 0 ? 0 : i % 4;
+            const size_t skipped = i % 3 == 0 || rows * cols > (1 << 20) ? 0 : i % 4;
             if (cases_reduced() && ((size_t)type + i) % 4 != 0)
                 continue;
-            data_set_fill(host, (gp_type)type, MATRIX, set, 11 + i);
-            CUDA_OK(cudaMemcpy(device, host, MATRIX * bytes, cudaMemcpyHostToDevice));
-            for (int form = 0; form < 8; form++)
-                for (unsigned axis = 0; axis < 2; axis++) {
+            data_set_fill(host, (gp_type)type, rows * cols + skipped, set, 11 + i);
+            CUDA_OK(cudaMemcpy(device, host, (rows * cols + skipped) * bytes, cudaMemcpyHostToDevice));
+            for (int form = 0; form < FORMS; form++)
+                for (unsigned axis = 0; axis < (rows > MATRIX ? 1 : 2); axis++) {
                     gp_result results[RESULTS];
                     gp_array in = gp_matrix((gp_type)type, host + skipped * bytes, rows, cols, cols);
                     size_t count = matrix_wishes(results, want, (gp_type)type, form, rows, cols, axis);
@@ -171,7 +193,7 @@ static void long_ones(void **state) {
             data_set_label((gp_type)type, LONG, (data_set)set, 7, label, sizeof label);
             data_set_fill(host, (gp_type)type, LONG, (data_set)set, 7);
             CUDA_OK(cudaMemcpy(device, host, LONG * bytes, cudaMemcpyHostToDevice));
-            for (int form = 0; form < 8; form++)
+            for (int form = 0; form < FORMS; form++)
                 for (size_t k = 0; k < COUNT(kernels); k++)
                     compare(&in, device + skipped * bytes, form, to, label, kernels[k]);
             cases++;
@@ -257,6 +279,54 @@ static void managed_memory(void **state) {
     CUDA_OK(cudaFree(to));
 }
 
+static int until_lost; /* launches up to one that fails; 0: none does */
+
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
+
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    if (until_lost > 0 && --until_lost == 0)
+        return cudaErrorLaunchOutOfResources;
+    return __real_cudaLaunchKernelExC(config, function, arguments);
+}
+
+#define LINES ((size_t)1000)
+
+/* Means and variances of so many lines of 100, or of all N. */
+static gp_status moments(gp_context *context, const float *in, size_t lines, float *to) {
+    const gp_array view = lines > 0 ? gp_matrix(GP_F32, in, lines, 100, 100) : gp_vector(GP_F32, in, N);
+    const gp_array mean = lines > 0 ? gp_matrix(GP_F32, to, lines, 1, 1) : gp_scalar(GP_F32, to);
+    const gp_array variance = lines > 0 ? gp_matrix(GP_F32, to + LINES, lines, 1, 1) : gp_scalar(GP_F32, to + LINES);
+    const gp_result results[] = {gp_want(GP_REDUCE_MEAN, mean), gp_want(GP_REDUCE_VARIANCE, variance)};
+    return gp_reduce(context, &view, results, lines == 0 && until_lost > 0 ? 1 : 2);
+}
+
+/* What a kernel left to another that could not be launched is not taken for what the next call leaves. */
+static void a_lost_launch_misleads_no_other(void **state) {
+    (void)state;
+    static float numbers[2][N], want[2 * LINES], got[2 * LINES];
+    const size_t lines[][2] = {{0, 0}, {LINES, 10}, {LINES, LINES}};
+    data_set_fill(numbers[0], GP_F32, N, DATA_SET_60_DECADES, 3);
+    for (size_t i = 0; i < N; i++)
+        numbers[1][i] = (float)(i % 64);
+    float *in = gpu_upload(numbers, sizeof numbers), *to = gpu_upload(want, sizeof want);
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        memset(want, 0, sizeof want);
+        assert_int_equal(moments(cpu, numbers[1], lines[i][1], want), GP_OK);
+        until_lost = 2;
+        assert_int_not_equal(moments(gpu, in, lines[i][0], to), GP_OK);
+        assert_int_equal(until_lost, 0);
+        CUDA_OK(cudaDeviceSynchronize());
+        CUDA_OK(cudaMemset(to, 0, sizeof got));
+        assert_int_equal(moments(gpu, in + N, lines[i][1], to), GP_OK);
+        assert_int_equal(gp_context_synchronize(gpu), GP_OK);
+        CUDA_OK(cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, want, sizeof got);
+    }
+    CUDA_OK(cudaFree(in));
+    CUDA_OK(cudaFree(to));
+}
+
 /* On the device it is told by the next synchronization, on the host by the call. */
 static void overflow(void **state) {
     (void)state;
@@ -279,9 +349,10 @@ static void overflow(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(overflow), cmocka_unit_test(captured_and_replayed),
-                                       cmocka_unit_test(managed_memory), cmocka_unit_test(matrices),
-                                       cmocka_unit_test(long_ones)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overflow),       cmocka_unit_test(captured_and_replayed),
+        cmocka_unit_test(managed_memory), cmocka_unit_test(a_lost_launch_misleads_no_other),
+        cmocka_unit_test(matrices),       cmocka_unit_test(long_ones)};
     if (gpu_is_missing())
         return 77;
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

@@ -317,8 +317,11 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
     gp_grid_dependency_wait();
     __shared__ unsigned ticket;
     reduce_space *space = a.space;
-    if (a.again && *(volatile uint32_t *)&a.many->failed == 0)
+    if (a.again && *(volatile uint32_t *)&a.many->failed == 0) {
+        if (a.rest && blockIdx.x == 0 && threadIdx.x == 0)
+            space->pending = 0; /* what a call has left whose next launch failed */
         return;
+    }
     unsigned drawn = 0;
     if (threadIdx.x == 0)
         drawn = atomicInc(&space->started, gridDim.x - 1);

@@ -48,7 +48,7 @@ enum reduce_any_work {
     FAILED /* those that reduce_many has not proved */
 };
 
-/* The blocks count themselves in the end: the last forgets what has failed. */
+/* If something has failed, the blocks count themselves in the end: the last forgets it. */
 static __device__ void forget_failures(many_space *space) {
     if (threadIdx.x == 0 && atomicInc(&space->finished, gridDim.x - 1) == gridDim.x - 1)
         space->failed = 0;
@@ -64,22 +64,20 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
     const bool listed = work == FAILED && failed <= GP_MANY_FAILED_MAX;
     const uint64_t outputs = listed ? failed : a.pass.outputs;
     if (listed && failed <= gridDim.x)
-        team = blockDim.x; /* few outputs: each has a block */
+        for (team = blockDim.x; team > 1 && team * 8 > a.pass.length;) /* few outputs: each has a block */
+            team /= 2; /* as clearing and merging take as long as some elements */
+    if ((rest && a.space->pending == 0) || outputs == 0)
+        return;
     if (work == FAILED)
         __syncthreads(); /* all have read it */
-    if ((rest && a.space->pending == 0) || outputs == 0) {
-        if (work == FAILED)
-            forget_failures(a.many);
-        return;
-    }
     const unsigned i = threadIdx.x, member = i % team, teams = blockDim.x / team;
     for (unsigned word = i; rest && word < sizeof *part / 4; word += blockDim.x)
         ((uint32_t *)part)[word] = ((const uint32_t *)&a.space->whole)[word];
     __syncthreads();
     for (uint64_t first = (uint64_t)blockIdx.x * teams; first < outputs; first += (uint64_t)gridDim.x * teams) {
         const uint64_t number = first + i / team;
-        const bool mine = number < outputs && !rest;
-        const uint64_t output = mine && listed ? a.many->failure[number] : number;
+        const uint64_t output = listed && number < outputs ? a.many->failure[number] : number;
+        const bool mine = number < outputs && output < a.pass.outputs && !rest; /* not what a lost call has listed */
         if (mine) {
             gp_accumulator_clear(&part[i]);
             take_elements(&part[i], a.pass, output, member, team);

@@ -93,59 +93,124 @@ __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s
    All threads of the block. */
 template <class STATE>
 __device__ __forceinline__ void join_members(STATE &s, uint32_t k, uint32_t o, uint32_t count, uint32_t outputs) {
-    STATE *const of = (STATE *)columns;
+    uint32_t *const sent = (uint32_t *)columns; /* words of one place apart, so that threads meet in no bank */
 #pragma unroll 1
     while (count > 1) {
-        const uint32_t half = (count + 1) / 2;
+        const uint32_t half = (count + 1) / 2, apart = (count - half) * outputs;
         __syncthreads();
         if (k >= half && k < count)
-            of[(k - half) * outputs + o] = s;
+#pragma unroll
+            for (int w = 0; w < WORDS_OF(STATE); w++)
+                sent[w * apart + (k - half) * outputs + o] = ((const uint32_t *)&s)[w];
         __syncthreads();
-        if (k < count - half)
-            s.join(of[k * outputs + o]);
+        if (k < count - half) {
+            STATE other;
+#pragma unroll
+            for (int w = 0; w < WORDS_OF(STATE); w++)
+                ((uint32_t *)&other)[w] = sent[w * apart + k * outputs + o];
+            s.join(other);
+        }
         count = half;
     }
 }
 
-/*
- * Joins what the blocks of a tile have. True in the block that comes last, whose thread o has output o's then.
- */
+/* Joins what blocks from, from + step, .. below `to` of a tile have sent; thread o has output o's then. */
 template <class STATE>
-__device__ __noinline__ bool join_blocks(STATE &s, many_space *space, uint32_t tile, uint32_t split,
-                                         const gp_many_cut &cut, bool own, uint32_t output) {
-    __shared__ bool last;
+__device__ __forceinline__ void receive_blocks(STATE &s, const uint32_t *sent, uint32_t from, uint32_t to,
+                                               uint32_t step, const gp_many_cut &cut) {
     const uint32_t words = sizeof(STATE) / 4, blocks = cut.tiles * cut.splits;
-    uint32_t *const sent = space->sent;
-    if (own)
-        for (uint32_t w = 0; w < words; w++)
-            sent[((size_t)w * blocks + tile * cut.splits + split) * cut.outputs + output] = ((const uint32_t *)&s)[w];
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicInc(&space->arrived[tile], cut.splits - 1) == cut.splits - 1; /* 0 again after the last */
-    __syncthreads();
-    if (!last)
-        return false;
-    __threadfence();
     const uint32_t members = blockDim.x / cut.outputs, k = threadIdx.x / cut.outputs, o = threadIdx.x % cut.outputs;
-    s = STATE::none();
     const int N = words <= 4 ? 8 : words <= 8 ? 4 : 2; /* are loaded at once */
+    s = STATE::none();
 #pragma unroll 1
-    for (uint32_t b = k; b < cut.splits && k < members; b += N * members) {
+    for (uint32_t b = from + k * step; b < to && k < members; b += N * members * step) {
         STATE other[N];
 #pragma unroll
         for (int i = 0; i < N; i++)
-            if (b + i * members < cut.splits)
+            if (b + i * members * step < to)
                 for (uint32_t w = 0; w < words; w++)
                     ((uint32_t *)&other[i])[w] =
-                        __ldcg(sent + ((size_t)w * blocks + tile * cut.splits + b + i * members) * cut.outputs + o);
+                        __ldcg(sent + ((size_t)w * blocks + b + i * members * step) * cut.outputs + o);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            if (b + i * members < cut.splits)
+            if (b + i * members * step < to)
                 s.join(other[i]);
     }
-    join_members(s, k, o, members, cut.outputs);
-    return true;
+    join_members(s, k, o, min(members, (to - from + step - 1) / step), cut.outputs);
+}
+
+/*
+ * Joins what the blocks of a tile have: of a group of them first, as one block would take long for all. True in the
+ * block that comes last, whose thread o has output o's then.
+ */
+template <class STATE>
+__device__ __forceinline__ bool join_blocks(STATE &s, many_space *space, uint32_t tile, uint32_t split,
+                                            const gp_many_cut &cut, bool own, uint32_t output) {
+    __shared__ bool last;
+    const uint32_t words = sizeof(STATE) / 4, blocks = cut.tiles * cut.splits, first = tile * cut.splits;
+    const uint32_t size = (cut.splits + cut.groups - 1) / cut.groups;
+    uint32_t *const sent = space->sent + first * cut.outputs, group = split / size, step = 1;
+#pragma unroll 1
+    for (;;) {
+        const uint32_t from = step == 1 ? group * size : 0,
+                       to = step == 1 ? min(cut.splits, from + size) : cut.splits;
+        if (own)
+            for (uint32_t w = 0; w < words; w++)
+                sent[((size_t)w * blocks + split) * cut.outputs + output] = ((const uint32_t *)&s)[w];
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0) { /* 0 again after the last */
+            const uint32_t count = (to - from + step - 1) / step;
+            last = atomicInc(&space->arrived[tile * (cut.groups + 1) + group], count - 1) == count - 1;
+        }
+        __syncthreads();
+        if (!last)
+            return false;
+        __threadfence();
+        receive_blocks(s, sent, from, to, step, cut);
+        if (to - from == cut.splits)
+            return true;
+        step = size;
+        split = from;
+        group = cut.groups;
+        own = threadIdx.x < cut.outputs;
+        output = threadIdx.x;
+    }
+}
+
+/* The end of a tile that several blocks share. A function, so that nothing of it holds registers in the loop. */
+template <class LANE>
+static __device__ __noinline__ void finish_shared(const reduce_arguments &a, const gp_many_cut &cut,
+                                                  const typename LANE::joined &own_part, uint32_t work, bool own,
+                                                  uint32_t output) {
+    typename LANE::joined s = own_part;
+    const uint32_t tile = work / cut.splits;
+    if (!join_blocks(s, a.many, tile, work - tile * cut.splits, cut, own, output))
+        return;
+    const LANE form(a.pass);
+    const uint32_t first = tile * cut.outputs * LANE::OUTPUTS, bytes = quick_bytes_of(a, form);
+    const uint32_t count = min(cut.outputs * LANE::OUTPUTS, (uint32_t)a.pass.outputs - first);
+    auto part = LANE::part_of(s, 0);
+    auto *const parts = (decltype(part) *)columns; /* neighbours go to threads each, as they take long in turns */
+    output = threadIdx.x * LANE::OUTPUTS;
+    __syncthreads();
+    if (output < count) {
+        form.begin(begin_of(a.pass, first + output), s);
+#pragma unroll
+        for (int i = 0; i < LANE::OUTPUTS; i++)
+            parts[output + i] = LANE::part_of(s, i);
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (output = threadIdx.x; output - threadIdx.x < count; output += blockDim.x) {
+        bool left = output < count;
+        if (left) {
+            part = parts[output];
+            left = !(bytes != 0 && write_quick(a.pass, bytes, form, part, first + output)) &&
+                   !finish_any<LANE>(a, part, first + output);
+        }
+        redo<LANE>(a, first + output, left, a.pass.length > REDO_BY_WARP);
+    }
 }
 
 template <class LANE>
@@ -178,16 +243,10 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
             count = cut.slices;
         }
         join_members(s, k, me.output, count, cut.outputs);
-        if (cut.splits > 1) {
-            joined other = s; /* in memory, so that s need not be */
-            if (!join_blocks(other, a.many, tile, split, cut, mine && k == 0, me.output))
-                continue;
-            s = other;
-            output = first + threadIdx.x;
-            k = threadIdx.x < cut.outputs && output < outputs ? 0 : UINT32_MAX;
-            mine = k == 0;
-            if (mine)
-                form.begin(begin_of(pass, output * LANE::OUTPUTS), s);
+        if (cut.splits > 1) {      /* a block has one part of one tile */
+            const joined part = s; /* in memory, so that s need not be */
+            finish_shared<LANE>(a, cut, part, work, mine && k == 0, me.output);
+            return;
         }
         const uint32_t left = mine && k == 0 ? finish_outputs(a, quick_bytes, form, s, output * LANE::OUTPUTS) : 0;
         redo<LANE>(a, output * LANE::OUTPUTS, left, pass.length > REDO_BY_WARP);

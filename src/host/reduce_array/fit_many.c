@@ -18,7 +18,9 @@
 #define LOW 64                 /* columns that are not worth a second thread */
 #define LOW_THREADS 256        /* blocks of these */
 #define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough */
-#define BLOCKS_OF_AN_SM 8      /* at most, times those that it holds: each does several tiles */
+#define JOINED 4               /* blocks, of whose sums a thread joins those of an output at once */
+#define COLUMN_WAVES 8         /* blocks at most, times those that the GPU holds: each does several tiles */
+#define ROW_WAVES 2
 
 /* How a pass is walked. */
 typedef struct walk {
@@ -145,7 +147,7 @@ static uint32_t power_up_to(uint64_t n, uint32_t most) {
 static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
     const uint64_t length = w->n * w->walks, at_once = w->at_once;
     cut->lanes = power_up_to(w->n / 4, 32);
-    cut->slices = power_up_to(length / (cut->lanes * 4 * at_once), threads / cut->lanes);
+    cut->slices = power_up_to(length / (cut->lanes * 16 * at_once), threads / cut->lanes);
     while (cut->slices * cut->lanes < threads &&
            w->outputs * cut->slices * cut->lanes < (uint64_t)sms * SM_THREADS / 8 &&
            length > at_once / 2 * cut->slices * cut->lanes)
@@ -179,12 +181,13 @@ static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_ma
 /* Blocks share outputs where there are few of them, and elements enough. */
 static uint32_t splits_of(const walk *w, uint64_t resident, unsigned sms, const gp_many_cut *cut) {
     const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
-    if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX)
+    if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX / 2)
         return 1;
     uint64_t splits = gp_least(resident / cut->tiles, blocks_of(w, team, w->outputs, 4));
     if (splits * cut->tiles < sms)
         splits = gp_least(gp_divide_up(sms, cut->tiles), blocks_of(w, team, w->outputs, 1));
-    return gp_to_u32(gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles))));
+    splits = gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles));
+    return gp_to_u32(gp_at_least_one(gp_least(splits, GP_MANY_TILES_MAX / cut->tiles)));
 }
 
 /* A chunk for each slice of each block of an output, unless there are walks enough. */
@@ -272,11 +275,17 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
                          &held);
     const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
     cut.splits = splits_of(&w, resident, sms, &cut);
+    if (cut.splits > 1) /* parts of 16 outputs of bytes have twice as many bytes as their state */
+        tiling->smem = gp_greatest(tiling->smem, (w.unit > 1 ? 2 : 1) * (size_t)cut.outputs * GP_REDUCE_MANY_STATE);
+    cut.groups = 1;
+    while (cut.splits > JOINED * (tiling->threads / cut.outputs) && gp_times(cut.groups, cut.groups) < cut.splits)
+        cut.groups++;
     cut_walks(&w, &cut);
     cut.rows = cut.outputs * (w.columns ? w.unit : 1);
     cut.cols = gp_to_u32(gp_divide_up(pass->length, cut.splits));
     cut.rest = may_fail(pass, w.form);
-    tiling->blocks = gp_least((uint64_t)cut.tiles * cut.splits, gp_times(BLOCKS_OF_AN_SM, resident));
+    tiling->blocks = cut.splits > 1 ? (uint64_t)cut.tiles * cut.splits
+                                    : gp_least(cut.tiles, gp_times(w.columns ? COLUMN_WAVES : ROW_WAVES, resident));
     GP_TILING_PUT(tiling, cut);
     return true;
 }

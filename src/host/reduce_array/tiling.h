@@ -93,7 +93,7 @@ typedef struct gp_many_cut {
     uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
     uint8_t rest;        /* reduce_any is launched behind it, for outputs that may fail */
     uint8_t zero;        /* 0, which the compiler does not know */
-    uint8_t unused;
+    uint8_t groups;      /* of the blocks of a tile, each of which is joined before all are */
 } gp_many_cut;
 
 /* reduce_short: its forms are reduce_many's. */
@@ -126,7 +126,7 @@ enum {
 #define GP_REDUCE_MANY_SPACE_FIRST ((size_t)1 << 20)
 #define GP_REDUCE_MANY_SPACE_BYTES ((size_t)7 << 20)
 #define GP_MANY_FAILED_MAX 131072u
-#define GP_MANY_TILES_MAX 4096u /* that several blocks share */
+#define GP_MANY_TILES_MAX 4096u /* and groups of blocks that share one */
 #define GP_MANY_SENT_BYTES ((size_t)6 << 20)
 
 #endif
