@@ -15,9 +15,8 @@ enum strip_way { WAY_SUM, WAY_SQUARES, WAY_SMALL_MEAN, WAY_MEAN, WAY_VARIANCE, W
 
 struct strip_result {
     strip_way way;
-    bool sure;           /* quotients are exact doubles */
     float reciprocal;    /* of the elements of a window */
-    double inverse;      /* of what a sum, or n Q - S^2, is divided by */
+    double by, inverse;  /* what a sum, or n Q - S^2, is divided by; 1 / by */
     double below, above; /* around it; equal if it is exact */
 };
 
