@@ -18,12 +18,14 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     const strip_place &p;
     unsigned begin[4], end[4]; /* bytes to the entries of the lane's first windows */
     const int first, outputs;  /* the lane's first; of the strip */
+    const int four_until;      /* the last output from which four are stored at once; -1: none */
     unsigned char *to[2];      /* of usual results: the row that comes next */
 
   public:
     __device__ walk_outputs(const strip_arguments &arguments, const strip_place &place, unsigned kept, unsigned warp,
                             unsigned row)
-        : a(arguments), p(place), first((int)(warp * (32 * COLUMNS) + threadIdx.x % 32 * 4)), outputs(place.outputs) {
+        : a(arguments), p(place), first((int)(warp * (32 * COLUMNS) + threadIdx.x % 32 * 4)), outputs(place.outputs),
+          four_until(a.stores == (1u << a.box.results) - 1 ? outputs - 4 : -1) {
         const unsigned own = kept + (warp * (40 * COLUMNS) + threadIdx.x % 32 * 5) * SUMS::bytes;
 #pragma unroll
         for (unsigned k = 0; k < 4; k++) {
@@ -125,7 +127,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     template <unsigned EACH>
     __device__ void store_four(unsigned char *line, unsigned r, int at, const uint32_t (&raw)[4]) const {
         unsigned char *const four = line + at * (int)EACH;
-        if ((a.stores >> r & 1) == 0 || at + 4 > outputs) {
+        if (at > four_until) {
 #pragma unroll 1
             for (int k = 0; k < 4 && at + k < outputs; k++)
                 store_bits(EACH,
