@@ -1,143 +1,255 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs of windows of ints that warps walk down. */
+/* Outputs of windows of ints that warps walk down: from prefix sums in shared memory to what is stored. */
 #ifndef GP_WINDOW_OUTPUTS_CUH
 #define GP_WINDOW_OUTPUTS_CUH
 
 #include "results.cuh"
 
+#include "quotient.cuh" /* later, as cuda_fp16.h has a type `half` */
+
 extern __shared__ __align__(16) unsigned char prefixes[];
 
-/* Outputs of windows of ints: from prefix sums in shared memory to what is stored. */
-template <class SUMS, int BYTES, int CHANNELS> struct walk_outputs {
+/* USUAL: a mean, alone or with a variance, or a sum and one of squares, of windows that are whole. */
+template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class walk_outputs {
     typedef typename SUMS::sum_type sum_type;
     typedef typename SUMS::square_type square_type;
 
-    /* The window of a lane's output `number`, counted as outputs_of() does; own: bytes to the lane's entries. */
-    static __device__ SUMS window_at(const strip_arguments &a, unsigned own, unsigned number) {
-        const unsigned more = number / 4 * (5 * SUMS::bytes);
-        SUMS window = SUMS::get(prefixes + (own + a.end[number % 4] * SUMS::bytes) + more);
-        window.minus(SUMS::get(prefixes + (own + a.begin[number % 4] * SUMS::bytes) + more));
+    const strip_arguments &a;
+    const strip_place &p;
+    unsigned begin[4], end[4]; /* bytes to the entries of the lane's first windows */
+    const int first, outputs;  /* the lane's first; of the strip */
+    const int four_until;      /* the last output from which four are stored at once; -1: none */
+    unsigned char *to[2];      /* of usual results: the row that comes next */
+
+  public:
+    __device__ walk_outputs(const strip_arguments &arguments, const strip_place &place, unsigned kept, unsigned warp,
+                            unsigned row)
+        : a(arguments), p(place), first((int)(warp * (32 * COLUMNS) + threadIdx.x % 32 * 4)), outputs(place.outputs),
+          four_until(a.stores == (1u << a.box.results) - 1 ? outputs - 4 : -1) {
+        const unsigned own = kept + (warp * (40 * COLUMNS) + threadIdx.x % 32 * 5) * SUMS::bytes;
+#pragma unroll
+        for (unsigned k = 0; k < 4; k++) {
+            begin[k] = own + a.begin[k] * SUMS::bytes;
+            end[k] = own + a.end[k] * SUMS::bytes;
+            asm volatile("" : "+r"(begin[k]), "+r"(end[k])); /* not to be computed again for each row */
+        }
+        for (unsigned r = 0; r < 2; r++)
+            to[r] = row_of(r, row);
+    }
+
+  private:
+    __device__ unsigned char *row_of(unsigned r, unsigned row) const {
+        return p.to[r] + row * a.box.result[r].stride[a.box.outer];
+    }
+    /* The windows of the lane's outputs of group g; behind the last there is room. */
+    __device__ void get_four(int g, sum_type (&sum)[4], square_type (&square)[4]) const {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const SUMS window = window_at(end[k], begin[k], g);
+            sum[k] = (sum_type)window.sum;
+            square[k] = window.square;
+        }
+    }
+    static __device__ SUMS window_at(unsigned behind, unsigned first, int g) {
+        SUMS window = SUMS::get(prefixes + behind + (unsigned)g * (160 * SUMS::bytes));
+        window.minus(SUMS::get(prefixes + first + (unsigned)g * (160 * SUMS::bytes)));
         return window;
     }
-    static __device__ uint32_t pivot_of(const strip_arguments &a) {
+    /* The k-th of them, in loops that are seldom run and so are short. */
+    __device__ SUMS one_window(int g, int k) const {
+        return window_at(end[0] + (a.end[k] - a.end[0]) * SUMS::bytes,
+                         begin[0] + (a.begin[k] - a.begin[0]) * SUMS::bytes, g);
+    }
+    __device__ uint64_t pivot() const {
         return BYTES == 4 || gp_type_is_signed(a.box.type) ? 0 : 1u << (8 * BYTES - 1);
     }
     /* Of n elements themselves. */
-    static __device__ auto squares_of(const strip_arguments &a, sum_type sum, square_type square, uint32_t n) {
-        const uint64_t pivot = pivot_of(a);
+    __device__ auto squares_of(sum_type sum, square_type square, uint32_t n) const {
         if constexpr (BYTES == 4)
             return square;
         else
-            return (uint64_t)square + 2 * pivot * (uint64_t)(int64_t)sum + pivot * pivot * n;
+            return (uint64_t)square + 2 * pivot() * (uint64_t)(int64_t)sum + pivot() * pivot() * n;
     }
-    static __device__ uint32_t rounded(double x, uint32_t *nearest) {
-        *nearest = min(*nearest, from_half(x));
-        return __float_as_uint(__double2float_rn(x));
+    /* A quotient, or its root, that is too near the middle of two floats for the last bits of a double. */
+    template <strip_way WAY> __device__ uint32_t exactly(unsigned r, sum_type sum, square_type square) const {
+        const uint64_t x = WAY == WAY_MEAN ? (uint64_t)((int64_t)sum + a.less)
+                                           : (uint64_t)a.cut.area * square - (uint64_t)((int64_t)sum * sum);
+        bool decided = true;
+        return nearest_float(two_doubles_of(x, WAY == WAY_MEAN ? 0x80000000u : 0), a.result[r].by,
+                             a.result[r].inverse, WAY == WAY_STDDEV, &decided);
     }
-    /* Result r of four windows that are whole, as floats or in the elements' type; nearest: how near a half they are.
-     */
+    /* Result r of four windows that are whole, as floats or in the elements' type. Returns whether all are right. */
     template <strip_way WAY>
-    static __device__ void make_four(const strip_arguments &a, unsigned r, const sum_type (&sum)[4],
-                                     const square_type (&square)[4], uint32_t (&raw)[4], uint32_t *nearest) {
+    __device__ bool make_four(unsigned r, int g, const sum_type (&sum)[4], const square_type (&square)[4],
+                              uint32_t (&raw)[4]) const {
         const strip_result &how = a.result[r];
+        uint32_t nearest = ~0u;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const sum_type s = (sum_type)(sum[k] + (sum_type)a.less);
-            if constexpr (WAY == WAY_SMALL_MEAN && sizeof(sum_type) == 4)
+            if constexpr (WAY == WAY_SMALL_MEAN)
                 raw[k] = __float_as_uint(small_mean((int32_t)s, (float)a.cut.area, how.reciprocal));
-            else if constexpr (WAY == WAY_VARIANCE || WAY == WAY_STDDEV) {
-                const double x = spread_times(sum[k], square[k], a.cut.area, how.inverse);
-                raw[k] = rounded(WAY == WAY_STDDEV ? root_near(x) : x, nearest);
-            } else if constexpr (WAY == WAY_SUM)
+            else if constexpr (WAY == WAY_SUM)
                 raw[k] = __float_as_uint(as_float(s));
             else if constexpr (WAY == WAY_SQUARES)
-                raw[k] = __float_as_uint(as_float(squares_of(a, sum[k], square[k], a.cut.area)));
+                raw[k] = __float_as_uint(as_float(squares_of(sum[k], square[k], a.cut.area)));
             else if constexpr (WAY == WAY_OWN_MEAN)
                 raw[k] = mean_between(as_double(s), how.below, how.above);
-            else
-                raw[k] = rounded(as_double(s) * how.inverse, nearest);
+            else {
+                double x = WAY == WAY_MEAN ? as_double(s) * how.inverse
+                                           : spread_times(sum[k], square[k], a.cut.area, how.inverse);
+                if (WAY == WAY_STDDEV)
+                    x = root_near(x);
+                nearest = min(nearest, from_half(x));
+                raw[k] = __float_as_uint(__double2float_rn(x));
+            }
         }
+        if constexpr (sizeof(sum_type) > 4)
+            return nearest >= HALF_WIDTH;
+        else if constexpr (WAY == WAY_MEAN || WAY == WAY_VARIANCE || WAY == WAY_STDDEV)
+            if (__builtin_expect(nearest < HALF_WIDTH, 0))
+#pragma unroll 1
+                for (int k = 0; k < 4; k++) {
+                    const SUMS window = one_window(g, k);
+                    const uint32_t x = exactly<WAY>(r, (sum_type)window.sum, window.square);
+#pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        raw[j] = j == k ? x : raw[j];
+                }
+        return true;
     }
-    /* Returns whether all are right. */
-    static __device__ bool make_any(const strip_arguments &a, unsigned r, const sum_type (&sum)[4],
-                                    const square_type (&square)[4], uint32_t (&raw)[4]) {
-        const strip_way way = a.result[r].way;
-        uint32_t nearest = ~0u;
-        if (way == WAY_SMALL_MEAN)
-            make_four<WAY_SMALL_MEAN>(a, r, sum, square, raw, &nearest);
-        else if (way == WAY_MEAN)
-            make_four<WAY_MEAN>(a, r, sum, square, raw, &nearest);
-        else if (way == WAY_VARIANCE)
-            make_four<WAY_VARIANCE>(a, r, sum, square, raw, &nearest);
-        else if (way == WAY_STDDEV)
-            make_four<WAY_STDDEV>(a, r, sum, square, raw, &nearest);
-        else if (way == WAY_SUM)
-            make_four<WAY_SUM>(a, r, sum, square, raw, &nearest);
-        else if (way == WAY_SQUARES)
-            make_four<WAY_SQUARES>(a, r, sum, square, raw, &nearest);
-        else if (way == WAY_OWN_MEAN)
-            make_four<WAY_OWN_MEAN>(a, r, sum, square, raw, &nearest);
-        return way != WAY_OTHER && (nearest >= HALF_WIDTH || a.result[r].sure);
-    }
-    /* Of result r: an output of the row that is written. */
-    static __device__ unsigned char *place_of(const strip_arguments &a, const strip_place &p, unsigned r,
-                                              unsigned output) {
+    /* Where output number `at` of result r is. */
+    __device__ unsigned char *place_of(unsigned char *line, unsigned r, int at) const {
         const int64_t *stride = a.box.result[r].stride + a.box.outer;
-        return p.to[r] + output / CHANNELS * stride[1] + (CHANNELS > 1 ? output % CHANNELS * stride[-1] : 0);
+        return line + at / CHANNELS * stride[1] + (CHANNELS > 1 ? at % CHANNELS * stride[-1] : 0);
     }
-    template <unsigned BYTES_EACH>
-    static __device__ void store_together(unsigned char *to, const uint32_t (&raw)[4]) {
-        __builtin_assume(__isGlobal(to));
-        if (BYTES_EACH == 4)
-            __stcs((uint4 *)to, make_uint4(raw[0], raw[1], raw[2], raw[3]));
-        else if (BYTES_EACH == 2)
-            *(uint2 *)to = make_uint2(__byte_perm(raw[0], raw[1], 0x5410), __byte_perm(raw[2], raw[3], 0x5410));
-        else
-            *(uint32_t *)to =
-                __byte_perm(__byte_perm(raw[0], raw[1], 0x40), __byte_perm(raw[2], raw[3], 0x40), 0x5410);
-    }
-    /* Four outputs of result r from number `first` on, of 1, 2 or 4 bytes, as far as there are so many. */
-    static __device__ void store_four(const strip_arguments &a, const strip_place &p, unsigned r, unsigned first,
-                                      int outputs, const uint32_t (&raw)[4]) {
-        const unsigned bytes = a.sizes >> 4 * r & 15;
-        if ((a.stores >> r & 1) != 0 && outputs % 4 == 0) {
-            unsigned char *const to = p.to[r] + first * bytes;
-            if ((int)first >= outputs)
-                return;
-            if (bytes == 4)
-                store_together<4>(to, raw);
-            else if (bytes == 2)
-                store_together<2>(to, raw);
-            else
-                store_together<1>(to, raw);
+    /* Four outputs of result r, of EACH bytes, from number `at` on. */
+    template <unsigned EACH>
+    __device__ void store_four(unsigned char *line, unsigned r, int at, const uint32_t (&raw)[4]) const {
+        unsigned char *const four = line + at * (int)EACH;
+        if (at > four_until) {
+#pragma unroll 1
+            for (int k = 0; k < 4 && at + k < outputs; k++)
+                store_bits(EACH,
+                           k < 2    ? (k == 0 ? raw[0] : raw[1])
+                           : k == 2 ? raw[2]
+                                    : raw[3],
+                           place_of(line, r, at + k));
             return;
         }
-#pragma unroll
-        for (unsigned k = 0; k < 4; k++)
-            if ((int)(first + k) < outputs)
-                store_bits(bytes, raw[k], place_of(a, p, r, first + k));
+        __builtin_assume(__isGlobal(four));
+        if (EACH == 4)
+            __stcs((uint4 *)four, make_uint4(raw[0], raw[1], raw[2], raw[3]));
+        else if (EACH == 2)
+            *(uint2 *)four = make_uint2(__byte_perm(raw[0], raw[1], 0x5410), __byte_perm(raw[2], raw[3], 0x5410));
+        else
+            *(uint32_t *)four =
+                __byte_perm(__byte_perm(raw[0], raw[1], 0x40), __byte_perm(raw[2], raw[3], 0x40), 0x5410);
     }
-    /* The results with bits in `which` of a lane's outputs from number `first` on: 4, and 4 each 128 on. */
-    static __device__ __noinline__ void write_slowly(const strip_arguments &a, const strip_place &p, unsigned own,
-                                                     uint32_t which, unsigned row, unsigned first, unsigned count) {
-        const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
-        const uint64_t rows = gp_window_counted(y, a.box.border, (uint64_t)(p.y + row));
-#pragma unroll 1
-        for (unsigned r = 0; r < a.box.results; r++)
-#pragma unroll 1
-            for (unsigned k = 0; k < count && (which >> r & 1) != 0; k++) {
-                const gp_pass_result &result = a.box.result[r];
-                const unsigned output = first + k / 4 * 128 + k % 4;
-                if ((int)output >= p.outputs)
-                    break;
-                const SUMS window = window_at(a, own, k / 4 * 128 + k % 4);
-                const sum_type sum = (sum_type)window.sum;
-                const uint32_t n =
-                    (uint32_t)(rows * gp_window_counted(x, a.box.border, (uint64_t)(p.output + output) / CHANNELS));
-                const uint64_t bits = result_of(result.op, result.type, (int64_t)sum + (int64_t)pivot_of(a) * n,
-                                                squares_of(a, sum, window.square, n), n);
-                store_bits(gp_type_bytes(result.type), bits, place_of(a, p, r, output));
+    /* Outputs go in groups of 4 a lane, 128 a warp, so that each store of a warp fills whole sectors. */
+    template <strip_way FIRST, strip_way SECOND> __device__ __forceinline__ void write_as() {
+#pragma unroll
+        for (int g = 0; g < COLUMNS / 4; g++) {
+            if ((first & ~127) + g * 128 >= outputs)
+                break;
+            sum_type sum[4];
+            square_type square[4];
+            uint32_t raw[4];
+            get_four(g, sum, square);
+            make_four<FIRST>(0, g, sum, square, raw);
+            store_four<FIRST == WAY_OWN_MEAN ? BYTES : 4>(to[0], 0, first + g * 128, raw);
+            if constexpr (SECOND != WAY_OTHER) {
+                make_four<SECOND>(1, g, sum, square, raw);
+                store_four<4>(to[1], 1, first + g * 128, raw);
             }
+        }
+#pragma unroll
+        for (int r = 0; r < (SECOND == WAY_OTHER ? 1 : 2); r++)
+            to[r] += a.box.result[r].stride[a.box.outer];
+    }
+    __device__ __forceinline__ void write_usual() {
+        const strip_way way = a.result[0].way;
+        const bool small = way == WAY_SMALL_MEAN && sizeof(sum_type) == 4;
+        if constexpr (SUMS::has_squares)
+            if (a.box.results == 2) {
+                if (small)
+                    write_as<WAY_SMALL_MEAN, WAY_VARIANCE>();
+                else if (way == WAY_SUM)
+                    write_as<WAY_SUM, WAY_SQUARES>();
+                else
+                    write_as<WAY_MEAN, WAY_VARIANCE>();
+                return;
+            }
+        if constexpr (BYTES == 1 && CHANNELS == 1 && SUMS::has_squares)
+            return; /* one result has sums without squares */
+        if (way == WAY_OWN_MEAN)
+            write_as<WAY_OWN_MEAN, WAY_OTHER>();
+        else if (small)
+            write_as<WAY_SMALL_MEAN, WAY_OTHER>();
+        else
+            write_as<WAY_MEAN, WAY_OTHER>();
+    }
+    /* Returns whether all are right. */
+    __device__ bool make_any(unsigned r, int g, const sum_type (&sum)[4], const square_type (&square)[4],
+                             uint32_t (&raw)[4]) const {
+        const strip_way way = a.result[r].way;
+        return way == WAY_MEAN || way == WAY_SMALL_MEAN ? make_four<WAY_MEAN>(r, g, sum, square, raw)
+               : way == WAY_VARIANCE                    ? make_four<WAY_VARIANCE>(r, g, sum, square, raw)
+               : way == WAY_STDDEV                      ? make_four<WAY_STDDEV>(r, g, sum, square, raw)
+               : way == WAY_SUM                         ? make_four<WAY_SUM>(r, g, sum, square, raw)
+               : way == WAY_SQUARES                     ? make_four<WAY_SQUARES>(r, g, sum, square, raw)
+               : way == WAY_OWN_MEAN                    ? make_four<WAY_OWN_MEAN>(r, g, sum, square, raw)
+                                                        : false;
+    }
+    /* Elements of the window of output number `at`. */
+    __device__ uint32_t counted(unsigned row, int at) const {
+        return (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, (uint64_t)p.y + row) *
+                          gp_window_counted(gp_window_x(&a.box), a.box.border, (uint64_t)(p.output + at) / CHANNELS));
+    }
+    /* Output number `at` of result r, the lane's k-th of group g. */
+    __device__ void write_slowly(unsigned char *line, unsigned r, unsigned row, int at, int g, int k) const {
+        const gp_pass_result &result = a.box.result[r];
+        const uint32_t n = counted(row, at);
+        const SUMS window = one_window(g, k);
+        const sum_type sum = (sum_type)window.sum;
+        const uint64_t bits = result_of(result.op, result.type, (int64_t)sum + (int64_t)pivot() * n,
+                                        squares_of(sum, window.square, n), n);
+        store_bits(gp_type_bytes(result.type), bits, place_of(line, r, at));
+    }
+    /* Results of any kind, of windows that may lack elements. */
+    __device__ void write_any(unsigned row) const {
+#pragma unroll 1
+        for (int at = first, g = 0; g < COLUMNS / 4 && at < outputs; at += 128, g++) {
+            sum_type sum[4];
+            square_type square[4];
+            uint32_t raw[4];
+            get_four(g, sum, square);
+            bool whole = true;
+            if (a.box.border == GP_BORDER_SHRINK)
+                for (int k = 0; k < 4; k++)
+                    whole = whole && counted(row, min(at + k, outputs - 1)) == a.cut.area;
+#pragma unroll 1
+            for (unsigned r = 0; r < a.box.results; r++) {
+                unsigned char *const line = row_of(r, row);
+                if (!whole || !make_any(r, g, sum, square, raw))
+#pragma unroll 1
+                    for (int k = 0; k < 4 && at + k < outputs; k++)
+                        write_slowly(line, r, row, at + k, g, k);
+                else if (a.result[r].way == WAY_OWN_MEAN)
+                    store_four<BYTES>(line, r, at, raw);
+                else
+                    store_four<4>(line, r, at, raw);
+            }
+        }
+    }
+
+  public:
+    /* Rows come one after another. */
+    __device__ __forceinline__ void write(unsigned row) {
+        if constexpr (USUAL)
+            write_usual();
+        else
+            write_any(row);
     }
 };
 

@@ -41,6 +41,7 @@ __device__ inline void add_from_below(uint32_t *x, int lanes) {
 template <class SUM, class SIGNED, class SQUARE, bool squares> struct walk_sums {
     typedef SIGNED sum_type;
     typedef SQUARE square_type;
+    static constexpr bool has_squares = squares;
     static constexpr bool widest = sizeof(SQUARE) > 8;
     static constexpr int bytes = !squares ? sizeof(SUM) : widest ? 24 : 2 * sizeof(SQUARE); /* in shared memory */
     SUM sum;
@@ -114,6 +115,7 @@ template <class SUM, class SIGNED, class SQUARE, bool squares> struct walk_sums 
 typedef walk_sums<uint32_t, int32_t, uint32_t, false> walk_linear;
 typedef walk_sums<uint32_t, int32_t, uint32_t, true> walk_narrow;
 typedef walk_sums<uint32_t, int32_t, uint64_t, true> walk_long; /* squares of 64 bits */
+typedef walk_sums<uint64_t, int64_t, uint64_t, true> walk_wide;
 typedef walk_sums<uint64_t, int64_t, uint128, true> walk_widest;
 
 #endif

@@ -2,71 +2,33 @@
 /* The forms of window_strip of ints by warps that are compiled, and how they are launched. */
 #include "walk.cuh"
 
-/* Goes `skipped` outputs of one channel on, and `walked` rows back. */
-static __device__ void next_part(const strip_arguments &a, unsigned skipped, int outputs, unsigned walked,
-                                 strip_place *p) {
-    p->output += skipped;
-    p->first += skipped;
-    p->outputs = outputs;
-    for (unsigned r = 0; r < a.box.results; r++) {
-        const int64_t *stride = a.box.result[r].stride + a.box.outer;
-        p->to[r] += skipped * stride[1] - walked * stride[0];
-    }
-}
-
-/* Data that narrow sums do not hold, in parts of the strip that are as wide as there is room for prefix sums. */
-template <class SUMS, int BYTES>
-static __device__ void walk_again(const strip_arguments &a, strip_place &place, unsigned own, unsigned row) {
-    constexpr unsigned columns = 4, width = 32 * columns;
-    const unsigned lost = a.cut.reach + a.cut.skew,
-                   room = (a.cut.prefix_bytes / SUMS::bytes - 5) / 5 * 4 / width * width,
-                   cols = (room - lost) / width * width, passes = (cols + lost + width - 1) / width;
-    const int outputs = place.outputs;
-    for (int done = 0; done < outputs; done += (int)cols) {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0)
-            next_part(a, done == 0 ? 0 : cols, min((int)cols, outputs - done), done == 0 ? 0 : place.rows - row,
-                      &place);
-        __syncwarp();
-        walk<SUMS, BYTES, columns, 1, false, true> again(a, place, own, passes);
-        again.walk_down(row, 0);
-    }
-}
-
 /* WIDER: of data that SUMS do not hold. */
-template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS, int BLOCKS>
-__global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, BLOCKS))
+template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, int BLOCKS>
+__global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX,
+                                  BLOCKS_OF(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX, BLOCKS))
     window_walk(const __grid_constant__ strip_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
-    const unsigned warp = threadIdx.x / 32, number = blockIdx.x * (blockDim.x / 32) + warp;
-    const unsigned own = warp * a.cut.warp_bytes;
-    strip_place &place = places[warp];
+    const unsigned threads = USUAL ? 32 : 32 * a.cut.warps, mine = threadIdx.x / threads,
+                   number = blockIdx.x * (blockDim.x / threads) + mine, own = mine * a.cut.warp_bytes;
+    strip_place &place = places[mine];
     gp_grid_dependency_wait();
     if (number >= a.cut.number)
         return;
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % threads == 0)
         find_place(a.box, a.cut, number, COLUMNS, CHANNELS, &place);
-    __syncwarp();
+    if (threads > 32)
+        __syncthreads();
+    else
+        __syncwarp();
     unsigned row;
-    walk<SUMS, BYTES, COLUMNS, CHANNELS, false, false> s(a, place, own, 1);
-    if (__all_sync(GP_FULL_WARP, s.stands_together(0)))
+    walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, false> s(a, place, own);
+    if (__all_sync(GP_FULL_WARP, s.stands_together()))
         row = s.walk_down(0, a.cut.over);
     else
-        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, true, false>(a, place, own, 1).walk_down(0, a.cut.over);
+        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, true>(a, place, own).walk_down(0, a.cut.over);
     if constexpr (sizeof(WIDER) > sizeof(SUMS))
         if (row < place.rows)
-            walk_again<WIDER, BYTES>(a, place, own, row);
-}
-
-static uint32_t usual_of(const strip_arguments *a) {
-    const strip_way first = a->result[0].way, second = a->box.results == 2 ? a->result[1].way : WAY_OTHER;
-    if (a->box.border == GP_BORDER_SHRINK || a->box.results > 2 || a->stores != (1u << a->box.results) - 1)
-        return GP_USUAL_NONE;
-    return second == WAY_VARIANCE && first == WAY_SMALL_MEAN ? GP_USUAL_SMALL
-           : second == WAY_VARIANCE && first == WAY_MEAN     ? GP_USUAL_MOMENTS
-           : first == WAY_SUM && second == WAY_SQUARES       ? GP_USUAL_SUMS
-           : first == WAY_OWN_MEAN && a->box.results == 1    ? GP_USUAL_OWN
-                                                             : GP_USUAL_NONE;
+            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, true>(a, place, own).walk_down(row, 0);
 }
 
 static row_fold fold_of(const gp_window_box *box) {
@@ -84,16 +46,51 @@ static row_fold fold_of(const gp_window_box *box) {
     return fold;
 }
 
+static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
+    const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
+    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
+    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0};
+    const uint64_t whole = (uint64_t)by;
+    const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
+    result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
+    result.above = exact ? result.inverse : result.inverse * (1 + 0x1p-52);
+    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_SQUARES)
+        result.way = op == GP_REDUCE_SUM ? WAY_SUM : WAY_SQUARES;
+    else if (op == GP_REDUCE_MEAN)
+        result.way = type == GP_F32         ? (cut->small ? WAY_SMALL_MEAN : WAY_MEAN)
+                     : cut->area < 1u << 18 ? WAY_OWN_MEAN
+                                            : WAY_OTHER;
+    else if (by > 0)
+        result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
+    if (type == GP_F64)
+        result.way = WAY_OTHER;
+    return result;
+}
+
+/* All that the launchers find out. */
+static void find_results(const gp_problem *problem, const gp_plan *plan, strip_arguments *a) {
+    a->box = *problem->box;
+    memcpy(&a->cut, plan->tiling.t, sizeof a->cut);
+    for (unsigned r = 0; r < a->box.results; r++) {
+        a->result[r] = result_of_windows(problem, &a->cut, r);
+        a->stores |= (uint32_t)stores_together(problem, r, a->cut.channels) << r;
+    }
+}
+
 gp_status gp_window_launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-#define FORM(sums, wider, bytes, columns, channels, blocks) \
-    (const void *)window_walk<walk_##sums, walk_##wider, bytes, columns, channels, blocks>
+#define FORM(sums, wider, bytes, columns, channels, usual, blocks) \
+    (const void *)window_walk<walk_##sums, walk_##wider, bytes, columns, channels, usual, blocks>
     /* by gp_strip_form */
-    static const void *const forms[] = {FORM(linear, linear, 1, 8, 1, 6),  FORM(narrow, narrow, 1, 8, 1, 6),
-                                        FORM(narrow, narrow, 1, 16, 1, 4), FORM(long, long, 2, 8, 1, 4),
-                                        FORM(narrow, widest, 4, 8, 1, 4),  FORM(narrow, narrow, 1, 12, 3, 4)};
+    static const void *const forms[] = {
+        FORM(linear, linear, 1, 8, 1, true, 6),  FORM(narrow, narrow, 1, 8, 1, true, 6),
+        FORM(narrow, narrow, 1, 16, 1, true, 4), FORM(long, long, 2, 8, 1, true, 4),
+        FORM(narrow, widest, 4, 8, 1, true, 4),  FORM(narrow, narrow, 1, 12, 3, true, 4),
+        FORM(narrow, narrow, 1, 8, 1, false, 2), FORM(narrow, narrow, 1, 12, 3, false, 2),
+        FORM(long, long, 2, 12, 3, false, 2),    FORM(wide, wide, 1, 4, 1, false, 2),
+        FORM(wide, wide, 2, 4, 1, false, 2),     FORM(narrow, widest, 4, 8, 1, false, 2)};
     const unsigned form = plan->tiling.form;
     strip_arguments arguments = {};
-    find_results(problem, plan, form == GP_WALK_NARROW_RGB ? 3 : 1, &arguments);
+    find_results(problem, plan, &arguments);
     arguments.fold = fold_of(&arguments.box);
     const bool pivots = arguments.box.type == GP_U8 || arguments.box.type == GP_U16;
     arguments.less = pivots ? (int64_t)arguments.cut.area << (8 * problem->elem_bytes - 1) : 0;
@@ -102,7 +99,6 @@ gp_status gp_window_launch_walks(gp_context *context, const gp_plan *plan, const
         arguments.begin[k] = begin / 4 * 5 + begin % 4;
         arguments.end[k] = end / 4 * 5 + end % 4;
     }
-    arguments.usual = usual_of(&arguments);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, forms[form - GP_WALK_LINEAR], list);
 }

@@ -15,9 +15,8 @@ enum strip_way { WAY_SUM, WAY_SQUARES, WAY_SMALL_MEAN, WAY_MEAN, WAY_VARIANCE, W
 
 struct strip_result {
     strip_way way;
-    bool sure;           /* quotients are exact doubles */
     float reciprocal;    /* of the elements of a window */
-    double inverse;      /* of what a sum, or n Q - S^2, is divided by */
+    double by, inverse;  /* what a sum, or n Q - S^2, is divided by; 1 / by */
     double below, above; /* around it; equal if it is exact */
 };
 
@@ -109,8 +108,8 @@ template <class SQUARE> __device__ inline double numerator(int64_t sum, SQUARE s
 
 /* That times `by`, off by a few of its last bits. Of short sums n Q - S^2 is below 2^52: rounded once. */
 __device__ inline double spread_times(int32_t sum, uint32_t squares, uint32_t n, double by) {
-    const uint64_t less = (uint64_t)((int64_t)sum * sum) - 0x4330000000000000u;
-    return __fma_rn(__longlong_as_double((int64_t)((uint64_t)n * squares - less)), by, -BITS_52 * by);
+    const uint64_t x = (uint64_t)n * squares + (uint64_t)((int64_t)-sum * sum);
+    return __fma_rn(__hiloint2double((int)(x >> 32) + 0x43300000, (int)(uint32_t)x), by, -BITS_52 * by);
 }
 
 /* Below 2^62. */
@@ -126,12 +125,12 @@ template <class SQUARE> __device__ inline double spread_times(int64_t sum, SQUAR
     return numerator(sum, squares, n, &exact) * by;
 }
 
-/* How far above a half, less 16, the bits are that a float drops: below HALF_WIDTH they are within 16 units of it,
-   more than the roundings on the way make. */
-#define HALF_WIDTH 33
+/* How far above a half, less 16, the bits are that a float drops, eight times: below HALF_WIDTH they are within 16
+   units of it, more than the roundings on the way make. */
+#define HALF_WIDTH (8 * 33)
 
 __device__ inline uint32_t from_half(double x) {
-    return ((uint32_t)__double2loint(x) - (0x10000000u - 16)) & 0x1fffffffu;
+    return (uint32_t)__double2loint(x) * 8 - 8 * (0x10000000u - 16);
 }
 
 /* 1 / x, off by a unit or two of its last bits, of whole numbers. 0: an infinity, or NaN. */

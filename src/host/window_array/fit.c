@@ -55,44 +55,11 @@ static unsigned bits_known(uint64_t area) {
     return gp_to_u32(gp_least(gp_least(linear, square), both));
 }
 
-static bool wants_squares(const gp_window_box *box) {
-    bool wants = false;
-    for (unsigned r = 0; r < box->results; r++)
-        wants = wants || box->result[r].op == GP_REDUCE_SUM_SQUARES;
-    return wants;
-}
-
-/* Others than 3 channels are batches, with gaps between their columns. */
-static gp_strip_form strip_form(const gp_window_box *box, gp_strip_cut *cut) {
-    const unsigned bits = 8 * gp_type_bytes(box->type), is_signed = gp_type_is_signed(box->type);
-    const bool squares = box->wants & GP_WANT_SQUARES, rgb = box->channels == 3;
-    const uint64_t most = ((uint64_t)1 << (bits - is_signed)) - !is_signed;
-    if (gp_type_is_float(box->type))
-        return bits == 16 ? GP_STRIP_F16 : squares ? GP_STRIP_F32 : GP_STRIP_F32_LINEAR;
-    if (bits == 32) {
-        const unsigned known = bits_known(cut->area);
-        cut->over = UINT32_MAX << known;
-        cut->small = (uint64_t)cut->area << known <= 1u << 24 && cut->area < 1u << 22;
-        return GP_STRIP_ANY;
-    }
-    cut->small = cut->area * most <= 1u << 24;
-    if (bits == 16)
-        return rgb ? GP_STRIP_WIDE_2_RGB : GP_STRIP_WIDE_2;
-    const bool long_squares = squares && cut->area * most * most >> 32 != 0;
-    if (long_squares && !is_signed && !rgb && !wants_squares(box) && (uint64_t)cut->area * 128 * 128 <= UINT32_MAX) {
-        cut->pivot = 128;
-        return GP_STRIP_PIVOT;
-    }
-    if (cut->area * most >> 31 != 0 || long_squares)
-        return GP_STRIP_WIDE;
-    return squares ? (rgb ? GP_STRIP_NARROW_RGB : GP_STRIP_NARROW) : (rgb ? GP_STRIP_LINEAR_RGB : GP_STRIP_LINEAR);
-}
-
 /*
  * The number of warps with which the strips have the fewest columns in all; 0: the window is too wide. A warp alone
  * needs no barriers where floats are.
  */
-static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, unsigned most, bool floats) {
+static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, uint64_t each, unsigned most) {
     unsigned best = 0;
     uint64_t least = UINT64_MAX;
     for (unsigned warps = 1; warps <= most; warps += warps < STRIP_WARPS ? 1 : warps) {
@@ -100,7 +67,7 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
         if (all < lost + each || (all - lost) * 8 < all)
             continue;
         const uint64_t strips = gp_divide_up(columns, (all - lost) / each * each);
-        const uint64_t barriers = floats ? (warps > 1 ? 4 * warps : 0) : 1 + (warps > STRIP_WARPS ? 4 * warps : 0);
+        const uint64_t barriers = warps > 1 ? 4 * warps : 0;
         const uint64_t cost = strips * (16 * warps + barriers);
         if (cost >= least)
             continue;
@@ -114,54 +81,94 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
 
 /* ---- a warp a strip ---- */
 
-/* entry_bytes: of prefix sums; columns of a lane; registers of a thread; reach: of the widest windows that are not
-   faster by blocks. */
+/*
+ * entry_bytes: of prefix sums, the widest that may be needed; columns of a lane; registers of a thread; next: another
+ * form for such boxes, which may take less time.
+ */
 static const struct {
-    uint8_t entry_bytes, columns, regs;
-    uint16_t reach;
-} walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 48},    {8, 8, 80, 128}, {8, 16, 128, 256},
-                                            {16, 8, 128, 128}, {8, 8, 128, 80}, {8, 12, 128, 120}};
+    uint8_t entry_bytes, columns, regs, channels, next;
+} walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 1, GP_WALK_NARROW_ANY},
+                                            {8, 8, 80, 1, GP_WALK_NARROW_16},
+                                            {8, 16, 128, 1, GP_WALK_NARROW_ANY},
+                                            {16, 8, 128, 1, GP_WALK_WIDE_2_ANY},
+                                            {24, 8, 128, 1, GP_WALK_ANY_ANY},
+                                            {8, 12, 128, 3, GP_WALK_NARROW_RGB_ANY},
+                                            {8, 8, 128, 1, 0},
+                                            {8, 12, 128, 3, 0},
+                                            {16, 12, 128, 3, 0},
+                                            {16, 4, 128, 1, 0},
+                                            {16, 4, 128, 1, 0},
+                                            {24, 8, 128, 1, 0}};
 
-/* Results that have code of their own there. */
-static bool usual_results(const gp_window_box *box) {
+/* Results that have code of their own there: of windows that are whole. */
+static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
     const unsigned first = box->result[0].op, second = box->result[1].op;
+    if (box->border == GP_BORDER_SHRINK)
+        return false;
     if (box->results == 1)
-        return first == GP_REDUCE_MEAN && box->result[0].type != GP_F64;
+        return first == GP_REDUCE_MEAN &&
+               (box->result[0].type == GP_F32 || (box->result[0].type != GP_F64 && cut->area < 1u << 18));
     return box->results == 2 && box->result[0].type == GP_F32 && box->result[1].type == GP_F32 &&
            ((first == GP_REDUCE_MEAN && second == GP_REDUCE_VARIANCE) ||
             (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
 }
 
-/* 0: sums of 32 bits do not hold the windows, or blocks are faster. */
-static unsigned walk_form(const gp_window_box *box, const gp_strip_cut *cut) {
-    const unsigned bytes = gp_type_bytes(box->type), rgb = box->channels == 3;
-    const bool squares = box->wants & GP_WANT_SQUARES;
-    if (gp_type_is_float(box->type) || bytes > 4 || box->border == GP_BORDER_SHRINK || !usual_results(box) ||
-        (bytes < 4 && (uint64_t)cut->area << (8 * bytes) >> 31 != 0))
+/* 0: none. Channels without a form of theirs are batches, with gaps between their columns. */
+static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
+    const unsigned bytes = gp_type_bytes(box->type), bits = 8 * bytes, is_signed = gp_type_is_signed(box->type);
+    const bool squares = box->wants & GP_WANT_SQUARES, usual = usual_results(box, cut), rgb = box->channels == 3;
+    const bool fits = bytes == 1 ? cut->area < 1u << 18 : bytes == 2 && cut->area < 1u << 15;
+    if (gp_type_is_float(box->type) || bytes > 4)
         return 0;
-    if (bytes == 1)
-        return cut->area >= 1u << 18 ? 0
-               : !squares            ? (rgb ? 0 : GP_WALK_LINEAR)
-               : rgb                 ? GP_WALK_NARROW_RGB
-                                     : GP_WALK_NARROW;
-    return bytes == 4 ? GP_WALK_ANY : rgb ? 0 : GP_WALK_LONG_2;
+    if (bytes == 4) {
+        const unsigned known = bits_known(cut->area);
+        cut->over = UINT32_MAX << known;
+        cut->small = (uint64_t)cut->area << known <= 1u << 24 && cut->area < 1u << 22;
+        return usual ? GP_WALK_ANY : GP_WALK_ANY_ANY;
+    }
+    cut->small = cut->area * (((uint64_t)1 << (bits - is_signed)) - !is_signed) <= 1u << 24;
+    if (bytes == 2)
+        return fits && rgb ? GP_WALK_LONG_2_RGB_ANY : fits && usual ? GP_WALK_LONG_2 : GP_WALK_WIDE_2_ANY;
+    if (!fits)
+        return GP_WALK_WIDE_ANY;
+    if (rgb)
+        return usual ? GP_WALK_NARROW_RGB : GP_WALK_NARROW_RGB_ANY;
+    return !usual ? GP_WALK_NARROW_ANY : squares ? GP_WALK_NARROW : GP_WALK_LINEAR;
 }
 
-/* The strips of a form. Returns what they cost, by measurement of columns and of outputs; 0: windows are too wide. */
-static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, int64_t before) {
-    const uint64_t each = walks[form - GP_WALK_LINEAR].columns, unit = each == 12 ? 96 : 32, all = 32 * each;
+/*
+ * The strips of a form: as wide as can be, or of whole groups of 128 outputs, as a warp writes them; of any results
+ * also a block's, where barriers take time. Returns what they cost, by measurement of columns and of outputs; 0:
+ * windows are too wide.
+ */
+static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, int64_t before, unsigned warps_max) {
+    const uint64_t each = walks[form - GP_WALK_LINEAR].columns, unit = each == 12 ? 24 : each < 8 ? 8 : each;
     const int64_t behind = -(before % (int64_t)each);
+    uint64_t least = 0;
     cut->skew = gp_to_u32((uint64_t)(behind + (int64_t)each) % each);
-    if (cut->reach > walks[form - GP_WALK_LINEAR].reach)
-        return 0;
-    const uint64_t strips = gp_divide_up(columns, (all - cut->reach - cut->skew) / unit * unit);
-    cut->strips = gp_to_u32(strips);
-    cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, strips), unit));
-    return strips * (all * 53 + gp_round_up(cut->cols, 128) * (each == 16 ? 85 : 74));
+    for (unsigned number = 0; 1u << number / 2 <= (form < GP_WALK_NARROW_ANY ? 1 : warps_max); number++) {
+        const uint64_t warps = 1u << number / 2, group = number % 2 ? 128 : 1, all = 32 * each * warps,
+                       lost = cut->reach + cut->skew,
+                       most = all < lost ? 0 : (all - lost) / group * group / unit * unit,
+                       strips = gp_divide_up(columns, gp_at_least_one(most)),
+                       cols = gp_round_up(gp_divide_up(columns, gp_at_least_one(strips)), unit),
+                       cost = strips * (all * 53 + gp_round_up(cols, 128) * (each == 16 ? 85 : 74)) *
+                              (warps > 1                   ? 9
+                               : form < GP_WALK_NARROW_ANY ? 4
+                                                           : 6);
+        if (most * 8 < all || (least > 0 && cost >= least))
+            continue;
+        least = cost;
+        cut->strips = gp_to_u32(strips);
+        cut->cols = gp_to_u32(cols);
+        cut->warps = gp_to_u32(warps);
+    }
+    return least;
 }
 
 #define WARPS_WANTED 13 /* on an SM: fewer do not keep it busy */
-#define BEGIN_COST 6    /* rows that windows begin with cost a part of what others do */
+#define BEGIN_COST 6    /* rows that windows begin with cost a part of what others do, */
+#define START_COST 2    /* and the start of a warp what so many rows do */
 
 /* Rows a warp: those with which the last warp on an SM ends first. */
 static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, unsigned sms, unsigned warps) {
@@ -174,7 +181,8 @@ static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart
         tried = rows;
         const uint64_t segments = gp_divide_up(y->outputs, rows);
         const double all = (double)(apart * segments) / sms, shared = all < WARPS_WANTED ? WARPS_WANTED : all;
-        const double cost = ((double)rows + (double)y->window / BEGIN_COST) * (shared + (all > warps ? 15 : 8));
+        const double cost =
+            ((double)rows + START_COST + (double)y->window / BEGIN_COST) * (shared + (all > warps ? 15 : 8));
         if (least > 0 && cost >= least)
             continue;
         least = cost;
@@ -187,53 +195,54 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
                      gp_tiling *tiling) {
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    const unsigned bytes = gp_type_bytes(box->type);
+    const unsigned bytes = gp_type_bytes(box->type), warps_max = 8 >> attempt;
     unsigned form = walk_form(box, cut);
     if (form == 0 || attempt > 2 || y->n > INT32_MAX / 2)
         return false;
-    const unsigned channels = form == GP_WALK_NARROW_RGB ? 3 : 1;
+    const unsigned channels = walks[form - GP_WALK_LINEAR].channels;
     const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
     cut->reach = gp_to_u32((uint64_t)x->window) * channels;
+    cut->channels = channels;
     if (columns > INT32_MAX / 2 || batches > INT32_MAX)
         return false;
-    uint64_t cost = cut_columns(cut, form, columns, x->before * channels);
-    if (form == GP_WALK_NARROW) {
-        gp_strip_cut wide = *cut;
-        const uint64_t other = cut_columns(&wide, GP_WALK_NARROW_16, columns, x->before);
-        if (other != 0 && (cost == 0 || other < cost)) {
-            *cut = wide;
-            cost = other;
-            form = GP_WALK_NARROW_16;
-        }
+    uint64_t least = 0;
+    for (unsigned other = form; other != 0; other = walks[other - GP_WALK_LINEAR].next) {
+        gp_strip_cut tried = *cut;
+        const uint64_t cost = cut_columns(&tried, other, columns, x->before * channels, warps_max);
+        if (cost == 0 || (least > 0 && cost >= least))
+            continue;
+        *cut = tried;
+        least = cost;
+        form = other;
     }
-    const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each, strips = cut->strips;
+    if (least == 0)
+        return false;
+    const unsigned warps = cut->warps;
+    const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each * warps;
     cut->vectors = x->in == (int64_t)(bytes * channels) &&
                    problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
-    if (cost == 0 || !cut->vectors)
-        return false;
-    /* outputs are computed up to the last column; the widest sums need room for a part of the strip */
-    const uint64_t entries = (all + cut->reach + each) / 4 * 5 + 5,
-                   wide = bytes < 4 ? 0 : gp_round_up(cut->reach + cut->skew + 128, 128) / 4 * 5 + 5,
-                   room = entries * walks[form - GP_WALK_LINEAR].entry_bytes;
-    cut->prefix_bytes = gp_to_u32(gp_round_up(room > wide * 24 ? room : wide * 24, 16));
+    /* outputs are computed up to the last column */
+    const uint64_t room = ((all + cut->reach + each) / 4 * 5 + 5) * walks[form - GP_WALK_LINEAR].entry_bytes;
+    cut->prefix_bytes = gp_to_u32(gp_round_up(room, 16)) + (warps > 1 ? GP_WALK_TOTALS : 0);
     cut->warp_bytes = cut->prefix_bytes + gp_to_u32(all * sizeof(int32_t));
     tiling->form = form;
-    tiling->threads = GP_WALK_THREADS >> attempt;
-    tiling->smem = tiling->threads / 32 * cut->warp_bytes;
+    tiling->threads = warps > 1 ? 32 * warps : (unsigned)GP_WALK_THREADS >> attempt;
+    const unsigned strips_each = tiling->threads / 32 / warps;
+    tiling->smem = strips_each * cut->warp_bytes;
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
-    cut_walks(cut, y, strips * batches, device->multiprocessors,
+    cut_walks(cut, y, cut->strips * batches * warps, device->multiprocessors,
               gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
-    const uint64_t number = strips * batches * cut->segments;
+    const uint64_t number = cut->strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));
-    tiling->blocks = gp_divide_up(number, tiling->threads / 32);
+    tiling->blocks = gp_divide_up(number, strips_each);
     return number <= INT32_MAX;
 }
 
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    static const uint8_t entry[GP_STRIP_FORMS] = {4, 8, 8, 16, 16, 24, 4, 8, 16, 16, 8, 16};
-    static const uint8_t columns_each[GP_STRIP_FORMS] = {8, 8, 8, 4, 4, 8, 12, 12, 12, 8, 8, 8};
+    static const uint8_t entry[GP_STRIP_FORMS] = {16, 8, 16};
+    const uint64_t each = 8;
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     gp_strip_cut cut = {.rows = 0};
@@ -242,36 +251,32 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
         return false;
     cut.area = gp_to_u32((uint64_t)(x->window * y->window));
-    const gp_strip_form form = strip_form(box, &cut);
-    const bool walks_alone = fit_walk(problem, device, attempt, &cut, tiling);
-    if (walks_alone) {
+    if (!gp_type_is_float(box->type)) {
+        const bool walks_down = fit_walk(problem, device, attempt, &cut, tiling);
         GP_TILING_PUT(tiling, cut);
-        return true;
+        return walks_down;
     }
-    const bool floats = form >= GP_STRIP_F16;
-    const unsigned channels = form >= GP_STRIP_LINEAR_RGB && !floats ? 3 : 1, each = columns_each[form];
-    const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
+    const unsigned bytes = gp_type_bytes(box->type);
+    const gp_strip_form form = bytes == 2                     ? GP_STRIP_F16
+                               : box->wants & GP_WANT_SQUARES ? GP_STRIP_F32
+                                                              : GP_STRIP_F32_LINEAR;
+    const uint64_t columns = x->outputs, batches = box->outputs / y->outputs / columns;
     if (x->window > 8 * 32 * 8)
         return false;
-    cut.reach = gp_to_u32((uint64_t)x->window) * channels;
-    const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt, floats);
+    cut.reach = gp_to_u32((uint64_t)x->window);
+    const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt);
     if (warps == 0)
         return false;
-    const unsigned bytes = gp_type_bytes(box->type);
-    cut.vectors = x->in == (int64_t)(bytes * channels) &&
-                  problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
-    cut.vectors =
-        cut.vectors && (!floats || (box->border != GP_BORDER_SHRINK && y->n <= INT32_MAX / 2 && y->in <= INT32_MAX));
+    cut.vectors = x->in == (int64_t)bytes && problem->in_align >= gp_least(each * bytes, 16) &&
+                  box->border != GP_BORDER_SHRINK && y->n <= INT32_MAX / 2 && y->in <= INT32_MAX;
     tiling->form = form;
     tiling->threads = 32 * warps;
-    /* outputs of floats are computed up to the last column */
+    /* outputs are computed up to the last column */
     const uint64_t computed = tiling->threads * each + cut.reach + each;
-    const uint64_t entries = floats ? computed + computed / 8 + 1 : tiling->threads * (each / 4 * 5);
-    cut.prefix_bytes = gp_to_u32(gp_round_up(entries * entry[form], 16));
+    cut.prefix_bytes = gp_to_u32(gp_round_up((computed + computed / 8 + 1) * entry[form], 16));
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, form <= GP_STRIP_PIVOT ? GP_STRIP_LESS_REGS : GP_STRIP_REGS,
-                         GP_STRIP_STATIC_SMEM + tiling->smem, &held);
+    gp_occupancy_compute(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem, &held);
     gp_window_cut_rows(&cut.rows, &cut.segments, y, cut.strips * batches,
                        gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
     if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)

@@ -9,38 +9,34 @@
 #define GP_WINDOW_ANY_REGS 128
 #define GP_WINDOW_ANY_STATIC_SMEM 960
 
-/* window_strip: up to so many threads a block; where warps walk by themselves, so many. */
+/* window_strip: up to so many threads a block; where warps have a strip each, so many. */
 #define GP_STRIP_THREADS_MAX 256
 #define GP_WALK_THREADS 128
+#define GP_WALK_TOTALS (8 * 3 * 24) /* bytes to the sums of a strip's warps, by channel */
 #define GP_STRIP_REGS 128
-#define GP_STRIP_LESS_REGS 80
-#define GP_STRIP_BLOCKS 2 /* of 256 threads that an SM is to hold; of bytes in sums of 32 bits */
-#define GP_STRIP_MORE_BLOCKS 3
+#define GP_STRIP_BLOCKS 2 /* of 256 threads that an SM is to hold */
 #define GP_STRIP_STATIC_SMEM 2560
 #define GP_STRIP_AHEAD 4     /* rows that are loaded at once before the first output */
 #define GP_STRIP_LOOKED_AT 8 /* rows of the first window by which floats are scaled */
 
 /* Forms of window_strip: the width of elements, and of sums. */
 typedef enum gp_strip_form {
-    GP_STRIP_LINEAR,     /* bytes, no squares: 32 bits */
-    GP_STRIP_NARROW,     /* bytes: 32 bits */
-    GP_STRIP_PIVOT,      /* bytes less 128: 32 bits */
-    GP_STRIP_WIDE,       /* bytes: 64 bits */
-    GP_STRIP_WIDE_2,     /* of 2 bytes: 64 bits */
-    GP_STRIP_ANY,        /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
-    GP_STRIP_LINEAR_RGB, /* of 3 channels */
-    GP_STRIP_NARROW_RGB,
-    GP_STRIP_WIDE_2_RGB,
-    GP_STRIP_F16, /* from here on floats: whole numbers of a unit in 64 bits */
+    GP_STRIP_F16, /* floats: whole numbers of a unit in 64 bits */
     GP_STRIP_F32_LINEAR,
     GP_STRIP_F32,
     GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
-    GP_WALK_LINEAR = GP_STRIP_FORMS + 4, /* from here on a warp a strip: bytes, no squares, 32 bits */
+    GP_WALK_LINEAR = GP_STRIP_FORMS + 4, /* from here on ints, usual results: bytes, no squares, 32 bits */
     GP_WALK_NARROW,                      /* bytes: 32 bits */
     GP_WALK_NARROW_16,                   /* a lane has 16 columns, not 8 */
     GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
     GP_WALK_ANY,                         /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
     GP_WALK_NARROW_RGB,                  /* of 3 channels */
+    GP_WALK_NARROW_ANY,                  /* from here on any results */
+    GP_WALK_NARROW_RGB_ANY,
+    GP_WALK_LONG_2_RGB_ANY,
+    GP_WALK_WIDE_ANY, /* bytes: 64 bits */
+    GP_WALK_WIDE_2_ANY,
+    GP_WALK_ANY_ANY,
     GP_WALK_BEHIND
 } gp_strip_form;
 
@@ -48,16 +44,17 @@ typedef enum gp_strip_form {
 typedef struct gp_strip_cut {
     uint32_t rows, cols; /* of outputs that a block, or a warp, computes; columns of all channels */
     uint32_t strips, segments;
-    uint32_t number;  /* of strips in all segments and batches, if each is a warp's */
+    uint32_t number;  /* of ints' strips in all segments and batches */
     uint32_t reach;   /* columns from a window's first to behind its last */
     uint32_t area;    /* elements of a window */
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
-    uint8_t small;    /* windows' sums are up to 2^24, and n below 2^22 */
-    uint8_t pivot;    /* bytes are summed less it: 128, where only then 32 bits hold a window's squares; by blocks */
+    uint16_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
     uint16_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
-    uint32_t skew;    /* of warps' strips: the first output's window begins so many columns behind their first */
+    uint32_t channels;     /* of a strip of ints, which has them as columns; 1: they are batches */
+    uint32_t warps;        /* of a strip of ints; 1: a block has several strips */
+    uint32_t skew;         /* of ints' strips: the first output's window begins so many columns behind their first */
     uint32_t prefix_bytes; /* of shared memory */
-    uint32_t warp_bytes;   /* of it, if a warp has a strip */
+    uint32_t warp_bytes;   /* of it, for a strip of ints */
 } gp_strip_cut;
 
 /* window_strip of extremes: words hold as many elements as they can. */
