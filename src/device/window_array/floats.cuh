@@ -78,23 +78,13 @@ static __device__ __noinline__ void write_slowly(const floats_arguments &a, cons
     const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)p.output + column;
     const window_numbers<SUMS> numbers = {scale, (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
                                                             gp_window_counted(gp_window_x(&a.box), a.box.border, x))};
-    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
-    const double by = divisor_of(op, numbers.count);
     const two_doubles number = op >= GP_REDUCE_VARIANCE      ? numbers.spread(window, inexact)
                                : op == GP_REDUCE_SUM_SQUARES ? numbers.squares(window, inexact)
                                                              : numbers.total(window, inexact);
-    unsigned char *const to = address_of(a, p, r, row, column);
-    bool decided = by != 0;
-    if (a.box.result[r].type == GP_F32) {
-        const uint32_t bits = nearest_float(number, by, 1 / by, root, &decided);
-        if (decided)
-            *(uint32_t *)to = bits;
-    } else {
-        const double value = nearest_double(number, by, root, &decided);
-        if (decided)
-            *(double *)to = value;
-    }
-    if (!decided)
+    uint64_t raw;
+    if (decide(number, op, a.box.result[r].type, numbers.count, &raw))
+        store_bits(gp_type_bytes(a.box.result[r].type), raw, address_of(a, p, r, row, column));
+    else
         fail(a.failed, number_of(a, p, row, column));
 }
 
