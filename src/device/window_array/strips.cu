@@ -364,7 +364,8 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
         (const void *)window_strip<linear_sums, linear_sums, 1, 12, 3, false>,
         (const void *)window_strip<narrow_sums, narrow_sums, 1, 12, 3, false>,
         (const void *)window_strip<wide_sums, wide_sums, 2, 12, 3, false>};
-    if (plan->tiling.form >= GP_STRIP_F16 && plan->tiling.form < GP_STRIP_FORMS)
+    if ((plan->tiling.form >= GP_STRIP_F16 && plan->tiling.form < GP_STRIP_FORMS) ||
+        plan->tiling.form == GP_WALK_MEANS)
         return gp_window_launch_floats(context, plan, problem);
     if (plan->tiling.form >= GP_WALK_LINEAR)
         return gp_window_launch_walks(context, plan, problem);

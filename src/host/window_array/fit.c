@@ -119,8 +119,8 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, unsigned each, 
 static const struct {
     uint8_t entry_bytes, columns, regs;
     uint16_t reach;
-} walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 48},    {8, 8, 80, 128}, {8, 16, 128, 256},
-                                            {16, 8, 128, 128}, {8, 8, 128, 80}, {8, 12, 128, 120}};
+} walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 48},  {8, 8, 80, 128},   {8, 16, 128, 256}, {16, 8, 128, 128},
+                                            {8, 8, 128, 80}, {8, 12, 128, 120}, {8, 8, 96, 128}};
 
 /* Results that have code of their own there. */
 static bool usual_results(const gp_window_box *box) {
@@ -132,13 +132,17 @@ static bool usual_results(const gp_window_box *box) {
             (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
 }
 
+#define MEANS_AREA_MAX (1 << 13) /* units that 32 bits can sum of larger windows are too coarse */
+
 /* 0: sums of 32 bits do not hold the windows, or blocks are faster. */
 static unsigned walk_form(const gp_window_box *box, const gp_strip_cut *cut) {
     const unsigned bytes = gp_type_bytes(box->type), rgb = box->channels == 3;
     const bool squares = box->wants & GP_WANT_SQUARES;
-    if (gp_type_is_float(box->type) || bytes > 4 || box->border == GP_BORDER_SHRINK || !usual_results(box) ||
+    if (bytes > 4 || box->border == GP_BORDER_SHRINK || !usual_results(box) ||
         (bytes < 4 && (uint64_t)cut->area << (8 * bytes) >> 31 != 0))
         return 0;
+    if (gp_type_is_float(box->type))
+        return bytes == 4 && !squares && !rgb && cut->area <= MEANS_AREA_MAX ? GP_WALK_MEANS : 0;
     if (bytes == 1)
         return cut->area >= 1u << 18 ? 0
                : !squares            ? (rgb ? 0 : GP_WALK_LINEAR)
@@ -164,7 +168,8 @@ static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, 
 #define BEGIN_COST 6    /* rows that windows begin with cost a part of what others do */
 
 /* Rows a warp: those with which the last warp on an SM ends first. */
-static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, unsigned sms, unsigned warps) {
+static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, uint64_t apart, unsigned sms,
+                      unsigned warps) {
     double least = 0;
     for (uint64_t each = 1, tried = 0; each <= 16 * warps && tried != 1; each++) {
         const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
@@ -174,7 +179,7 @@ static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart
         tried = rows;
         const uint64_t segments = gp_divide_up(y->outputs, rows);
         const double all = (double)(apart * segments) / sms, shared = all < WARPS_WANTED ? WARPS_WANTED : all;
-        const double cost = ((double)rows + (double)y->window / BEGIN_COST) * (shared + (all > warps ? 15 : 8));
+        const double cost = ((double)rows + begin) * (shared + (all > warps ? 15 : 8));
         if (least > 0 && cost >= least)
             continue;
         least = cost;
@@ -213,7 +218,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
         return false;
     /* outputs are computed up to the last column; the widest sums need room for a part of the strip */
     const uint64_t entries = (all + cut->reach + each) / 4 * 5 + 5,
-                   wide = bytes < 4 ? 0 : gp_round_up(cut->reach + cut->skew + 128, 128) / 4 * 5 + 5,
+                   wide = form != GP_WALK_ANY ? 0 : gp_round_up(cut->reach + cut->skew + 128, 128) / 4 * 5 + 5,
                    room = entries * walks[form - GP_WALK_LINEAR].entry_bytes;
     cut->prefix_bytes = gp_to_u32(gp_round_up(room > wide * 24 ? room : wide * 24, 16));
     cut->warp_bytes = cut->prefix_bytes + gp_to_u32(all * sizeof(int32_t));
@@ -223,7 +228,8 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
-    cut_walks(cut, y, strips * batches, device->multiprocessors,
+    const double begin = form == GP_WALK_MEANS ? (double)y->window / 2 + 8 : (double)y->window / BEGIN_COST;
+    cut_walks(cut, y, begin, strips * batches, device->multiprocessors,
               gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
     const uint64_t number = strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));
