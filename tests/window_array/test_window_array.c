@@ -240,10 +240,53 @@ static void pictures_that_warps_walk_down(void **state) {
     harness_close(&h);
 }
 
+/* Means of f32: whole numbers, some of them halfway, floats of all bits, of many decades, without numbers among them,
+ * and of growing magnitude, from subnormal numbers to the largest. */
+static void means_that_warps_walk_down(void **state) {
+    (void)state;
+    enum { ROWS = 20, COLS = 320, MOST = ROWS * COLS, KINDS = 5 };
+    static const size_t windows[][2] = {{4, 4}, {3, 5}, {31, 31}, {2, 128}, {45, 90}};
+    static union {
+        uint32_t bits[MOST];
+        float number[MOST];
+    } in;
+    static float owed[MOST], memory[MOST];
+    float *expected[] = {owed};
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < KINDS * COUNT(windows); k++) {
+        const size_t kind = k % KINDS, w = k / KINDS, cols = k % 2 ? COLS : COLS - 2;
+        for (size_t j = 0; j < MOST; j++) {
+            const uint32_t random = (uint32_t)cases_random(&draws), exponent = (uint32_t)(j * 254 / MOST);
+            if (kind == 0)
+                in.number[j] = (float)(random % 1024) / 4;
+            else
+                in.bits[j] = kind == 1   ? (random & 0x80ffffff) | 0x3f000000
+                             : kind == 2 ? (random & 0x8fffffff) | 0x30000000
+                             : kind == 3
+                                 ? (random % 999 == 0 ? 0x7f800000 | random >> 31 : (random & 0xffffff) | 0x3f000000)
+                                 : (random & 0x807fffff) | exponent << 23;
+        }
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {windows[w][0], windows[w][1]},
+                                        .border = (int32_t)(GP_BORDER_ZERO + k % 5)};
+        const gp_array from = gp_matrix(GP_F32, in.number, ROWS, cols, COLS);
+        const gp_result wanted = gp_want(GP_REDUCE_MEAN, gp_matrix(GP_F32, owed, ROWS, cols, cols)),
+                        result = gp_want(GP_REDUCE_MEAN, gp_matrix(GP_F32, memory, ROWS, cols, cols));
+        oracle_window_array(&from, &window, &wanted, 1);
+        expect_results(&h, &from, &window, &result, 1, sizeof(float) * ROWS * cols, expected, "means of floats");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_calls),          cmocka_unit_test(a_long_row_of_floats),
-        cmocka_unit_test(wide_and_high_windows), cmocka_unit_test(variances_of_almost_equal_floats),
-        cmocka_unit_test(windows_of_many_bytes), cmocka_unit_test(pictures_that_warps_walk_down)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
+                                       cmocka_unit_test(a_long_row_of_floats),
+                                       cmocka_unit_test(wide_and_high_windows),
+                                       cmocka_unit_test(variances_of_almost_equal_floats),
+                                       cmocka_unit_test(windows_of_many_bytes),
+                                       cmocka_unit_test(pictures_that_warps_walk_down),
+                                       cmocka_unit_test(means_that_warps_walk_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

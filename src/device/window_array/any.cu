@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * window_any: any window, element by element. Moments are added in doubles, rounding down and up; what that does not
- * prove, and extremes, by the processor's own source. Launched behind window_strip, it does again what that has left.
+ * prove, of floats by doubles with their rests, else, as extremes, by the processor's own source. Launched behind
+ * window_strip, it does again what that has left.
  */
 #include "../reduce_array/lane_floats.cuh"
-#include "strip.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
 #include "../../host/reduce_array/accumulator_write.c"
 #include "../../host/window_array/fit.h"
 #include "../../host/window_array/one.c"
 #include "failed.cuh"
+#include "quotient.cuh"
 
 #define TEAM_MAX 65536 /* outputs of which each is a warp's */
 
@@ -40,9 +41,8 @@ static __device__ window_place place_of(const gp_window_box &box, uint64_t outpu
 }
 
 /* `count` elements of a row, `step` bytes apart. */
-template <class T>
-static __device__ void take_as(moments_state *s, const unsigned char *from, int64_t count, int64_t step,
-                               bool squares) {
+template <class T, class STATE>
+static __device__ void take_as(STATE *s, const unsigned char *from, int64_t count, int64_t step, bool squares) {
 #pragma unroll 4
     for (int64_t j = 0; j < count; j++) {
         const double x = (double)*(const T *)(from + j * step);
@@ -53,7 +53,8 @@ static __device__ void take_as(moments_state *s, const unsigned char *from, int6
     }
 }
 
-static __device__ void take(moments_state *s, unsigned type, const unsigned char *from, int64_t count, int64_t step,
+template <class STATE>
+static __device__ void take(STATE *s, unsigned type, const unsigned char *from, int64_t count, int64_t step,
                             bool squares) {
     switch (type) {
     case GP_U8:
@@ -76,13 +77,14 @@ static __device__ void take(moments_state *s, unsigned type, const unsigned char
 }
 
 /* Of the elements that a window holds, every team-th of a row from number `member` on. */
-static __device__ moments_state moments_of(const gp_window_box &box, const window_place &place, float pivot,
-                                           unsigned member, unsigned team) {
+template <class STATE>
+static __device__ STATE moments_of(const gp_window_box &box, const window_place &place, float pivot, unsigned member,
+                                   unsigned team) {
     const gp_window_axis &y = *gp_window_y(&box), &x = *gp_window_x(&box);
     const int64_t first = (int64_t)place.x - x.before,
                   mine = x.window > member ? (x.window - member - 1) / team + 1 : 0;
     const bool inside = first >= 0 && first + x.window <= (int64_t)x.n, squares = box.wants & GP_WANT_SQUARES;
-    moments_state s = moments_state::none();
+    STATE s = STATE::none();
     s.pivot = pivot;
     for (int64_t i = 0; i < y.window; i++) {
         const int64_t row = source_near(box.border, (int64_t)y.n, (int64_t)place.y - y.before + i);
@@ -100,14 +102,19 @@ static __device__ moments_state moments_of(const gp_window_box &box, const windo
                 take(&s, box.type, (const unsigned char *)&zero, 1, 0, squares);
         }
     }
+    join_team(s, team);
     return s;
+}
+
+static __device__ uint64_t counted(const gp_window_box &box, const window_place &place) {
+    return gp_window_counted(gp_window_y(&box), box.border, place.y) *
+           gp_window_counted(gp_window_x(&box), box.border, place.x);
 }
 
 /* Writes the results that the bounds prove. Returns whether these are all. */
 static __device__ bool write_proved(const gp_window_box &box, const gp_pass &pass, const window_place &place,
                                     const moments_state &s) {
-    const uint64_t count = gp_window_counted(gp_window_y(&box), box.border, place.y) *
-                           gp_window_counted(gp_window_x(&box), box.border, place.x);
+    const uint64_t count = counted(box, place);
     const moments_total t = s.total(reciprocal((double)count));
     bool all = true;
     for (unsigned r = 0; r < box.results; r++) {
@@ -117,6 +124,68 @@ static __device__ bool write_proved(const gp_window_box &box, const gp_pass &pas
         if (proved)
             gp_result_store(type, raw, gp_pass_address(&pass, r, place.number));
         all = all && proved;
+    }
+    return all;
+}
+
+/* Sums of floats, and of their squares, which doubles hold, with what additions lost. */
+struct sums_and_rests {
+    sum_and_rest sum, square;
+    float pivot; /* 0 */
+    static __device__ sums_and_rests none() {
+        return {sum_and_rest::none(), sum_and_rest::none(), 0};
+    }
+    __device__ void add(double x) {
+        sum.add(x);
+        square.add(x * x);
+    }
+    __device__ void join(const sums_and_rests &other) {
+        sum.join(other.sum);
+        square.join(other.square);
+    }
+};
+
+/* high + low, the upper double being the nearest. */
+static __device__ two_doubles normal_of(double high, double low, double error) {
+    const double sum = high + low, back = sum - high;
+    return {sum, (high - (sum - back)) + (low - back), error};
+}
+
+static __device__ two_doubles total_of(const sum_and_rest &s) {
+    return normal_of(s.sum, s.rest.down, 2 * (s.rest.up - s.rest.down));
+}
+
+/* n Q - S^2; what is lost of the lower double is below 2^-50 of its parts. */
+static __device__ two_doubles spread_of(const sums_and_rests &s, double n) {
+    const two_doubles sum = total_of(s.sum), square = total_of(s.square);
+    const double by = __dmul_rn(n, square.high), product = __dmul_rn(sum.high, sum.high),
+                 twice = 2 * sum.high + sum.low;
+    const two_doubles x = normal_of(by, -product, 0);
+    const double part[] = {__fma_rn(n, square.high, -by), -__fma_rn(sum.high, sum.high, -product), n * square.low,
+                           -twice * sum.low};
+    double low = x.low, lost = fabs(x.low);
+    for (const double more : part) {
+        low += more;
+        lost += fabs(more);
+    }
+    return normal_of(x.high, low, 0x1p-50 * lost + 2 * (n * square.error + (fabs(twice) + sum.error) * sum.error));
+}
+
+/* Where the bounds leave something open: nothing but what is halfway between two results remains, and infinities. */
+static __device__ bool write_nearly(const gp_window_box &box, const gp_pass &pass, const window_place &place,
+                                    unsigned member, unsigned team) {
+    const uint64_t count = counted(box, place);
+    const sums_and_rests s = moments_of<sums_and_rests>(box, place, 0, member, team);
+    bool all = count < (uint64_t)1 << 26;
+    for (unsigned r = 0; r < box.results; r++) {
+        const unsigned op = box.result[r].op, type = box.result[r].type;
+        const two_doubles number = op >= GP_REDUCE_VARIANCE      ? spread_of(s, (double)count)
+                                   : op == GP_REDUCE_SUM_SQUARES ? total_of(s.square)
+                                                                 : total_of(s.sum);
+        uint64_t raw;
+        all = all && decide(number, op, type, (uint32_t)count, &raw);
+        if (all)
+            gp_result_store(type, raw, gp_pass_address(&pass, r, place.number));
     }
     return all;
 }
@@ -163,9 +232,11 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
         bool proved = !mine;
         if (!proved && a.box.kind == GP_PASS_MOMENTS) {
             const float pivot = pivot_of(a.box, place);
-            moments_state s = moments_of(a.box, place, pivot, team == 1 ? 0 : lane, team);
-            join_team(s, team);
-            proved = write_proved(a.box, one.pass, place, s);
+            const unsigned member = team == 1 ? 0 : lane;
+            proved =
+                write_proved(a.box, one.pass, place, moments_of<moments_state>(a.box, place, pivot, member, team));
+            if (!proved && gp_type_is_float(a.box.type)) /* a team is of one mind */
+                proved = write_nearly(a.box, one.pass, place, member, team);
         }
         for (uint32_t left = __ballot_sync(GP_FULL_WARP, !proved) & (team == 1 ? GP_FULL_WARP : 1); left != 0;
              left &= left - 1) {

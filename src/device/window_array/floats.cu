@@ -293,7 +293,8 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
         shared.scale.careful = false;
     }
     __syncthreads();
-    if (__syncthreads_and(find_columns(a, shared.place, (int32_t *)(prefixes + a.cut.prefix_bytes))))
+    if (__syncthreads_and(find_columns(a, shared.place, threadIdx.x, blockDim.x,
+                                       (int32_t *)(prefixes + a.cut.prefix_bytes) + threadIdx.x)))
         float_strip<BYTES, squares, true>(a, shared, prefixes).walk_all();
     else
         float_strip<BYTES, squares, false>(a, shared, prefixes).walk_all();
@@ -329,6 +330,8 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
         arguments.result[r] = result;
     }
     void *list[] = {&arguments};
-    GP_TRY(gp_gpu_launch(context, plan, forms[plan->tiling.form - GP_STRIP_F16], list));
+    const unsigned form = plan->tiling.form;
+    GP_TRY(gp_gpu_launch(context, plan,
+                         form == GP_WALK_MEANS ? gp_window_means(&arguments) : forms[form - GP_STRIP_F16], list));
     return gp_window_failed(context, plan, problem);
 }

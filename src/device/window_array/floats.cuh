@@ -23,7 +23,8 @@ struct floats_arguments {
     gp_strip_cut cut;
     float_result result[GP_PASS_RESULTS];
     window_failed *failed;
-    bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
+    uint32_t begin[4], end[4]; /* of means, of windows of a lane's outputs k: entries of prefix sums, by k % 4 */
+    bool pivots;               /* all results can be had from elements less a pivot: all but sums of squares */
 };
 
 /* Lanes of whose columns an element in the windows is no whole number of units, or no number. */
@@ -78,41 +79,36 @@ static __device__ __noinline__ void write_slowly(const floats_arguments &a, cons
     const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)p.output + column;
     const window_numbers<SUMS> numbers = {scale, (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
                                                             gp_window_counted(gp_window_x(&a.box), a.box.border, x))};
-    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
-    const double by = divisor_of(op, numbers.count);
     const two_doubles number = op >= GP_REDUCE_VARIANCE      ? numbers.spread(window, inexact)
                                : op == GP_REDUCE_SUM_SQUARES ? numbers.squares(window, inexact)
                                                              : numbers.total(window, inexact);
-    unsigned char *const to = address_of(a, p, r, row, column);
-    bool decided = by != 0;
-    if (a.box.result[r].type == GP_F32) {
-        const uint32_t bits = nearest_float(number, by, 1 / by, root, &decided);
-        if (decided)
-            *(uint32_t *)to = bits;
-    } else {
-        const double value = nearest_double(number, by, root, &decided);
-        if (decided)
-            *(double *)to = value;
-    }
-    if (!decided)
+    uint64_t raw;
+    if (decide(number, op, a.box.result[r].type, numbers.count, &raw))
+        store_bits(gp_type_bytes(a.box.result[r].type), raw, address_of(a, p, r, row, column));
+    else
         fail(a.failed, number_of(a, p, row, column));
 }
 
-/* Where the thread's columns are in a row of the input. Returns whether they stand together. */
-static __device__ bool find_columns(const floats_arguments &a, const strip_place &p, int32_t *apart) {
+/* Where the columns of one of so many threads are in a row of the input: to every threads-th of `apart`. Returns
+ * whether they stand together. */
+static __device__ bool find_columns(const floats_arguments &a, const strip_place &p, unsigned thread,
+                                    unsigned threads, int32_t *apart) {
     const int64_t n = (int64_t)gp_window_x(&a.box)->n;
     bool together = a.cut.vectors;
 #pragma unroll 1
     for (int k = 0, before = 0; k < COLUMNS; k++) {
-        const int64_t column = p.first + (int64_t)(threadIdx.x * COLUMNS + k);
-        const bool used = threadIdx.x * COLUMNS + k < p.outputs + p.skew + a.cut.reach;
+        const int64_t column = p.first + (int64_t)(thread * COLUMNS + k);
+        const bool used = thread * COLUMNS + k < p.outputs + p.skew + a.cut.reach;
         const bool there = used || (column >= 0 && column < n);
         const int32_t at = there ? (int32_t)source_near(a.box.border, n, column) : -1;
         together = together && (k == 0 ? at >= 0 && at % COLUMNS == 0 : at == before + 1);
         before = at;
-        apart[k * blockDim.x + threadIdx.x] = at;
+        apart[k * threads] = at;
     }
     return together;
 }
+
+/* The kernel of means by warps; finds out what it needs of the arguments. */
+const void *gp_window_means(floats_arguments *arguments);
 
 #endif

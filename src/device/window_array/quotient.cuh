@@ -89,4 +89,14 @@ static __device__ __noinline__ double nearest_double(two_doubles x, double by, b
     return near + rest;
 }
 
+/* Result `op` of `count` elements, whose numerator is near `number`, as bits. Returns whether it is decided. */
+static __device__ bool decide(const two_doubles &number, unsigned op, unsigned type, uint32_t count, uint64_t *raw) {
+    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+    const double by = divisor_of(op, count);
+    bool decided = by != 0;
+    *raw = type == GP_F32 ? nearest_float(number, by, 1 / by, root, &decided)
+                          : (uint64_t)__double_as_longlong(nearest_double(number, by, root, &decided));
+    return decided;
+}
+
 #endif

@@ -9,6 +9,7 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
             stores |= (uint32_t)stores_together(problem, r, problem->box->channels) << r;
         return gp_window_launch_extremes(context, plan, problem, stores);
     }
-    return plan->tiling.form < GP_STRIP_FORMS ? gp_window_launch_floats(context, plan, problem)
-                                              : gp_window_launch_walks(context, plan, problem);
+    const unsigned form = plan->tiling.form;
+    return form < GP_STRIP_FORMS || form == GP_WALK_MEANS ? gp_window_launch_floats(context, plan, problem)
+                                                          : gp_window_launch_walks(context, plan, problem);
 }

@@ -93,6 +93,7 @@ static const struct {
                                             {16, 8, 128, 1, GP_WALK_WIDE_2_ANY},
                                             {24, 8, 128, 1, GP_WALK_ANY_ANY},
                                             {8, 12, 128, 3, GP_WALK_NARROW_RGB_ANY},
+                                            {8, 8, 96, 1, 0},
                                             {8, 8, 128, 1, 0},
                                             {8, 12, 128, 3, 0},
                                             {16, 12, 128, 3, 0},
@@ -113,12 +114,19 @@ static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
             (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
 }
 
+#define MEANS_AREA_MAX (1 << 13) /* units that 32 bits can sum of larger windows are too coarse */
+
 /* 0: none. Channels without a form of theirs are batches, with gaps between their columns. */
 static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
     const unsigned bytes = gp_type_bytes(box->type), bits = 8 * bytes, is_signed = gp_type_is_signed(box->type);
     const bool squares = box->wants & GP_WANT_SQUARES, usual = usual_results(box, cut), rgb = box->channels == 3;
+    const bool is_float = gp_type_is_float(box->type);
     const bool fits = bytes == 1 ? cut->area < 1u << 18 : bytes == 2 && cut->area < 1u << 15;
-    if (gp_type_is_float(box->type) || bytes > 4)
+    if (is_float)
+        return bytes == 4 && usual && !squares && box->result[0].type == GP_F32 && cut->area <= MEANS_AREA_MAX
+                   ? GP_WALK_MEANS
+                   : 0;
+    if (bytes > 4)
         return 0;
     if (bytes == 4) {
         const unsigned known = bits_known(cut->area);
@@ -171,7 +179,8 @@ static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, 
 #define START_COST 2    /* and the start of a warp what so many rows do */
 
 /* Rows a warp: those with which the last warp on an SM ends first. */
-static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart, unsigned sms, unsigned warps) {
+static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, uint64_t apart, unsigned sms,
+                      unsigned warps) {
     double least = 0;
     for (uint64_t each = 1, tried = 0; each <= 16 * warps && tried != 1; each++) {
         const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
@@ -181,8 +190,7 @@ static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, uint64_t apart
         tried = rows;
         const uint64_t segments = gp_divide_up(y->outputs, rows);
         const double all = (double)(apart * segments) / sms, shared = all < WARPS_WANTED ? WARPS_WANTED : all;
-        const double cost =
-            ((double)rows + START_COST + (double)y->window / BEGIN_COST) * (shared + (all > warps ? 15 : 8));
+        const double cost = ((double)rows + begin) * (shared + (all > warps ? 15 : 8));
         if (least > 0 && cost >= least)
             continue;
         least = cost;
@@ -221,6 +229,8 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each * warps;
     cut->vectors = x->in == (int64_t)(bytes * channels) &&
                    problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
+    if (form == GP_WALK_MEANS && !cut->vectors)
+        return false;
     /* outputs are computed up to the last column */
     const uint64_t room = ((all + cut->reach + each) / 4 * 5 + 5) * walks[form - GP_WALK_LINEAR].entry_bytes;
     cut->prefix_bytes = gp_to_u32(gp_round_up(room, 16)) + (warps > 1 ? GP_WALK_TOTALS : 0);
@@ -232,7 +242,9 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
-    cut_walks(cut, y, cut->strips * batches * warps, device->multiprocessors,
+    const double begin =
+        form == GP_WALK_MEANS ? (double)y->window / 2 + 8 : START_COST + (double)y->window / BEGIN_COST;
+    cut_walks(cut, y, begin, cut->strips * batches * warps, device->multiprocessors,
               gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
     const uint64_t number = cut->strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));

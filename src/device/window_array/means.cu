@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Means of f32, by warps that walk down strips alone as those of ints do (walk.cuh). An element is a whole number of
+ * coarse units and one of fine units, and each is summed in 32 bits: a float to which the element is added rounds it
+ * to whole units, which are the low bits of the result, and one to which the rest is added does so again. Elements
+ * that are no whole number of fine units make an error that is known. Results which it leaves open, and those that
+ * see NaNs, infinities or floats near them, are left to window_any, launched behind.
+ */
+#include "floats.cuh"
+
+extern __shared__ __align__(16) unsigned char prefixes[];
+
+#define TOO_LARGE 0x7b800000u /* bits of 2^120, which is taken for an infinity */
+#define TOP_LEAST (-80)       /* elements are taken to reach 2^-80 at least */
+
+/* source_near(), called seldom. */
+static __device__ __noinline__ int32_t row_near(unsigned border, int64_t n, int32_t i) {
+    return (int32_t)source_near(border, n, i);
+}
+
+/* For elements below 2^top. A window's sum is below 2^53 fine units, and below 2^31 of either part. */
+struct mean_scale {
+    float coarse, fine; /* what elements and their rests are added to */
+    uint32_t beyond;    /* bits by which an element's sum differs from `coarse` only if it is too large */
+    double coarse_units, bias;
+    double unit, inverse; /* a fine unit, and divided by the number of elements */
+
+    __device__ mean_scale(uint32_t most, uint32_t area, double of_area) {
+        const int counted = 32 - __clz((int)(area - 1)), top = max((int)(most >> 23) - 126 + SCALE_MARGIN, TOP_LEAST);
+        const int bits = min(21, 31 - counted), fine_bits = min(23, 31 - counted), exponent = top - bits;
+        coarse = __uint_as_float((uint32_t)(150 + exponent) << 23 | 1u << bits);
+        fine = __uint_as_float((uint32_t)(150 + exponent - fine_bits) << 23 | 0x400000u);
+        beyond = ~0u << (bits + 1);
+        coarse_units = power(fine_bits);
+        bias = (-0x1p52 - 0x1p31) * (coarse_units + 1);
+        unit = power(exponent - fine_bits);
+        inverse = of_area * unit;
+    }
+};
+
+/* EDGE: some columns do not stand side by side. */
+template <bool EDGE> class mean_walk {
+    typedef scaled_elements<COLUMNS, 4> elements;
+    typedef elements::row row_type;
+    static constexpr int ahead = GP_STRIP_AHEAD;
+
+    const floats_arguments &a;
+    const strip_place &p;
+    const unsigned lane, kept;  /* bytes to prefix sums: column j has entry j + j / 4, against bank conflicts */
+    const int32_t *const apart; /* the lane's columns in a row: [COLUMNS][32] */
+    const unsigned char *const columns;
+    unsigned char *to; /* the lane's first output */
+    const int64_t step;
+    const bool quads, exact; /* outputs are stored four at once; the quotient of a whole number is one */
+    bool careful = false;
+
+  public:
+    __device__ mean_walk(const floats_arguments &arguments, const strip_place &place, unsigned shared,
+                         const int32_t *at)
+        : a(arguments), p(place), lane(threadIdx.x % 32), kept(shared), apart(at),
+          columns(place.plane + (int64_t)at[0] * 4), to(address_of(a, p, 0, 0, lane * 4)),
+          step(a.box.result[0].stride[a.box.outer + 1]),
+          quads(((uint64_t)(uintptr_t)to | (uint64_t)a.box.result[0].stride[a.box.outer] | (uint64_t)p.outputs * 4) %
+                        16 ==
+                    0 &&
+                step == 4),
+          exact((a.cut.area & (a.cut.area - 1)) == 0) {}
+
+  private:
+    __device__ row_type fetch(int32_t i) const {
+        const gp_window_axis *y = gp_window_y(&a.box);
+        row_type row = {};
+        if ((uint32_t)i >= (uint32_t)y->n)
+            i = row_near(a.box.border, (int64_t)y->n, i);
+        if (i < 0)
+            return row;
+        const uint64_t line = (uint64_t)(uint32_t)i * (uint64_t)y->in;
+        return EDGE ? load_apart<COLUMNS, 4>(p.plane + line, apart, 32, 4, row)
+                    : load_together<COLUMNS, 4>(columns + line);
+    }
+    /* Puts 0 for what is too large. Returns whether anything was. */
+    static __device__ bool take_out(row_type *row) {
+        bool any = false;
+#pragma unroll
+        for (uint32_t &word : row->word) {
+            const bool out = (word & 0x7fffffffu) >= TOO_LARGE;
+            any |= out;
+            word = out ? 0 : word;
+        }
+        return any;
+    }
+    /* Takes every step-th of `count` rows, some loaded at once. */
+    template <class TAKE> __device__ __forceinline__ void each(int32_t first, int32_t count, int32_t by, TAKE take) {
+#pragma unroll 1
+        for (int32_t i = 0; i < count; i += ahead * by) {
+            row_type row[ahead];
+#pragma unroll
+            for (int32_t j = 0; j < ahead; j++)
+                row[j] = i + j * by < count ? fetch(first + i + j * by) : row_type{};
+#pragma unroll
+            for (int32_t j = 0; j < ahead; j++)
+                take(row[j]);
+        }
+    }
+    /* Of the largest magnitude in every by-th row that the windows of a row of outputs see. */
+    __device__ uint32_t most_of(int32_t first, int32_t by) {
+        uint32_t most = 0;
+        each(first, (int32_t)gp_window_y(&a.box)->window, by, [&](row_type &row) {
+            careful |= take_out(&row);
+#pragma unroll
+            for (const uint32_t word : row.word)
+                most = max(most, word & 0x7fffffffu);
+        });
+        careful = __any_sync(GP_FULL_WARP, careful);
+#pragma unroll
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lanes));
+        return most;
+    }
+    static __device__ void slide(const mean_scale &s, walk_narrow (&held)[COLUMNS], const row_type &enters,
+                                 const row_type &leaves, uint32_t *bits, bool *lost) {
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++) {
+            const float in = __uint_as_float(enters.word[k]), out = __uint_as_float(leaves.word[k]);
+            const float whole = in + s.coarse, rest = in - (whole - s.coarse), fine = rest + s.fine;
+            const float left = out + s.coarse, left_fine = out - (left - s.coarse) + s.fine;
+            held[k].sum += __float_as_uint(whole) - __float_as_uint(left);
+            held[k].square += __float_as_uint(fine) - __float_as_uint(left_fine);
+            *bits |= __float_as_uint(whole) ^ __float_as_uint(s.coarse);
+            *lost |= fine - s.fine != rest;
+        }
+    }
+    __device__ void put_prefixes(const walk_narrow (&held)[COLUMNS]) const {
+        walk_narrow own = held[0];
+#pragma unroll
+        for (int k = 1; k < COLUMNS; k++)
+            own.plus(held[k]);
+        walk_narrow before = own.scanned();
+        before.minus(own);
+        __syncwarp(); /* all have read the row before */
+        unsigned char *const own_entries = prefixes + kept + lane * (COLUMNS / 4 * 5 * walk_narrow::bytes);
+#pragma unroll
+        for (int k = 0; k <= COLUMNS; k++) {
+            if (k < COLUMNS || lane == 31)
+                before.put(own_entries + (k / 4 * 5 + k % 4) * walk_narrow::bytes);
+            if (k < COLUMNS)
+                before.plus(held[k]);
+        }
+        __syncwarp();
+    }
+    /* Window k of the lane's. Outputs are 4 a lane, and 4 each 128 on. */
+    __device__ walk_narrow window_at(unsigned k) const {
+        const unsigned char *const own = prefixes + kept + (lane * 5 + k / 4 * 160) * walk_narrow::bytes;
+        walk_narrow w = walk_narrow::get(own + a.end[k % 4] * walk_narrow::bytes);
+        w.minus(walk_narrow::get(own + a.begin[k % 4] * walk_narrow::bytes));
+        return w;
+    }
+    /* Its sum, in fine units. */
+    static __device__ double total_of(const mean_scale &s, const walk_narrow &w) {
+        return __fma_rn(__hiloint2double(0x43300000, (int)(w.sum ^ 0x80000000u)), s.coarse_units, s.bias) +
+               __hiloint2double(0x43300000, (int)(w.square ^ 0x80000000u));
+    }
+    /* Whether a lane is among those whose columns the window of output `number` has. */
+    __device__ bool sees(uint32_t lanes, unsigned number) const {
+        const unsigned first = (number + p.skew) / COLUMNS, last = (number + p.skew + a.cut.reach - 1) / COLUMNS;
+        return first < 32 && (lanes >> first & ~0u >> (31 - min(last - first, 31u))) != 0;
+    }
+    __device__ void write_row(const mean_scale &s, unsigned row, bool lost, uint32_t special) const {
+        const double relative = exact && !lost ? 0 : 0x1p-51, error = lost ? 0.51 * a.cut.area * s.inverse : 0;
+        uint32_t open = 0;
+        __builtin_assume(__isGlobal(to));
+#pragma unroll
+        for (unsigned g = 0; g < COLUMNS / 4; g++) {
+            walk_narrow window[4];
+            uint32_t raw[4];
+#pragma unroll
+            for (unsigned k = 0; k < 4; k++)
+                window[k] = window_at(g * 4 + k);
+#pragma unroll
+            for (unsigned k = 0; k < 4; k++) {
+                const double near = total_of(s, window[k]) * s.inverse, off = __fma_rn(fabs(near), relative, error);
+                raw[k] = __float_as_uint(__double2float_rn(near - off));
+                open |= (uint32_t)(raw[k] != __float_as_uint(__double2float_rn(near + off))) << (g * 4 + k);
+            }
+            if (quads) {
+                if ((int)(lane * 4 + g * 128) < p.outputs)
+                    __stcs((uint4 *)(to + g * 512), make_uint4(raw[0], raw[1], raw[2], raw[3]));
+                continue;
+            }
+#pragma unroll
+            for (unsigned k = 0; k < 4; k++)
+                if ((int)(lane * 4 + g * 128 + k) < p.outputs)
+                    *(uint32_t *)(to + (g * 128 + k) * step) = raw[k];
+        }
+        if (!__any_sync(GP_FULL_WARP, open != 0) && special == 0)
+            return;
+#pragma unroll 1
+        for (unsigned k = 0; k < COLUMNS; k++) {
+            const unsigned number = lane * 4 + k / 4 * 128 + k % 4;
+            bool decided = !sees(special, number);
+            if ((int)number >= p.outputs || (decided && (open >> k & 1) == 0))
+                continue;
+            const float_result &how = a.result[0];
+            const two_doubles sum = {total_of(s, window_at(k)) * s.unit, 0, lost ? 0.51 * a.cut.area * s.unit : 0};
+            const uint32_t bits = nearest_float(sum, how.by, how.inverse, false, &decided);
+            if (decided)
+                *(uint32_t *)(to + (k / 4 * 128 + k % 4) * step) = bits;
+            else
+                fail(a.failed, number_of(a, p, row, number));
+        }
+    }
+    /* The strip's rows from `row` on. Returns the first that is not done, as elements came that are too large. */
+    __device__ unsigned walk(const mean_scale &s, unsigned row) {
+        const int32_t window = (int32_t)gp_window_y(&a.box)->window;
+        const row_type nothing = {};
+        int32_t first = (int32_t)p.y + (int32_t)row - (int32_t)gp_window_y(&a.box)->before;
+        unsigned lost_until = 0, special_until = 0;
+        uint32_t bits = 0;
+        bool lost = false, special = false;
+        walk_narrow held[COLUMNS] = {};
+        each(first, window - 1, 1, [&](row_type &enters) {
+            special |= careful && take_out(&enters);
+            slide(s, held, enters, nothing, &bits, &lost);
+        });
+        row_type enters = fetch(first + window - 1), leaves = nothing;
+#pragma unroll 1
+        for (;; row++, first++) {
+            if (careful) {
+                special |= take_out(&enters);
+                take_out(&leaves);
+            }
+            slide(s, held, enters, leaves, &bits, &lost);
+            if (row + 1 < p.rows) {
+                enters = fetch(first + window);
+                leaves = fetch(first);
+            }
+            if (__any_sync(GP_FULL_WARP, (bits & s.beyond) != 0))
+                return row;
+            special_until = special ? row + (unsigned)window : special_until;
+            lost_until = __any_sync(GP_FULL_WARP, lost) ? row + (unsigned)window : lost_until;
+            special = lost = false;
+            put_prefixes(held);
+            write_row(s, row, row < lost_until, careful ? __ballot_sync(GP_FULL_WARP, row < special_until) : 0);
+            to += a.box.result[0].stride[a.box.outer];
+            if (row + 1 == p.rows)
+                return p.rows;
+        }
+    }
+
+  public:
+    /* All rows: scaled by a look at some that the first windows see, and again, by all of them, where that is no more
+     * right. */
+    __device__ void walk_all() {
+        int32_t looked = ((int32_t)gp_window_y(&a.box)->window + GP_STRIP_LOOKED_AT - 1) / GP_STRIP_LOOKED_AT;
+        for (unsigned row = 0; row < p.rows; looked = 1) {
+            const int32_t first = (int32_t)p.y + (int32_t)row - (int32_t)gp_window_y(&a.box)->before;
+            row = walk({most_of(first, looked), a.cut.area, a.result[0].inverse}, row);
+        }
+    }
+};
+
+__global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5))
+    window_means(const __grid_constant__ floats_arguments a) {
+    __shared__ strip_place places[GP_WALK_THREADS / 32];
+    const unsigned warp = threadIdx.x / 32, number = blockIdx.x * (blockDim.x / 32) + warp;
+    const unsigned own = warp * a.cut.warp_bytes;
+    strip_place &place = places[warp];
+    int32_t *const apart = (int32_t *)(prefixes + own + a.cut.prefix_bytes) + threadIdx.x % 32;
+    gp_grid_dependency_wait();
+    if (number >= a.cut.number)
+        return;
+    if (threadIdx.x % 32 == 0)
+        find_place(a.box, a.cut, number, COLUMNS, 1, &place);
+    __syncwarp();
+    if (__all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart)))
+        mean_walk<false>(a, place, own, apart).walk_all();
+    else
+        mean_walk<true>(a, place, own, apart).walk_all();
+}
+
+const void *gp_window_means(floats_arguments *arguments) {
+    for (unsigned k = 0; k < 4; k++) {
+        const uint32_t begin = arguments->cut.skew + k, end = begin + arguments->cut.reach;
+        arguments->begin[k] = begin / 4 * 5 + begin % 4;
+        arguments->end[k] = end / 4 * 5 + end % 4;
+    }
+    return (const void *)window_means;
+}
