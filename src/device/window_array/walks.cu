@@ -81,13 +81,19 @@ gp_status gp_window_launch_walks(gp_context *context, const gp_plan *plan, const
 #define FORM(sums, wider, bytes, columns, channels, usual, blocks) \
     (const void *)window_walk<walk_##sums, walk_##wider, bytes, columns, channels, usual, blocks>
     /* by gp_strip_form */
-    static const void *const forms[] = {
-        FORM(linear, linear, 1, 8, 1, true, 6),  FORM(narrow, narrow, 1, 8, 1, true, 6),
-        FORM(narrow, narrow, 1, 16, 1, true, 4), FORM(long, long, 2, 8, 1, true, 4),
-        FORM(narrow, widest, 4, 8, 1, true, 4),  FORM(narrow, narrow, 1, 12, 3, true, 4),
-        FORM(narrow, narrow, 1, 8, 1, false, 2), FORM(narrow, narrow, 1, 12, 3, false, 2),
-        FORM(long, long, 2, 12, 3, false, 2),    FORM(wide, wide, 1, 4, 1, false, 2),
-        FORM(wide, wide, 2, 4, 1, false, 2),     FORM(narrow, widest, 4, 8, 1, false, 2)};
+    static const void *const forms[] = {FORM(linear, linear, 1, 8, 1, true, 6),
+                                        FORM(narrow, narrow, 1, 8, 1, true, 6),
+                                        FORM(narrow, narrow, 1, 16, 1, true, 4),
+                                        FORM(long, long, 2, 8, 1, true, 4),
+                                        FORM(narrow, widest, 4, 8, 1, true, 4),
+                                        FORM(narrow, narrow, 1, 12, 3, true, 4),
+                                        NULL, /* means of floats */
+                                        FORM(narrow, narrow, 1, 8, 1, false, 2),
+                                        FORM(narrow, narrow, 1, 12, 3, false, 2),
+                                        FORM(long, long, 2, 12, 3, false, 2),
+                                        FORM(wide, wide, 1, 4, 1, false, 2),
+                                        FORM(wide, wide, 2, 4, 1, false, 2),
+                                        FORM(narrow, widest, 4, 8, 1, false, 2)};
     const unsigned form = plan->tiling.form;
     strip_arguments arguments = {};
     find_results(problem, plan, &arguments);
