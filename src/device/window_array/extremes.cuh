@@ -14,7 +14,6 @@ struct extremes_arguments {
 
 gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                     uint32_t stores);
-gp_status gp_window_launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 
 #endif

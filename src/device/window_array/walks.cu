@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forms of window_strip of ints by warps that are compiled, and how they are launched. */
+/* window_strip, and its forms of ints, which warps compute. */
 #include "walk.cuh"
 
 /* WIDER: of data that SUMS do not hold. */
@@ -77,7 +77,7 @@ static void find_results(const gp_problem *problem, const gp_plan *plan, strip_a
     }
 }
 
-gp_status gp_window_launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
 #define FORM(sums, wider, bytes, columns, channels, usual, blocks) \
     (const void *)window_walk<walk_##sums, walk_##wider, bytes, columns, channels, usual, blocks>
     /* by gp_strip_form */
@@ -107,4 +107,17 @@ gp_status gp_window_launch_walks(gp_context *context, const gp_plan *plan, const
     }
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, forms[form - GP_WALK_LINEAR], list);
+}
+
+/* window_strip: by what a box's results and elements are. */
+GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
+    if (problem->box->kind == GP_PASS_EXTREMES) {
+        uint32_t stores = 0;
+        for (unsigned r = 0; r < problem->box->results; r++)
+            stores |= (uint32_t)stores_together(problem, r, problem->box->channels) << r;
+        return gp_window_launch_extremes(context, plan, problem, stores);
+    }
+    const unsigned form = plan->tiling.form;
+    return form < GP_STRIP_FORMS || form == GP_WALK_MEANS ? gp_window_launch_floats(context, plan, problem)
+                                                          : launch_walks(context, plan, problem);
 }
