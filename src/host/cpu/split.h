@@ -4,7 +4,6 @@
 #define GP_CPU_SPLIT_H
 
 #include "../arithmetic.h"
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,49 +24,6 @@ static inline size_t gp_part_begin(size_t n, unsigned part, unsigned parts) {
     if (parts == 1)
         return part == 0 ? 0 : n; /* without the divisions: 5 ns each of a call that may take 50 */
     return n / parts * part + n % parts * part / parts;
-}
-
-/*
- * Large work is divided further, each part into shares: who is done with its own part's takes what is left of
- * others', so that a processor that is slower, or begins late, does less (window of 3, 4096 x 4096, two threads
- * beside other programs: 9.6 ms so, 13.1 without). Until then a part stays in one stretch of memory: threads that
- * take shares in turns are 3 to 4 % slower alone.
- */
-typedef struct gp_shares {
-    unsigned parts, each;            /* shares of each part */
-    atomic_uint taken[GP_PARTS_MAX]; /* of each part's; its first is its own */
-} gp_shares;
-
-#define GP_SHARES_MAX 16u
-#define GP_SHARE_BYTES_MIN ((uint64_t)256 << 10)
-
-static inline void gp_shares_begin(gp_shares *shares, uint64_t bytes, unsigned parts) {
-    uint64_t each = parts == 1 ? 1 : bytes / parts / GP_SHARE_BYTES_MIN;
-    shares->parts = parts;
-    shares->each = each < 1 ? 1 : each < GP_SHARES_MAX ? (unsigned)each : GP_SHARES_MAX;
-    for (unsigned part = 0; part < parts; ++part)
-        atomic_init(&shares->taken[part], 1);
-}
-
-static inline unsigned gp_shares_count(const gp_shares *shares) {
-    return shares->parts * shares->each;
-}
-
-static inline unsigned gp_shares_first(const gp_shares *shares, unsigned part) {
-    return part * shares->each;
-}
-
-/* What a part does next, or gp_shares_count(): nothing is left. */
-static inline unsigned gp_shares_take(gp_shares *shares, unsigned part) {
-    for (unsigned i = 0; i < shares->parts; ++i) {
-        unsigned from = (part + i) % shares->parts;
-        if (atomic_load_explicit(&shares->taken[from], memory_order_relaxed) >= shares->each)
-            continue;
-        unsigned share = atomic_fetch_add_explicit(&shares->taken[from], 1, memory_order_relaxed);
-        if (share < shares->each)
-            return from * shares->each + share;
-    }
-    return gp_shares_count(shares);
 }
 
 /*

@@ -262,6 +262,48 @@ void gp_threads_run(gp_context *context, unsigned parts, gp_part_function functi
     wait_for_all(pool, parts);
 }
 
+#define SHARES_MAX 16u /* of a part */
+
+typedef struct shared_work {
+    gp_share_function function;
+    void *work;
+    unsigned each;                   /* shares of each part */
+    atomic_uint taken[GP_PARTS_MAX]; /* of each part's; its first is its own */
+} shared_work;
+
+/* What a part does next; all that there are: nothing is left. */
+static unsigned take_share(shared_work *s, unsigned part, unsigned parts) {
+    for (unsigned i = 0; i < parts; ++i) {
+        const unsigned from = (part + i) % parts;
+        if (atomic_load_explicit(&s->taken[from], memory_order_relaxed) >= s->each)
+            continue;
+        const unsigned share = atomic_fetch_add_explicit(&s->taken[from], 1, memory_order_relaxed);
+        if (share < s->each)
+            return from * s->each + share;
+    }
+    return parts * s->each;
+}
+
+static void run_shares(void *argument, unsigned part, unsigned parts) {
+    shared_work *s = argument;
+    for (unsigned share = part * s->each; share < parts * s->each; share = take_share(s, part, parts))
+        s->function(s->work, part, share, parts * s->each);
+}
+
+void gp_threads_share(gp_context *context, unsigned parts, uint64_t bytes, gp_share_function function, void *work) {
+    shared_work s;
+    if (parts == 1) {
+        function(work, 0, 0, 1);
+        return;
+    }
+    s.function = function;
+    s.work = work;
+    s.each = (unsigned)gp_least(gp_at_least_one(bytes / parts / GP_SHARE_BYTES_MIN), SHARES_MAX);
+    for (unsigned part = 0; part < parts; ++part)
+        atomic_init(&s.taken[part], 1);
+    gp_threads_run(context, parts, run_shares, &s);
+}
+
 void gp_threads_destroy(gp_context *context) {
     gp_threads *pool = context->threads;
     context->threads = NULL;

@@ -20,7 +20,6 @@ typedef struct gp_matrices {
 typedef struct gp_transpose_job {
     gp_matrices whole;
     size_t elem_bytes, rows, cols;
-    gp_shares *shares;
     void (*share)(const struct gp_transpose_job *job, unsigned part, const gp_matrices *m, size_t rows, size_t cols);
     char *kept; /* lines of the output begun by one panel of rows and finished by the next, so many for each part */
     size_t lines;

@@ -3,6 +3,7 @@
 #include "cpu.h"
 #include "../cpu/rounding.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -17,7 +18,6 @@ typedef struct {
     unsigned ends;      /* 1, or 2: `whole` are bounds */
     atomic_bool failed; /* there are none */
     gp_columns *columns;
-    gp_shares *shares;
     uint64_t output;
 } pass_work;
 
@@ -84,27 +84,21 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
     }
 }
 
-/* A thread's elements of the one output. */
-static void take_part(void *argument, unsigned part, unsigned parts) {
+/* A share of the elements of the one output. */
+static void take_share(void *argument, unsigned part, unsigned share, unsigned shares) {
     pass_work *work = argument;
-    (void)parts;
+    (void)part;
     const gp_pass *pass = work->pass;
+    const uint64_t begin = gp_part_begin(pass->length, share, shares),
+                   end = gp_part_begin(pass->length, share + 1, shares);
     GP_ROUNDS_TO_NEAREST;
     gp_accumulator a[2];
     for (unsigned k = 0; k < work->ends; k++)
         gp_accumulator_clear(&a[k]);
-    const unsigned count = gp_shares_count(work->shares);
-    for (unsigned share = gp_shares_first(work->shares, part); share < count;
-         share = gp_shares_take(work->shares, part)) {
-        const uint64_t begin = gp_part_begin(pass->length, share, count),
-                       end = gp_part_begin(pass->length, share + 1, count);
-        if (work->ends == 1) {
-            take_elements(work, a, work->output, begin, end);
-            gp_accumulator_carry(a, pass);
-        } else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end)) {
-            work->failed = true;
-        }
-    }
+    if (work->ends == 1)
+        take_elements(work, a, work->output, begin, end);
+    else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end))
+        work->failed = true;
     pthread_mutex_lock(&work->lock);
     for (unsigned k = 0; k < work->ends; k++)
         gp_accumulator_merge(&work->whole[k], &a[k], pass);
@@ -235,21 +229,18 @@ static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
 /* All threads work on one output: its sums, or bounds of these. */
 static void share_output(gp_context *context, pass_work *work, unsigned parts, gp_accumulator *whole, unsigned ends) {
     const gp_pass *pass = work->pass;
-    gp_shares shares;
     work->whole = whole;
     work->ends = ends;
-    work->shares = &shares;
     atomic_init(&work->failed, false);
     for (unsigned k = 0; k < ends; k++)
         gp_accumulator_clear(&whole[k]);
     pthread_mutex_init(&work->lock, NULL);
-    gp_shares_begin(&shares, pass->length * gp_type_bytes(pass->type), parts);
-    gp_threads_run(context, parts, take_part, work);
+    gp_threads_share(context, parts, pass->length * gp_type_bytes(pass->type), take_share, work);
     pthread_mutex_destroy(&work->lock);
 }
 
-/* Few outputs, one after the other. */
-static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
+/* Few outputs, one after the other. By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
         share_output(context, work, parts, &whole, 1);
@@ -258,7 +249,7 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
     }
 }
 
-/* The one output by bounds, if these prove it. By itself, as a large frame takes a short call's time. */
+/* The one output by bounds, if these prove it. By itself too. */
 __attribute__((noinline)) static bool take_bounds(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator ends[2];
     work->output = 0;
