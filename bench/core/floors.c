@@ -9,11 +9,8 @@
 #include "bench.h"
 
 #include <string.h>
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
 
-#define LINE ((size_t)64)
+#define LINE GP_CACHE_LINE
 #define PAGE ((size_t)4096)
 #define STREAMS_MAX 8
 
@@ -47,17 +44,12 @@ typedef uint64_t vector32 __attribute__((vector_size(32), may_alias));
 typedef uint64_t vector64 __attribute__((vector_size(64), may_alias));
 #include "floors_read.h"
 
-static void stream_line(char *out, const char *in) {
-    for (size_t k = 0; k < LINE; k += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + k), _mm_loadu_si128((const __m128i *)(const void *)(in + k)));
-}
-
 static uint64_t copy_streamed(const char *in, char *out, char *out2, size_t bytes) {
     for (size_t i = 0; i < bytes; i += LINE) {
         __builtin_prefetch(in + i + PAGE, 0, 3);
-        stream_line(out + i, in + i);
+        gp_stream_line(out + i, in + i);
         if (out2 != NULL)
-            stream_line(out2 + i, in + i);
+            gp_stream_line(out2 + i, in + i);
     }
     return 0;
 }
@@ -68,10 +60,10 @@ static uint64_t copy_pages(const char *in, char *out, char *out2, size_t bytes) 
         end = page + PAGE < bytes ? page + PAGE : bytes;
         for (size_t i = page; i < end; i += LINE) {
             __builtin_prefetch(in + i + 2 * PAGE, 0, 3);
-            stream_line(out + i, in + i);
+            gp_stream_line(out + i, in + i);
         }
         for (size_t i = page; i < end && out2 != NULL; i += LINE)
-            stream_line(out2 + i, in + i);
+            gp_stream_line(out2 + i, in + i);
     }
     return 0;
 }

@@ -6,6 +6,10 @@
 #include "../arithmetic.h"
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 #define GP_PARTS_MAX 1024u /* gp_options.cpu_threads allows no more */
 
@@ -32,6 +36,18 @@ static inline size_t gp_part_begin(size_t n, unsigned part, unsigned parts) {
  * processors with AVX-512 is 1 or 2 MiB.
  */
 #define GP_STREAMED_BYTES_MIN ((uint64_t)4 << 20)
+
+#define GP_CACHE_LINE ((size_t)64) /* bytes in a line of the cache */
+
+/* One of them past the caches, to a multiple of its size. */
+static inline void gp_stream_line(void *to, const void *from) {
+#if defined(__x86_64__)
+    for (int i = 0; i < 4; i++)
+        _mm_stream_si128((__m128i *)to + i, _mm_loadu_si128((const __m128i *)from + i));
+#else
+    memcpy(to, from, GP_CACHE_LINE);
+#endif
+}
 
 /* Stores that went past the caches are seen by other threads before any later store. */
 static inline void gp_streams_done(void) {

@@ -43,12 +43,10 @@
 #define PARTS_BITS 16
 #define PARTS_MASK ((uint64_t)0xffff)
 
-#define LINE 64
-
 /* Apart in memory, so that threads that take different parts do not wait for each other. */
 typedef struct part_slot {
     _Atomic uint64_t taken; /* number of the last job of which this part was taken */
-    unsigned char apart[LINE - sizeof(uint64_t)];
+    unsigned char apart[GP_CACHE_LINE - sizeof(uint64_t)];
 } part_slot;
 
 typedef struct worker {
@@ -67,12 +65,12 @@ struct gp_threads {
     unsigned count;     /* threads started */
     uint64_t called_ns; /* when gp_threads_worth() was last asked */
     bool stop;
-    unsigned char apart[LINE];
+    unsigned char apart[GP_CACHE_LINE];
     _Atomic uint64_t job;
-    unsigned char apart_too[LINE];
+    unsigned char apart_too[GP_CACHE_LINE];
     atomic_uint finished; /* parts done; part 0, which is the caller's, counts from the start */
     atomic_bool awaited;  /* the caller sleeps until all are */
-    unsigned char apart_again[LINE];
+    unsigned char apart_again[GP_CACHE_LINE];
     part_slot slot[GP_PARTS_MAX];
     worker worker[GP_PARTS_MAX];
 };

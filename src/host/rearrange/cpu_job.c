@@ -81,19 +81,6 @@ char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines) {
     return context->lines;
 }
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-
-static void stream_line(char *to, const char *from) {
-    for (size_t k = 0; k < GP_CACHE_LINE; k += sizeof(__m128i))
-        _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
-}
-#else
-static void stream_line(char *to, const char *from) {
-    memcpy(to, from, GP_CACHE_LINE);
-}
-#endif
-
 void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
     size_t before = (uintptr_t)at % GP_CACHE_LINE, left = before + bytes;
     char *line = at - before;
@@ -105,7 +92,7 @@ void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool fi
         line += GP_CACHE_LINE, from += GP_CACHE_LINE, left -= GP_CACHE_LINE;
     }
     for (; left >= GP_CACHE_LINE; line += GP_CACHE_LINE, from += GP_CACHE_LINE, left -= GP_CACHE_LINE)
-        stream_line(line, from);
+        gp_stream_line(line, from);
     if (last)
         memcpy(line, from, left);
     else if (left > 0)

@@ -7,8 +7,6 @@
 #include "../rearrange_array/walk.h"
 #include <string.h>
 
-#define GP_CACHE_LINE ((size_t)64) /* bytes in a line of the cache */
-
 /* Bytes from row to row. */
 typedef struct gp_matrices {
     const char *in;

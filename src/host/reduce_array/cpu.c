@@ -24,25 +24,11 @@ typedef struct {
 /* Elements of a thread between two spreads of carries. */
 #define CARRY_LENGTH ((uint64_t)1 << 27)
 
-/* From the first element along axes first .. end - 1 to number `index` of them, the last axis fastest. */
-static gp_pass_axis way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index) {
-    gp_pass_axis way = {0};
-    for (unsigned axis = end; axis-- > first;) {
-        const gp_pass_axis *along = &pass->axis[axis];
-        const int64_t i = (int64_t)(axis == first ? index : index % along->n);
-        way.in += i * along->in;
-        way.with += i * along->with;
-        way.place += i * along->place;
-        index = axis == first ? 0 : index / along->n;
-    }
-    return way;
-}
-
 /* Elements [begin, end) of an output, in runs along the last reduced axis. */
 static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t output, uint64_t begin, uint64_t end) {
     const gp_pass *pass = work->pass;
     const unsigned first = pass->kept, axes = pass->reduced;
-    const gp_pass_axis origin = way_to(pass, 0, first, output);
+    const gp_pass_axis origin = gp_pass_way_to(pass, 0, first, output);
     const unsigned char *in = pass->in != NULL ? pass->in + origin.in : NULL; /* where it is there are no elements */
     const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
     if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {
@@ -51,7 +37,7 @@ static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t out
     }
     const uint64_t inner = pass->axis[first + axes - 1].n;
     for (uint64_t at = begin, taken = 0, n; at < end; at += n) {
-        const gp_pass_axis way = way_to(pass, first, first + axes, at);
+        const gp_pass_axis way = gp_pass_way_to(pass, first, first + axes, at);
         n = gp_least(gp_least(end - at, axes == 1 ? inner - at : inner - at % inner), CARRY_LENGTH);
         work->loops.run(a, pass, in + way.in, with != NULL ? with + way.with : NULL, pass->place_first + way.place,
                         n);
@@ -168,8 +154,8 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
         uint64_t first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
             some = gp_least(width, most);
-            gp_columns_take(c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, some, 0,
-                            rows);
+            gp_columns_take(c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in,
+                            some, 0, rows);
             for (uint64_t j = 0; j < some; j += GP_COLUMNS)
                 write_block(work, c + j / GP_COLUMNS, first + j, gp_least(some - j, GP_COLUMNS));
         }
@@ -187,7 +173,7 @@ static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
     gp_columns_begin(&c);
     const uint64_t first = block_of_outputs(work, work->output, &width);
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    gp_columns_take(&c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, width,
+    gp_columns_take(&c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in, width,
                     gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
     pthread_mutex_lock(&work->lock);
     for (uint64_t j = 0; j < width; j++)
