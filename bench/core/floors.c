@@ -9,11 +9,8 @@
 #include "bench.h"
 
 #include <string.h>
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
 
-#define LINE ((size_t)64)
+#define LINE GP_CACHE_LINE
 #define PAGE ((size_t)4096)
 #define STREAMS_MAX 8
 
@@ -47,17 +44,12 @@ typedef uint64_t vector32 __attribute__((vector_size(32), may_alias));
 typedef uint64_t vector64 __attribute__((vector_size(64), may_alias));
 #include "floors_read.h"
 
-static void stream_line(char *out, const char *in) {
-    for (size_t k = 0; k < LINE; k += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + k), _mm_loadu_si128((const __m128i *)(const void *)(in + k)));
-}
-
 static uint64_t copy_streamed(const char *in, char *out, char *out2, size_t bytes) {
     for (size_t i = 0; i < bytes; i += LINE) {
         __builtin_prefetch(in + i + PAGE, 0, 3);
-        stream_line(out + i, in + i);
+        gp_stream_line(out + i, in + i);
         if (out2 != NULL)
-            stream_line(out2 + i, in + i);
+            gp_stream_line(out2 + i, in + i);
     }
     return 0;
 }
@@ -68,10 +60,10 @@ static uint64_t copy_pages(const char *in, char *out, char *out2, size_t bytes) 
         end = page + PAGE < bytes ? page + PAGE : bytes;
         for (size_t i = page; i < end; i += LINE) {
             __builtin_prefetch(in + i + 2 * PAGE, 0, 3);
-            stream_line(out + i, in + i);
+            gp_stream_line(out + i, in + i);
         }
         for (size_t i = page; i < end && out2 != NULL; i += LINE)
-            stream_line(out2 + i, in + i);
+            gp_stream_line(out2 + i, in + i);
     }
     return 0;
 }
@@ -128,23 +120,18 @@ typedef struct work {
     const char *in;
     char *out, *out2;
     size_t bytes;
-    gp_shares shares;
 } work;
 
 static uint64_t sink; /* what was read must be used; by several threads at once */
 
-static void run_part(void *user, unsigned part, unsigned parts) {
+static void run_share(void *user, unsigned part, unsigned share, unsigned shares) {
     work *w = user;
-    const unsigned count = gp_shares_count(&w->shares);
-    (void)parts;
-    for (unsigned share = gp_shares_first(&w->shares, part); share < count;
-         share = gp_shares_take(&w->shares, part)) {
-        const size_t begin = gp_part_begin(w->bytes / LINE, share, count) * LINE;
-        const size_t end = gp_part_begin(w->bytes / LINE, share + 1, count) * LINE;
-        const uint64_t seen = w->run(w->in + begin, w->out != NULL ? w->out + begin : NULL,
-                                     w->out2 != NULL ? w->out2 + begin : NULL, end - begin);
-        __atomic_store_n(&sink, seen, __ATOMIC_RELAXED);
-    }
+    const size_t begin = gp_part_begin(w->bytes / LINE, share, shares) * LINE;
+    const size_t end = gp_part_begin(w->bytes / LINE, share + 1, shares) * LINE;
+    const uint64_t seen = w->run(w->in + begin, w->out != NULL ? w->out + begin : NULL,
+                                 w->out2 != NULL ? w->out2 + begin : NULL, end - begin);
+    (void)part;
+    __atomic_store_n(&sink, seen, __ATOMIC_RELAXED);
     gp_streams_done();
 }
 
@@ -153,14 +140,12 @@ void floor_processor(gp_context *context, unsigned outs, unsigned which, const v
                      size_t bytes) {
     const uint64_t useful = gp_parts_for_bytes((outs + 1) * (uint64_t)bytes);
     const unsigned most = context->device.cpu_threads, parts = useful < most ? (unsigned)useful : most;
-    static work w;
-    w.run = way_of(context, outs, which)->run;
-    w.in = in;
-    w.out = outs > 0 ? out[0] : NULL;
-    w.out2 = outs > 1 ? out[1] : NULL;
-    w.bytes = (bytes + LINE - 1) / LINE * LINE;
-    gp_shares_begin(&w.shares, w.bytes, parts);
-    gp_threads_run(context, parts, run_part, &w);
+    work w = {.run = way_of(context, outs, which)->run,
+              .in = in,
+              .out = outs > 0 ? out[0] : NULL,
+              .out2 = outs > 1 ? out[1] : NULL,
+              .bytes = (bytes + LINE - 1) / LINE * LINE};
+    gp_threads_share(context, parts, w.bytes, run_share, &w);
 }
 
 unsigned floor_ways(const session *s, unsigned outs) {

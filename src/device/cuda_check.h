@@ -6,19 +6,11 @@
 #ifndef GP_CUDA_CHECK_H
 #define GP_CUDA_CHECK_H
 
-#include "gpuprim/gpuprim.h"
+#include "../host/kernel.h"
 #include <cuda_runtime_api.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Sets the thread's gp_last_error() to the call, the error's name and its text; returns the status it amounts to. */
-gp_status gp_cuda_fail(cudaError_t error, const char *call);
-
-#ifdef __cplusplus
-}
-#endif
+GP_C_LINKAGE gp_status gp_cuda_fail(cudaError_t error, const char *call);
 
 /* Returns a failed CUDA call to the caller, in words. */
 #define GP_CUDA(call)                                   \

@@ -20,10 +20,6 @@ typedef struct gp_driver {
     CUcontext own; /* that streams belong to, current where it was found */
 } gp_driver;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of a process in which the run time works, in a thread in which the device is current and has a context. */
 void gp_driver_find(gp_driver *driver);
 
@@ -44,9 +40,5 @@ bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *c
  * context is the thread's.
  */
 bool gp_driver_await(const gp_driver *driver, cudaStream_t stream);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

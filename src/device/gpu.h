@@ -60,18 +60,14 @@ typedef struct gp_found {
 /* Behind the name of a gp_found: gp_gpu_leave() puts back what was there whenever its scope is left. */
 #define GP_LEAVES __attribute__((cleanup(gp_gpu_leave)))
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Every kernel of the library is launched here, with the blocks, threads and shared memory of the plan's tiling, on
  * the context's stream. The device is current already.
  */
-gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args);
+GP_C_LINKAGE gp_status gp_gpu_launch(gp_context *context, const gp_plan *plan, const void *function, void **args);
 
 /* One of the library's kernels, for asking what they were compiled for. */
-const void *gp_sample_kernel(void);
+GP_C_LINKAGE const void *gp_sample_kernel(void);
 
 /* Makes the GPU the thread's current device, and puts back what was. Pairs, unless the first failed. */
 gp_status gp_device_set(int ordinal, int *found);
@@ -93,9 +89,5 @@ gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what);
 
 /* Gives back what staging has of the device's, and pinned memory. NULL allowed. */
 void gp_stage_close(gp_stage *stage);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

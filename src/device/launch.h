@@ -8,10 +8,6 @@
 
 #include "../host/context.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* GP_OK and *count >= 1, or the reason why no GPU is usable. The first answer stands for the whole process. */
 gp_status gp_gpu_probe(int *count);
 gp_status gp_gpu_query(int ordinal, gp_device *device); /* facts; ordinal -1: of the thread's current device */
@@ -44,9 +40,5 @@ gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_
         .name = #row, .about = text, .space = GP_SPACE_GPU, .regs_per_thread = ceiling, .smem_static = fixed, \
         .dependent_launch = true, .fit = fits, .launch = GP_GPU(gp_launch_##row)                              \
     }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -65,6 +65,7 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
     return true;
 }
 
+/* Before functions in C that CUDA code calls, and the other way round. */
 #ifdef __cplusplus
 #define GP_C_LINKAGE extern "C"
 #else

@@ -233,7 +233,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
     return gp_gpu_launch(context, plan, kernel, list);
 }
 
-extern "C" const void *gp_sample_kernel(void) {
+const void *gp_sample_kernel(void) {
     return (const void *)reduce_block<GP_REDUCE_SUM>;
 }
 

@@ -5,11 +5,6 @@
 
 #include <limits.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
-#define LINE ((size_t)64)
 
 /*
  * Chunks up to this fit in the threads' second-level caches, and copy engines are slow with what lies there: such
@@ -35,15 +30,11 @@
  */
 static void stream_bytes(unsigned char *to, const unsigned char *from, size_t bytes) {
 #if defined(__x86_64__)
-    const size_t head = gp_least(bytes, -(uintptr_t)to % LINE);
+    const size_t head = gp_least(bytes, -(uintptr_t)to % GP_CACHE_LINE);
     memcpy(to, from, head);
     to += head, from += head, bytes -= head;
-    for (; bytes >= LINE; to += LINE, from += LINE, bytes -= LINE) {
-        const __m128i *source = (const __m128i *)(const void *)from;
-        __m128i *target = (__m128i *)(void *)to;
-        for (int i = 0; i < 4; i++)
-            _mm_stream_si128(target + i, _mm_loadu_si128(source + i));
-    }
+    for (; bytes >= GP_CACHE_LINE; to += GP_CACHE_LINE, from += GP_CACHE_LINE, bytes -= GP_CACHE_LINE)
+        gp_stream_line(to, from);
 #endif
     memcpy(to, from, bytes);
 }
@@ -51,10 +42,10 @@ static void stream_bytes(unsigned char *to, const unsigned char *from, size_t by
 /* Into the caches, with prefetches of what the thread reads next, on to the row at `next`. */
 static void pack_bytes(unsigned char *to, const unsigned char *from, size_t bytes, const unsigned char *next) {
     size_t at = 0;
-    for (; at + LINE <= bytes; at += LINE) {
+    for (; at + GP_CACHE_LINE <= bytes; at += GP_CACHE_LINE) {
         const size_t ahead = at + AHEAD;
         __builtin_prefetch(ahead < bytes ? from + ahead : next + (ahead - bytes));
-        memcpy(to + at, from + at, LINE);
+        memcpy(to + at, from + at, GP_CACHE_LINE);
     }
     memcpy(to + at, from + at, bytes - at);
 }
@@ -62,7 +53,7 @@ static void pack_bytes(unsigned char *to, const unsigned char *from, size_t byte
 /* An instruction of newer processors; others take it for one that does nothing. */
 static void demote(const unsigned char *bytes, size_t count) {
 #if defined(__x86_64__)
-    for (size_t i = 0; i < count; i += LINE)
+    for (size_t i = 0; i < count; i += GP_CACHE_LINE)
         __asm__ volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(bytes + i) : "memory"); /* cldemote (%rax) */
 #else
     (void)bytes, (void)count;
@@ -94,7 +85,8 @@ static void copy_segment(const gp_chunk *chunk, size_t first, size_t end) {
 /* Segments begin at whole cache lines of the chunk, so that no line is written by two threads. */
 static size_t segment_begin(const gp_chunk *chunk, unsigned segment) {
     const size_t bytes = chunk->box.width * chunk->box.height;
-    return gp_least(bytes, gp_part_begin(gp_divide_up(bytes, LINE), segment, chunk->segments) * LINE);
+    return gp_least(bytes,
+                    gp_part_begin(gp_divide_up(bytes, GP_CACHE_LINE), segment, chunk->segments) * GP_CACHE_LINE);
 }
 
 void gp_chunk_offer(gp_chunk *chunk, const gp_box *box, bool unpack) {

@@ -77,12 +77,22 @@ typedef struct {
 INLINE pairs multiply(vec a, vec b);
 INLINE pairs widen(vec x);
 
-/* Rounded once. BITS_64: the numbers are below 2^BITS_64, of round_unsigned() without a sign. */
+/* A pair of doubles, each rounded once; and numbers of 64 bits as doubles, exact below 2^51. */
+INLINE fvec floats_of(dvec even, dvec odd);
+INLINE dvec doubles_of(wide x);
+
+/* Rounded once: numbers below 2^BITS_64, of round_unsigned() without a sign. */
+#if defined(BITS_64)
 INLINE fvec round_64(pairs p);
 INLINE fvec round_unsigned(pairs p);
+#else
+#define BITS_64 51
+#define round_unsigned round_64
 
-/* A pair of doubles, each rounded once. doubles_of(x): of 64 bits, exact below 2^51. */
-INLINE fvec floats_of(dvec even, dvec odd);
+INLINE fvec round_64(pairs p) {
+    return floats_of(doubles_of(p.even), doubles_of(p.odd));
+}
+#endif
 
 /* ---- sums ---- */
 

@@ -53,16 +53,6 @@ INLINE fvec floats_of(dvec even, dvec odd) {
     return _mm256_set_m128(_mm_unpackhi_ps(a, b), _mm_unpacklo_ps(a, b));
 }
 
-/* AVX2 rounds no 64-bit integers, but in double these are exact. */
-#define BITS_64 51
-INLINE fvec round_64(pairs p) {
-    return floats_of(doubles_of(p.even), doubles_of(p.odd));
-}
-
-INLINE fvec round_unsigned(pairs p) {
-    return round_64(p);
-}
-
 INLINE vec scan_32(vec x, vec *carry) {
     x = _mm256_add_epi32(x, _mm256_slli_si256(x, 4));
     x = _mm256_add_epi32(x, _mm256_slli_si256(x, 8));

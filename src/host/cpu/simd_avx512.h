@@ -11,6 +11,7 @@
 #define MM(name) _mm512_##name
 
 #define LANES 16
+#define BITS_64 64
 
 typedef __m512i vec;
 typedef __m512i wide;
@@ -47,7 +48,9 @@ INLINE fvec interleave(__m256 even, __m256 odd) {
     return _mm512_permutex2var_ps(_mm512_castps256_ps512(even), order, _mm512_castps256_ps512(odd));
 }
 
-#define doubles_of _mm512_cvtepi64_pd
+INLINE dvec doubles_of(wide x) {
+    return _mm512_cvtepi64_pd(x);
+}
 
 INLINE fvec floats_of(dvec even, dvec odd) {
     return interleave(_mm512_cvtpd_ps(even), _mm512_cvtpd_ps(odd));
@@ -57,7 +60,6 @@ INLINE fvec round_64(pairs p) {
     return interleave(_mm512_cvtepi64_ps(p.even), _mm512_cvtepi64_ps(p.odd));
 }
 
-#define BITS_64 64
 INLINE fvec round_unsigned(pairs p) {
     return interleave(_mm512_cvtepu64_ps(p.even), _mm512_cvtepu64_ps(p.odd));
 }

@@ -59,20 +59,12 @@ INLINE pairs widen(vec x) {
     return (pairs){vmovl_s32(vget_low_s32(x)), vmovl_high_s32(x)};
 }
 
-#define doubles_of vcvtq_f64_s64
+INLINE dvec doubles_of(wide x) {
+    return vcvtq_f64_s64(x);
+}
 
 INLINE fvec floats_of(dvec even, dvec odd) {
     return vcvt_high_f32_f64(vcvt_f32_f64(even), odd);
-}
-
-/* Exact in double. */
-#define BITS_64 51
-INLINE fvec round_64(pairs p) {
-    return floats_of(doubles_of(p.even), doubles_of(p.odd));
-}
-
-INLINE fvec round_unsigned(pairs p) {
-    return round_64(p);
 }
 
 INLINE vec scan_32(vec x, vec *carry) {

@@ -4,9 +4,12 @@
 #define GP_CPU_SPLIT_H
 
 #include "../arithmetic.h"
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 #define GP_PARTS_MAX 1024u /* gp_options.cpu_threads allows no more */
 
@@ -28,54 +31,23 @@ static inline size_t gp_part_begin(size_t n, unsigned part, unsigned parts) {
 }
 
 /*
- * Large work is divided further, each part into shares: who is done with its own part's takes what is left of
- * others', so that a processor that is slower, or begins late, does less (window of 3, 4096 x 4096, two threads
- * beside other programs: 9.6 ms so, 13.1 without). Until then a part stays in one stretch of memory: threads that
- * take shares in turns are 3 to 4 % slower alone.
- */
-typedef struct gp_shares {
-    unsigned parts, each;            /* shares of each part */
-    atomic_uint taken[GP_PARTS_MAX]; /* of each part's; its first is its own */
-} gp_shares;
-
-#define GP_SHARES_MAX 16u
-#define GP_SHARE_BYTES_MIN ((uint64_t)256 << 10)
-
-static inline void gp_shares_begin(gp_shares *shares, uint64_t bytes, unsigned parts) {
-    uint64_t each = parts == 1 ? 1 : bytes / parts / GP_SHARE_BYTES_MIN;
-    shares->parts = parts;
-    shares->each = each < 1 ? 1 : each < GP_SHARES_MAX ? (unsigned)each : GP_SHARES_MAX;
-    for (unsigned part = 0; part < parts; ++part)
-        atomic_init(&shares->taken[part], 1);
-}
-
-static inline unsigned gp_shares_count(const gp_shares *shares) {
-    return shares->parts * shares->each;
-}
-
-static inline unsigned gp_shares_first(const gp_shares *shares, unsigned part) {
-    return part * shares->each;
-}
-
-/* What a part does next, or gp_shares_count(): nothing is left. */
-static inline unsigned gp_shares_take(gp_shares *shares, unsigned part) {
-    for (unsigned i = 0; i < shares->parts; ++i) {
-        unsigned from = (part + i) % shares->parts;
-        if (atomic_load_explicit(&shares->taken[from], memory_order_relaxed) >= shares->each)
-            continue;
-        unsigned share = atomic_fetch_add_explicit(&shares->taken[from], 1, memory_order_relaxed);
-        if (share < shares->each)
-            return from * shares->each + share;
-    }
-    return gp_shares_count(shares);
-}
-
-/*
  * Outputs larger than this bypass the caches, where their lines are whole: what does not stay there until it is read
  * need not be fetched before it is written, which is 1.5 times as fast. The second-level cache of a core of the
  * processors with AVX-512 is 1 or 2 MiB.
  */
 #define GP_STREAMED_BYTES_MIN ((uint64_t)4 << 20)
+
+#define GP_CACHE_LINE ((size_t)64) /* bytes in a line of the cache */
+
+/* One of them past the caches, to a multiple of its size. */
+static inline void gp_stream_line(void *to, const void *from) {
+#if defined(__x86_64__)
+    for (int i = 0; i < 4; i++)
+        _mm_stream_si128((__m128i *)to + i, _mm_loadu_si128((const __m128i *)from + i));
+#else
+    memcpy(to, from, GP_CACHE_LINE);
+#endif
+}
 
 /* Stores that went past the caches are seen by other threads before any later store. */
 static inline void gp_streams_done(void) {

@@ -43,12 +43,10 @@
 #define PARTS_BITS 16
 #define PARTS_MASK ((uint64_t)0xffff)
 
-#define LINE 64
-
 /* Apart in memory, so that threads that take different parts do not wait for each other. */
 typedef struct part_slot {
     _Atomic uint64_t taken; /* number of the last job of which this part was taken */
-    unsigned char apart[LINE - sizeof(uint64_t)];
+    unsigned char apart[GP_CACHE_LINE - sizeof(uint64_t)];
 } part_slot;
 
 typedef struct worker {
@@ -67,12 +65,12 @@ struct gp_threads {
     unsigned count;     /* threads started */
     uint64_t called_ns; /* when gp_threads_worth() was last asked */
     bool stop;
-    unsigned char apart[LINE];
+    unsigned char apart[GP_CACHE_LINE];
     _Atomic uint64_t job;
-    unsigned char apart_too[LINE];
+    unsigned char apart_too[GP_CACHE_LINE];
     atomic_uint finished; /* parts done; part 0, which is the caller's, counts from the start */
     atomic_bool awaited;  /* the caller sleeps until all are */
-    unsigned char apart_again[LINE];
+    unsigned char apart_again[GP_CACHE_LINE];
     part_slot slot[GP_PARTS_MAX];
     worker worker[GP_PARTS_MAX];
 };
@@ -260,6 +258,48 @@ void gp_threads_run(gp_context *context, unsigned parts, gp_part_function functi
     function(work, 0, parts);
     (void)run_parts(pool, job, parts - 1);
     wait_for_all(pool, parts);
+}
+
+#define SHARES_MAX 16u /* of a part */
+
+typedef struct shared_work {
+    gp_share_function function;
+    void *work;
+    unsigned each;                   /* shares of each part */
+    atomic_uint taken[GP_PARTS_MAX]; /* of each part's; its first is its own */
+} shared_work;
+
+/* What a part does next; all that there are: nothing is left. */
+static unsigned take_share(shared_work *s, unsigned part, unsigned parts) {
+    for (unsigned i = 0; i < parts; ++i) {
+        const unsigned from = (part + i) % parts;
+        if (atomic_load_explicit(&s->taken[from], memory_order_relaxed) >= s->each)
+            continue;
+        const unsigned share = atomic_fetch_add_explicit(&s->taken[from], 1, memory_order_relaxed);
+        if (share < s->each)
+            return from * s->each + share;
+    }
+    return parts * s->each;
+}
+
+static void run_shares(void *argument, unsigned part, unsigned parts) {
+    shared_work *s = argument;
+    for (unsigned share = part * s->each; share < parts * s->each; share = take_share(s, part, parts))
+        s->function(s->work, part, share, parts * s->each);
+}
+
+void gp_threads_share(gp_context *context, unsigned parts, uint64_t bytes, gp_share_function function, void *work) {
+    shared_work s;
+    if (parts == 1) {
+        function(work, 0, 0, 1);
+        return;
+    }
+    s.function = function;
+    s.work = work;
+    s.each = (unsigned)gp_least(gp_at_least_one(bytes / parts / GP_SHARE_BYTES_MIN), SHARES_MAX);
+    for (unsigned part = 0; part < parts; ++part)
+        atomic_init(&s.taken[part], 1);
+    gp_threads_run(context, parts, run_shares, &s);
 }
 
 void gp_threads_destroy(gp_context *context) {

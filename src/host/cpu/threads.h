@@ -20,6 +20,20 @@ unsigned gp_threads_worth(gp_context *context, uint64_t most, uint64_t ns);
  * be had: the parts are run all the same, so this cannot fail. */
 void gp_threads_run(gp_context *context, unsigned parts, gp_part_function function, void *work);
 
+/*
+ * Large work is divided further, each part into shares: who is done with its own part's takes what is left of
+ * others', so that a processor that is slower, or begins late, does less (window of 3, 4096 x 4096, two threads
+ * beside other programs: 9.6 ms so, 13.1 without). Until then a part stays in one stretch of memory: threads that
+ * take shares in turns are 3 to 4 % slower alone.
+ */
+#define GP_SHARE_BYTES_MIN ((uint64_t)256 << 10)
+
+/* A share of the work, by the thread that has this part. */
+typedef void (*gp_share_function)(void *work, unsigned part, unsigned share, unsigned shares);
+
+/* bytes: of all shares. */
+void gp_threads_share(gp_context *context, unsigned parts, uint64_t bytes, gp_share_function function, void *work);
+
 void gp_threads_destroy(gp_context *context);
 
 #endif

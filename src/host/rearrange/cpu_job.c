@@ -40,7 +40,8 @@ static bool is_aligned(const gp_transpose_job *job) {
     return job->whole.out_pitch % GP_CACHE_LINE == 0;
 }
 
-static void do_share(const gp_transpose_job *job, unsigned part, unsigned share, unsigned shares) {
+static void do_share(void *argument, unsigned part, unsigned share, unsigned shares) {
+    const gp_transpose_job *job = argument;
     const size_t unit = job->elem_bytes < UNIT_BYTES ? UNIT_BYTES / job->elem_bytes : 1;
     size_t r = 0, c = 0, rows = job->rows, cols = job->cols;
     const bool bands = is_aligned(job) && rows * job->elem_bytes >= shares * BAND_BYTES;
@@ -59,27 +60,15 @@ static void do_share(const gp_transpose_job *job, unsigned part, unsigned share,
         job->share(job, part, &m, rows, cols);
 }
 
-static void do_shares(void *argument, unsigned part, unsigned parts) {
-    const gp_transpose_job *job = argument;
-    const unsigned shares = gp_shares_count(job->shares);
-    (void)parts;
-    for (unsigned share = gp_shares_first(job->shares, part); share < shares;
-         share = gp_shares_take(job->shares, part))
-        do_share(job, part, share, shares);
-}
-
 unsigned gp_transpose_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     return gp_threads_worth(context, plan->tiling.blocks,
                             (problem->bytes_read + problem->bytes_written) / BYTES_A_NS);
 }
 
 void gp_transpose_run(gp_context *context, unsigned parts, gp_transpose_job *job, gp_transpose_share *share) {
-    gp_shares shares;
     const uint64_t wide = (job->rows > job->cols ? job->rows : job->cols) * job->elem_bytes / SHARE_BYTES;
-    gp_shares_begin(&shares, is_aligned(job) ? wide * GP_SHARE_BYTES_MIN : 0, parts);
-    job->shares = &shares;
     job->share = share;
-    gp_threads_run(context, parts, do_shares, job);
+    gp_threads_share(context, parts, is_aligned(job) ? wide * GP_SHARE_BYTES_MIN : 0, do_share, job);
 }
 
 char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines) {
@@ -92,19 +81,6 @@ char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines) {
     return context->lines;
 }
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-
-static void stream_line(char *to, const char *from) {
-    for (size_t k = 0; k < GP_CACHE_LINE; k += sizeof(__m128i))
-        _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
-}
-#else
-static void stream_line(char *to, const char *from) {
-    memcpy(to, from, GP_CACHE_LINE);
-}
-#endif
-
 void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last) {
     size_t before = (uintptr_t)at % GP_CACHE_LINE, left = before + bytes;
     char *line = at - before;
@@ -116,7 +92,7 @@ void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool fi
         line += GP_CACHE_LINE, from += GP_CACHE_LINE, left -= GP_CACHE_LINE;
     }
     for (; left >= GP_CACHE_LINE; line += GP_CACHE_LINE, from += GP_CACHE_LINE, left -= GP_CACHE_LINE)
-        stream_line(line, from);
+        gp_stream_line(line, from);
     if (last)
         memcpy(line, from, left);
     else if (left > 0)

@@ -7,8 +7,6 @@
 #include "../rearrange_array/walk.h"
 #include <string.h>
 
-#define GP_CACHE_LINE ((size_t)64) /* bytes in a line of the cache */
-
 /* Bytes from row to row. */
 typedef struct gp_matrices {
     const char *in;
@@ -20,7 +18,6 @@ typedef struct gp_matrices {
 typedef struct gp_transpose_job {
     gp_matrices whole;
     size_t elem_bytes, rows, cols;
-    gp_shares *shares;
     void (*share)(const struct gp_transpose_job *job, unsigned part, const gp_matrices *m, size_t rows, size_t cols);
     char *kept; /* lines of the output begun by one panel of rows and finished by the next, so many for each part */
     size_t lines;

@@ -115,11 +115,6 @@ typedef struct {
     char kept[PLANES_MAX][GP_CACHE_LINE], lines[PLANES_MAX][GP_CACHE_LINE], records[PLANES_MAX * GP_CACHE_LINE];
 } thin_buffers;
 
-INLINE void copy_records(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t n, size_t bytes) {
-    for (size_t i = 0; i < n; ++i)
-        copy_some(to + i * to_pitch, from + i * from_pitch, bytes);
-}
-
 /* n records into planes, or planes into records: some at a time, by way of buffers where they have gaps or are few.
  */
 INLINE void put_records(const thin_job *j, bool to_planes, const gp_matrices *m, size_t n, thin_buffers *b) {
@@ -129,7 +124,7 @@ INLINE void put_records(const thin_job *j, bool to_planes, const gp_matrices *m,
         some = gp_least(most, n - r);
         const bool whole = some == most, packed = (to_planes ? at.in_pitch : at.out_pitch) == record && whole;
         if (to_planes && !packed)
-            copy_records(b->records, record, at.in, at.in_pitch, some, record);
+            copy_rows(b->records, record, at.in, at.in_pitch, some, record);
         for (size_t k = 0; !to_planes && !whole && k < j->planes; ++k)
             copy_some(b->lines[k], at.in + k * at.in_pitch, some * bytes);
         const char *from = to_planes ? (packed ? at.in : b->records) : whole ? at.in : b->lines[0];
@@ -140,7 +135,7 @@ INLINE void put_records(const thin_job *j, bool to_planes, const gp_matrices *m,
         for (size_t k = 0; to_planes && !whole && k < j->planes; ++k)
             copy_some(at.out + k * at.out_pitch, b->lines[k], some * bytes);
         if (!to_planes && !packed)
-            copy_records(at.out, at.out_pitch, b->records, record, some, record);
+            copy_rows(at.out, at.out_pitch, b->records, record, some, record);
     }
 }
 

@@ -72,10 +72,6 @@ typedef struct gp_tiles {
     uint32_t lanes;  /* pieces, strip: log2 of the threads that copy a row; 0: rows are one run of memory */
 } gp_tiles;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 static inline gp_tiles gp_tiles_of(const gp_plan *plan) {
     gp_tiles tiles;
     memcpy(&tiles, plan->tiling.t, sizeof tiles);
@@ -86,9 +82,5 @@ static inline gp_tiles gp_tiles_of(const gp_plan *plan) {
 static inline uint32_t gp_piece_bytes(const gp_problem *problem) {
     return gp_alignment(problem->elem_bytes | problem->in_align | problem->out_align | GP_VECTOR);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,11 +10,8 @@
 #ifndef GP_REARRANGE_ARRAY_CUT_H
 #define GP_REARRANGE_ARRAY_CUT_H
 
+#include "../kernel.h"
 #include "move.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define GP_MOVE_AXES (GP_AXES + 1)        /* those of a move, and the pieces of an element */
 #define GP_MOVE_DIGITS (GP_MOVE_AXES + 3) /* of which two may be parted for the sake of banks */
@@ -139,10 +136,7 @@ bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in
                       uint64_t blocks, size_t smem, gp_move_fit *fit);
 
 /* Spells a tile out for the kernel. */
-void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
-
-#ifdef __cplusplus
-}
-#endif
+GP_C_LINKAGE void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile,
+                                   gp_move_cut *cut);
 
 #endif

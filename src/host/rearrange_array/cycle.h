@@ -14,12 +14,8 @@
 #ifndef GP_REARRANGE_ARRAY_CYCLE_H
 #define GP_REARRANGE_ARRAY_CYCLE_H
 
+#include "../kernel.h"
 #include "move.h"
-#include <stddef.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define GP_REARRANGE_CYCLE_REGS 64
 #define GP_REARRANGE_CYCLE_THREADS 512u
@@ -56,10 +52,6 @@ typedef struct gp_cycle {
 } gp_cycle;
 
 /* False: it is no rectangle in place, or the workspace has no room for its flags. align: of the output. */
-bool gp_cycle_make(gp_cycle *c, const gp_move *move, unsigned align, uint32_t rows);
-
-#ifdef __cplusplus
-}
-#endif
+GP_C_LINKAGE bool gp_cycle_make(gp_cycle *c, const gp_move *move, unsigned align, uint32_t rows);
 
 #endif

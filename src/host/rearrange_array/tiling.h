@@ -31,14 +31,6 @@ GP_DECLARE_ROW(rearrange_tile);
 GP_DECLARE_ROW(rearrange_cycle);
 GP_DECLARE_ROW(rearrange_any);
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-gp_move_form gp_move_form_at(unsigned form);
-
-#ifdef __cplusplus
-}
-#endif
+GP_C_LINKAGE gp_move_form gp_move_form_at(unsigned form);
 
 #endif

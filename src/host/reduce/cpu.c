@@ -7,7 +7,6 @@ typedef struct {
     gp_reduce_chunk chunk;
     bool streamed; /* as chunk takes it */
     gp_total *partial;
-    gp_shares *shares;
 } reduce_work;
 
 gp_total gp_reduce_combine(gp_reduce_op op, gp_total a, gp_total b) {
@@ -37,29 +36,21 @@ static gp_total reduce_range(const reduce_work *work, const int32_t *in, size_t 
     return total;
 }
 
-static void reduce_part(void *argument, unsigned part, unsigned parts) {
+static void reduce_share(void *argument, unsigned part, unsigned share, unsigned shares) {
     const reduce_work *work = argument;
     const gp_problem *problem = work->problem;
-    const unsigned shares = gp_shares_count(work->shares);
-    gp_total total = GP_REDUCE_IDENTITY(problem->reduce);
-    (void)parts;
-    for (unsigned share = gp_shares_first(work->shares, part); share < shares;
-         share = gp_shares_take(work->shares, part)) {
-        const size_t begin = gp_part_begin(problem->n, share, shares);
-        const gp_total of_share = reduce_range(work, (const int32_t *)problem->in + begin,
-                                               gp_part_begin(problem->n, share + 1, shares) - begin);
-        total = gp_reduce_combine(problem->reduce, total, of_share);
-    }
-    work->partial[part] = total;
+    const size_t begin = gp_part_begin(problem->n, share, shares),
+                 n = gp_part_begin(problem->n, share + 1, shares) - begin;
+    work->partial[part] = gp_reduce_combine(problem->reduce, work->partial[part],
+                                            reduce_range(work, (const int32_t *)problem->in + begin, n));
 }
 
 static gp_total reduce_in_parts(gp_context *context, unsigned parts, reduce_work *work) {
     gp_total partial[GP_PARTS_MAX], total = GP_REDUCE_IDENTITY(work->problem->reduce);
-    gp_shares shares;
     work->partial = partial;
-    work->shares = &shares;
-    gp_shares_begin(&shares, work->problem->bytes_read, parts);
-    gp_threads_run(context, parts, reduce_part, work);
+    for (unsigned part = 0; part < parts; ++part)
+        partial[part] = total;
+    gp_threads_share(context, parts, work->problem->bytes_read, reduce_share, work);
     for (unsigned part = 0; part < parts; ++part)
         total = gp_reduce_combine(work->problem->reduce, total, partial[part]);
     return total;

@@ -196,9 +196,22 @@ static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns column
         columns(c, pass, in, rows, inner->in, place, inner->place);
 }
 
+gp_pass_axis gp_pass_way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index) {
+    gp_pass_axis way = {0};
+    for (unsigned axis = end; axis-- > first;) {
+        const gp_pass_axis *along = &pass->axis[axis];
+        const int64_t i = (int64_t)(axis == first ? index : index % along->n);
+        way.in += i * along->in;
+        way.with += i * along->with;
+        way.place += i * along->place;
+        index = axis == first ? 0 : index / along->n;
+    }
+    return way;
+}
+
 void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                      size_t width, uint64_t begin, uint64_t end) {
-    const gp_pass_axis *axis = pass->axis + pass->kept, *kept = axis - 1, *inner = axis + pass->reduced - 1;
+    const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const gp_pass_span span = gp_pass_input_span(pass, false);
     const uint64_t outer = pass->length / inner->n;
     const size_t all = width == kept->n ? width * rows_together(pass, kept, inner) : width;
@@ -208,14 +221,8 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         c[i].end = span.begin + span.bytes;
     }
     for (uint64_t i = 0; i < outer; i++) {
-        const unsigned char *at = in + (int64_t)begin * inner->in;
-        int64_t place = pass->place_first + (int64_t)begin * inner->place;
-        uint64_t rest = i;
-        for (const gp_pass_axis *o = inner; o-- > axis; rest /= o->n) {
-            at += (int64_t)(rest % o->n) * o->in;
-            place += (int64_t)(rest % o->n) * o->place;
-        }
-        take_rows(c, pass, columns, at, end - begin, width, place);
+        const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, i * inner->n + begin);
+        take_rows(c, pass, columns, in + way.in, end - begin, width, pass->place_first + way.place);
     }
     for (size_t j = width; j < all; j++)
         gp_columns_merge(c, j % width, c, j, pass);

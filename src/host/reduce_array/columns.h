@@ -115,6 +115,9 @@ void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count);
 void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                      size_t width, uint64_t begin, uint64_t end);
 
+/* From the first element along axes first .. end - 1 to number `index` of them, the last axis fastest. */
+gp_pass_axis gp_pass_way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index);
+
 /* Adds column i of `from` to column j. */
 void gp_columns_merge(gp_columns *c, size_t j, const gp_columns *from, size_t i, const gp_pass *pass);
 

@@ -3,6 +3,7 @@
 #include "cpu.h"
 #include "../cpu/rounding.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -17,32 +18,17 @@ typedef struct {
     unsigned ends;      /* 1, or 2: `whole` are bounds */
     atomic_bool failed; /* there are none */
     gp_columns *columns;
-    gp_shares *shares;
     uint64_t output;
 } pass_work;
 
 /* Elements of a thread between two spreads of carries. */
 #define CARRY_LENGTH ((uint64_t)1 << 27)
 
-/* From the first element along axes first .. end - 1 to number `index` of them, the last axis fastest. */
-static gp_pass_axis way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index) {
-    gp_pass_axis way = {0};
-    for (unsigned axis = end; axis-- > first;) {
-        const gp_pass_axis *along = &pass->axis[axis];
-        const int64_t i = (int64_t)(axis == first ? index : index % along->n);
-        way.in += i * along->in;
-        way.with += i * along->with;
-        way.place += i * along->place;
-        index = axis == first ? 0 : index / along->n;
-    }
-    return way;
-}
-
 /* Elements [begin, end) of an output, in runs along the last reduced axis. */
 static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t output, uint64_t begin, uint64_t end) {
     const gp_pass *pass = work->pass;
     const unsigned first = pass->kept, axes = pass->reduced;
-    const gp_pass_axis origin = way_to(pass, 0, first, output);
+    const gp_pass_axis origin = gp_pass_way_to(pass, 0, first, output);
     const unsigned char *in = pass->in != NULL ? pass->in + origin.in : NULL; /* where it is there are no elements */
     const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
     if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {
@@ -51,7 +37,7 @@ static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t out
     }
     const uint64_t inner = pass->axis[first + axes - 1].n;
     for (uint64_t at = begin, taken = 0, n; at < end; at += n) {
-        const gp_pass_axis way = way_to(pass, first, first + axes, at);
+        const gp_pass_axis way = gp_pass_way_to(pass, first, first + axes, at);
         n = gp_least(gp_least(end - at, axes == 1 ? inner - at : inner - at % inner), CARRY_LENGTH);
         work->loops.run(a, pass, in + way.in, with != NULL ? with + way.with : NULL, pass->place_first + way.place,
                         n);
@@ -84,27 +70,21 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
     }
 }
 
-/* A thread's elements of the one output. */
-static void take_part(void *argument, unsigned part, unsigned parts) {
+/* A share of the elements of the one output. */
+static void take_share(void *argument, unsigned part, unsigned share, unsigned shares) {
     pass_work *work = argument;
-    (void)parts;
+    (void)part;
     const gp_pass *pass = work->pass;
+    const uint64_t begin = gp_part_begin(pass->length, share, shares),
+                   end = gp_part_begin(pass->length, share + 1, shares);
     GP_ROUNDS_TO_NEAREST;
     gp_accumulator a[2];
     for (unsigned k = 0; k < work->ends; k++)
         gp_accumulator_clear(&a[k]);
-    const unsigned count = gp_shares_count(work->shares);
-    for (unsigned share = gp_shares_first(work->shares, part); share < count;
-         share = gp_shares_take(work->shares, part)) {
-        const uint64_t begin = gp_part_begin(pass->length, share, count),
-                       end = gp_part_begin(pass->length, share + 1, count);
-        if (work->ends == 1) {
-            take_elements(work, a, work->output, begin, end);
-            gp_accumulator_carry(a, pass);
-        } else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end)) {
-            work->failed = true;
-        }
-    }
+    if (work->ends == 1)
+        take_elements(work, a, work->output, begin, end);
+    else if (work->failed || !gp_bounds_add(pass, work->loops.bounds, a, begin, end))
+        work->failed = true;
     pthread_mutex_lock(&work->lock);
     for (unsigned k = 0; k < work->ends; k++)
         gp_accumulator_merge(&work->whole[k], &a[k], pass);
@@ -174,8 +154,8 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
         uint64_t first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
             some = gp_least(width, most);
-            gp_columns_take(c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, some, 0,
-                            rows);
+            gp_columns_take(c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in,
+                            some, 0, rows);
             for (uint64_t j = 0; j < some; j += GP_COLUMNS)
                 write_block(work, c + j / GP_COLUMNS, first + j, gp_least(some - j, GP_COLUMNS));
         }
@@ -193,7 +173,7 @@ static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
     gp_columns_begin(&c);
     const uint64_t first = block_of_outputs(work, work->output, &width);
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    gp_columns_take(&c, pass, work->loops.columns, pass->in + way_to(pass, 0, pass->kept, first).in, width,
+    gp_columns_take(&c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in, width,
                     gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
     pthread_mutex_lock(&work->lock);
     for (uint64_t j = 0; j < width; j++)
@@ -235,21 +215,18 @@ static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
 /* All threads work on one output: its sums, or bounds of these. */
 static void share_output(gp_context *context, pass_work *work, unsigned parts, gp_accumulator *whole, unsigned ends) {
     const gp_pass *pass = work->pass;
-    gp_shares shares;
     work->whole = whole;
     work->ends = ends;
-    work->shares = &shares;
     atomic_init(&work->failed, false);
     for (unsigned k = 0; k < ends; k++)
         gp_accumulator_clear(&whole[k]);
     pthread_mutex_init(&work->lock, NULL);
-    gp_shares_begin(&shares, pass->length * gp_type_bytes(pass->type), parts);
-    gp_threads_run(context, parts, take_part, work);
+    gp_threads_share(context, parts, pass->length * gp_type_bytes(pass->type), take_share, work);
     pthread_mutex_destroy(&work->lock);
 }
 
-/* Few outputs, one after the other. */
-static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
+/* Few outputs, one after the other. By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {
         share_output(context, work, parts, &whole, 1);
@@ -258,7 +235,7 @@ static void share_outputs(gp_context *context, pass_work *work, unsigned parts) 
     }
 }
 
-/* The one output by bounds, if these prove it. By itself, as a large frame takes a short call's time. */
+/* The one output by bounds, if these prove it. By itself too. */
 __attribute__((noinline)) static bool take_bounds(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator ends[2];
     work->output = 0;

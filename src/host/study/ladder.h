@@ -27,10 +27,6 @@ typedef struct gp_ladder_arguments {
     uint32_t *partial; /* receives one sum a block */
 } gp_ladder_arguments;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 GP_DECLARE_LAUNCHER(gp_launch_reduce_recursive_cpu);
 
 /*
@@ -38,11 +34,7 @@ GP_DECLARE_LAUNCHER(gp_launch_reduce_recursive_cpu);
  * Allocates, copies and waits. data_blocks: blocks of `threads` elements that a block folds in place; 0: not in
  * place.
  */
-gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
-                        unsigned data_blocks);
-
-#ifdef __cplusplus
-}
-#endif
+GP_C_LINKAGE gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                     const void *kernel, unsigned data_blocks);
 
 #endif

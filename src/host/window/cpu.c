@@ -12,7 +12,6 @@ typedef struct {
     gp_window_range range;
     const void *argument;
     size_t items;
-    gp_shares *shares;
 } window_work;
 
 /* Columns that are worth a piece of their own, when rows are few: starting one costs a pass over the window. */
@@ -24,14 +23,12 @@ typedef struct {
 /* Of one thread, past its core's own cache. */
 #define BYTES_A_NS 10
 
-static void window_part(void *argument, unsigned part, unsigned parts) {
+static void window_share(void *argument, unsigned part, unsigned share, unsigned shares) {
     const window_work *work = argument;
-    unsigned shares = gp_shares_count(work->shares), share = gp_shares_first(work->shares, part);
     GP_ROUNDS_TO_NEAREST;
-    (void)parts;
-    for (; share < shares; share = gp_shares_take(work->shares, part))
-        work->range(work->argument, gp_part_begin(work->items, share, shares),
-                    gp_part_begin(work->items, share + 1, shares));
+    (void)part;
+    work->range(work->argument, gp_part_begin(work->items, share, shares),
+                gp_part_begin(work->items, share + 1, shares));
     if (work->problem->bytes_written >= GP_STREAMED_BYTES_MIN)
         gp_streams_done();
 }
@@ -46,11 +43,8 @@ unsigned gp_window_threads(gp_context *context, const gp_plan *plan, const gp_pr
 
 gp_status gp_window_in_parts(gp_context *context, unsigned parts, const gp_problem *problem, size_t items,
                              gp_window_range range, const void *argument) {
-    gp_shares shares;
-    window_work work = {problem, range, argument, items, &shares};
-    parts = parts > items ? (unsigned)items : parts;
-    gp_shares_begin(&shares, bytes_of(problem), parts);
-    gp_threads_run(context, parts, window_part, &work);
+    window_work work = {problem, range, argument, items};
+    gp_threads_share(context, (unsigned)gp_least(parts, items), bytes_of(problem), window_share, &work);
     return GP_OK;
 }
 
