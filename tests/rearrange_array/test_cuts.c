@@ -21,7 +21,7 @@ typedef struct tile {
     const random_move *move;
     const unsigned char *in_memory, *in;
     unsigned char *out_memory, *out, *shared;
-    uint32_t number;
+    bool first, last; /* of tiles that share rows */
 } tile;
 
 typedef struct place {
@@ -29,7 +29,7 @@ typedef struct place {
 } place;
 
 static place place_of(const gp_move_walk *walk, uint32_t unit) {
-    place at = {0, walk->shared};
+    place at = {walk->global, walk->shared};
     for (uint32_t d = 0; d < walk->digits; d++) {
         const gp_move_digit *digit = &walk->digit[d];
         const uint32_t rest = d + 1 == walk->digits ? 0 : (uint32_t)((uint64_t)unit * digit->magic >> 32);
@@ -137,14 +137,18 @@ static void load_rows(const tile *t) {
     const gp_move_rows *rows = &cut->in_rows;
     const int64_t word = GP_MOVE_RAW_WORD, off = (int64_t)((uintptr_t)t->in % GP_MOVE_RAW_WORD);
     assert_true(cut->begin >= t->in_memory && cut->end <= t->in_memory + t->move->in.bytes);
-    assert_true(rows->units == cut->load.units * rows->words && rows->units < 1 << 16);
-    for (uint32_t q = 0; q < rows->units; q++) {
+    const uint32_t units = rows->units + (t->last ? 0 : cut->tail.units * rows->words);
+    assert_true(rows->units == cut->load.units * rows->words && units < 1 << 16);
+    for (uint32_t q = 0; q < units; q++) {
         const uint32_t row = (uint32_t)((uint64_t)q * rows->magic >> 32);
-        const place at = place_of(&cut->load, row);
+        const bool own = row < cut->load.units;
+        const place at = place_of(own ? &cut->load : &cut->tail, own ? row : row - cut->load.units);
+        const int64_t beyond = own ? 0 : cut->beyond;
         const int64_t before = (int64_t)((uintptr_t)(t->in + at.global) % GP_MOVE_RAW_WORD);
         const int64_t first = (q - row * rows->words) * word - before;
         assert_int_equal((at.shared + off) % word, before);
-        assert_in_range(at.global + rows->length, 1, cut->reach);
+        assert_true(at.global >= (beyond < 0 ? beyond : 0) - (int64_t)cut->below);
+        assert_true(at.global + rows->length <= cut->reach + (beyond > 0 ? beyond : 0));
         for (int64_t i = first; i < first + word && first < (int64_t)rows->length; i++)
             if (t->in + at.global + i >= cut->begin && t->in + at.global + i < cut->end)
                 load(t, at.shared + off + i, at.global + i, 1);
@@ -156,17 +160,16 @@ static void store_rows(const tile *t) {
     const gp_move_cut *cut = t->cut;
     const gp_move_rows *rows = &cut->out_rows;
     const size_t piece = t->form.piece, out = t->form.out, off = (uintptr_t)t->in % GP_MOVE_RAW_WORD;
-    const bool first = !cut->shares_rows || t->number % cut->step[0].tiles == 0;
-    const bool last = !cut->shares_rows || (t->number + 1) % cut->step[0].tiles == 0;
-    assert_int_equal(cut->pick.units, rows->length);
+    assert_in_range(rows->length, 1, cut->pick.units);
     assert_in_range(cut->own_words, 1, t->form.way == GP_MOVE_RAW ? GP_MOVE_RAW_THREADS : GP_MOVE_RAW_BYTES);
     for (uint32_t row = 0; row < cut->store.units; row++) {
         const place at = place_of(&cut->store, row);
         const uintptr_t begin = (uintptr_t)(t->out + at.global), next = begin + cut->own * piece;
-        const size_t low = first ? 0 : (0 - begin) % 32 / piece, before = first ? begin % (out * piece) / piece : 0;
-        const size_t end = last ? rows->length : cut->own + (0 - next) % 32 / piece;
+        const size_t low = t->first ? 0 : (0 - begin) % 32 / piece,
+                     before = t->first ? begin % (out * piece) / piece : 0;
+        const size_t end = cut->own + (t->last ? 0 : (0 - next) % 32 / piece);
         assert_in_range(end, low, rows->length);
-        assert_in_range((before + end - low + out - 1) / out, 0, last ? rows->words : cut->own_words);
+        assert_in_range((before + end - low + out - 1) / out, 0, cut->own_words);
         for (size_t x = low; x < end; x++) {
             const int64_t pick = place_of(&cut->pick, (uint32_t)x).shared;
             assert_true(at.shared >= 0 && pick >= 0 && pick <= UINT16_MAX);
@@ -194,13 +197,19 @@ static void walk_tile(const tile *t) {
 
 static void walk_tiles(tile *t) {
     for (uint32_t number = 0; number < t->cut->tiles; number++) {
-        uint32_t left = t->number = number;
+        uint32_t left = number;
+        t->first = t->last = true;
         t->in = t->cut->in;
         t->out = t->cut->out;
         for (uint32_t s = 0; s < t->cut->steps; s++) {
             const gp_move_step *step = &t->cut->step[s];
             const uint32_t rest = s + 1 < t->cut->steps ? (uint32_t)((uint128)left * step->magic >> 64) : 0;
-            uint64_t first = (uint64_t)(left - rest * step->tiles) * step->extent;
+            const uint32_t at = left - rest * step->tiles;
+            uint64_t first = (uint64_t)at * step->extent;
+            if (s == t->cut->sharing) {
+                t->first = at == 0;
+                t->last = at + 1 == step->tiles;
+            }
             first = first < step->last ? first : step->last;
             t->in += (int64_t)first * step->in;
             t->out += (int64_t)first * step->out;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_mirror, in place: here 4, 8, 12 and 16 bytes, any pitch; less in swap.cu and mirror_pick.cu, and on small
- * devices in plain.cu. L2 is what limits large matrices (87 % of its peak at 11585 x 11585 of 4 bytes, DRAM 69 %): a
- * row of a tile that begins anywhere reaches into one more sector than it fills. So large matrices take large tiles.
- * Stores are shifted such that none reaches into two lines.
+ * transpose_mirror, in place: here 3 to 8, 12, 16 and 24 bytes, any pitch; 1 and 2 in swap.cu and mirror_pick.cu, and
+ * small devices in plain.cu. L2 is what limits large matrices (87 % of its peak at 11585 x 11585 of 4 bytes, DRAM
+ * 69 %): a row of a tile that begins anywhere reaches into one more sector than it fills. So large matrices take
+ * large tiles. Stores are shifted such that none reaches into two lines.
  */
 #include "tile.cuh"
 
@@ -18,14 +18,15 @@
 #define BLOCKS(bytes, side) \
     ((side) == 32 ? ((bytes) == 4 ? SMALL_BLOCKS_OF_4 : 4) : (bytes) == 16 ? 1 : (bytes) == 8 ? 2 : 3)
 
-/* Elements of 12 bytes are moved as 3 words. Rows in shared memory are an element longer, against bank conflicts. */
-template <int bytes, int side, int threads> struct mirror_tile {
-    typedef typename element_of<bytes == 12 ? 4 : bytes>::type word;
-    static constexpr uint32_t words = bytes == 12 ? 3 : 1, across = side * words;
+/* Elements of some words of a power of two bytes. Rows in shared memory are an element longer, against bank
+ * conflicts. */
+template <int word_bytes, int words_, int side, int threads> struct mirror_tile {
+    typedef typename element_of<word_bytes>::type word;
+    static constexpr uint32_t words = words_, bytes = word_bytes * words, across = side * words;
     static constexpr uint32_t lanes = 32, wide = across / lanes; /* loads a row and thread */
     static constexpr uint32_t at_once = threads / lanes, each = side / at_once, pitch = across + words; /* rows */
     static constexpr uint32_t line = GP_LINE / sizeof(word);
-    static constexpr bool shifts = bytes != 12 && across > line;
+    static constexpr bool shifts = words == 1 && across > line;
     static constexpr size_t smem = side * pitch * sizeof(word);
     typedef word held[each][wide];
 
@@ -145,17 +146,18 @@ __device__ inline void fetch_early(const transpose_arguments &a, const tile_inde
 }
 
 /*
- * 12 bytes by halves, others together. The next call's blocks: of two calls that share the SMs, blocks come by 5 to
- * some and by 2 to others, so of 12 and 16 bytes they come when all loads are under way. 725 x 725 of 16 bytes on an
- * H200: 7.3 us when they come at once, 6.1 late.
+ * Elements of several words by halves, others together. The next call's blocks: of two calls that share the SMs,
+ * blocks come by 5 to some and by 2 to others, so of 12 and 16 bytes they come when all loads are under way. 725 x
+ * 725 of 16 bytes on an H200: 7.3 us when they come at once, 6.1 late.
  */
-template <int bytes, int side, int threads>
-__global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror(transpose_arguments a) {
-    typedef mirror_tile<bytes, side, bytes == 12 ? threads / 2 : threads> tile;
+template <int word, int words, int side, int threads>
+__global__ void __launch_bounds__(threads, BLOCKS(word *words, side)) transpose_mirror(transpose_arguments a) {
+    constexpr int bytes = word * words;
+    typedef mirror_tile<word, words, side, (words > 1 ? threads / 2 : threads)> tile;
     constexpr bool late = bytes >= 12 && side == 32;
     tile_index at;
     const bool works = pair_of_block(a, blockIdx.x, &at);
-    if constexpr (bytes <= 12 && side == 32)
+    if constexpr (word >= 4 && bytes <= 12 && side == 32)
         if (works)
             fetch_early<bytes, side, threads>(a, at);
     gp_grid_dependency_wait(gp_admission::later);
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror
     if (!works)
         return;
     const bool mirrored = at.row != at.col;
-    if constexpr (bytes == 12) {
+    if constexpr (words > 1) {
         const bool second = threadIdx.x >= threads / 2;
         const tile mine = {a, transpose_shared + (second ? tile::smem : 0), second ? at.col : at.row,
                            second ? at.row : at.col};
@@ -177,10 +179,12 @@ __global__ void __launch_bounds__(threads, BLOCKS(bytes, side)) transpose_mirror
 }
 
 static const transpose_kernel kernels[] = {
-    transpose_mirror<4, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<4, 64, GP_TRANSPOSE_THREADS>,
-    transpose_mirror<8, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<8, 64, GP_TRANSPOSE_THREADS>,
-    transpose_mirror<16, 32, GP_TRANSPOSE_THREADS>, transpose_mirror<16, 64, GP_TRANSPOSE_MIRROR_WIDE_THREADS>,
-    transpose_mirror<12, 32, GP_TRANSPOSE_THREADS>};
+    transpose_mirror<4, 1, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<4, 1, 64, GP_TRANSPOSE_THREADS>,
+    transpose_mirror<8, 1, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<8, 1, 64, GP_TRANSPOSE_THREADS>,
+    transpose_mirror<16, 1, 32, GP_TRANSPOSE_THREADS>, transpose_mirror<16, 1, 64, GP_TRANSPOSE_MIRROR_WIDE_THREADS>,
+    transpose_mirror<1, 3, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<2, 3, 32, GP_TRANSPOSE_THREADS>,
+    transpose_mirror<4, 3, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<8, 3, 32, GP_TRANSPOSE_THREADS>,
+    transpose_mirror<1, 5, 32, GP_TRANSPOSE_THREADS>,  transpose_mirror<1, 7, 32, GP_TRANSPOSE_THREADS>};
 
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror) {
     const unsigned form = plan->tiling.form;

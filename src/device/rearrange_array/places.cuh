@@ -6,20 +6,24 @@
 #include "../../host/rearrange_array/tiling.h"
 #include "../rearrange/turn.cuh"
 
-/* Where a tile begins. */
+/* Where a tile begins; of those that share rows whether it is the first, the last. */
 struct tile_base {
     const unsigned char *in;
     unsigned char *out;
+    bool first, last;
 };
 
 __device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
-    tile_base base = {cut.in, cut.out};
+    tile_base base = {cut.in, cut.out, true, true};
     for (uint32_t s = 0; s < cut.steps; s++) {
         const gp_move_step &step = cut.step[s];
         const uint32_t rest = s + 1 < cut.steps ? (uint32_t)__umul64hi(tile, step.magic) : 0;
-        const uint64_t first = min((uint64_t)(tile - rest * step.tiles) * step.extent, step.last);
+        const uint32_t at = tile - rest * step.tiles;
+        const uint64_t first = min((uint64_t)at * step.extent, step.last);
         base.in += (int64_t)first * step.in;
         base.out += (int64_t)first * step.out;
+        base.first = s == cut.sharing ? at == 0 : base.first;
+        base.last = s == cut.sharing ? at + 1 == step.tiles : base.last;
         tile = rest;
     }
     return base;
@@ -43,7 +47,7 @@ __device__ inline void for_places(const gp_move_walk &walk, NUMBER number, USE u
 #pragma unroll
         for (int i = 0; i < together; i++) {
             left[i] = number(first + i);
-            at[i] = {0, walk.shared};
+            at[i] = {walk.global, walk.shared};
         }
 #pragma unroll 1
         for (uint32_t d = 0; d < walk.digits; d++) {

@@ -33,25 +33,30 @@ __device__ inline raw_row raw_row_of(const gp_move_walk &walk, uint32_t r) {
  */
 template <int together, typename COPY>
 __device__ inline void load_raw_words(const gp_move_cut &cut, const raw_row *rows, const unsigned char *base,
-                                      COPY copy) {
+                                      uint32_t units, COPY copy) {
     const uint32_t shared =
         (uint32_t)__cvta_generic_to_shared(rearrange_shared) + (uint32_t)(uintptr_t)base % GP_MOVE_RAW_WORD;
 #pragma unroll(together)
-    for (uint32_t q = threadIdx.x; q < cut.in_rows.units; q += GP_MOVE_RAW_THREADS) {
+    for (uint32_t q = threadIdx.x; q < units; q += GP_MOVE_RAW_THREADS) {
         const uint32_t r = __umulhi(q, cut.in_rows.magic), at = (q - r * cut.in_rows.words) * GP_MOVE_RAW_WORD;
         const raw_row row = rows[r];
-        const unsigned char *const from = base + row.global;
+        const unsigned char *const from = base + (int32_t)row.global;
         const uint32_t before = (uint32_t)(uintptr_t)from % GP_MOVE_RAW_WORD;
         if (at < before + cut.in_rows.length)
             copy(shared + row.shared - before + at, from - before + at);
     }
 }
 
-__device__ inline void load_raw(const gp_move_cut &cut, const raw_row *rows, const unsigned char *base) {
-    if (base - GP_MOVE_RAW_WORD >= cut.begin && base + cut.reach + GP_MOVE_RAW_WORD <= cut.end)
-        load_raw_words<4>(cut, rows, base, [](uint32_t to, const unsigned char *from) { copy_async(to, from); });
+/* The last of the tiles that share rows has no next one. */
+__device__ inline void load_raw(const gp_move_cut &cut, const raw_row *rows, const unsigned char *base, bool last) {
+    const int32_t beyond = last ? 0 : cut.beyond;
+    const uint32_t units = cut.in_rows.units + (last ? 0 : cut.tail.units * cut.in_rows.words);
+    if (base - cut.below + min(beyond, 0) - GP_MOVE_RAW_WORD >= cut.begin &&
+        base + cut.reach + max(beyond, 0) + GP_MOVE_RAW_WORD <= cut.end)
+        load_raw_words<4>(cut, rows, base, units,
+                          [](uint32_t to, const unsigned char *from) { copy_async(to, from); });
     else
-        load_raw_words<1>(cut, rows, base,
+        load_raw_words<1>(cut, rows, base, units,
                           [&](uint32_t to, const unsigned char *from) { copy_inside(to, from, cut.begin, cut.end); });
 }
 
@@ -136,53 +141,51 @@ template <int bytes, int out> struct raw_storer {
             const uint32_t x = w * out + (q + turn(cut, w)) % out - before;
             pick[q] = (uint16_t)raw_row_of(cut.pick, x < cut.out_rows.length ? x : 0).shared;
         }
-        const uint32_t groups = GP_MOVE_RAW_THREADS / cut.own_words, group = threadIdx.x / cut.own_words;
+        const uint32_t each = cut.lanes, parts = (cut.own_words + each - 1) / each,
+                       groups = GP_MOVE_RAW_THREADS / each / parts, part = threadIdx.x / each / groups,
+                       group = threadIdx.x / each % groups;
         rows = table;
         picks = (const raw_picks<out> *)pick;
-        word = threadIdx.x - group * cut.own_words;
-        row = group < groups ? cut.store.units * group / groups : 0;
-        end = group < groups ? cut.store.units * (group + 1) / groups : 0;
+        word = part * each + threadIdx.x % each;
+        const bool works = part < parts && word < cut.own_words;
+        row = works ? cut.store.units * group / groups : 0;
+        end = works ? cut.store.units * (group + 1) / groups : 0;
     }
     /* first, last: tile of those that share rows. Others store whole sectors, of which the next one has the rest. */
     __device__ void store(const gp_move_cut &cut, uint32_t shared, unsigned char *base, bool first, bool last) const {
-        const uint32_t words = last ? cut.out_rows.words : cut.own_words;
+        uint32_t found = ~0u, x = 0, past = 0, turned = 0, from[out];
 #pragma unroll 1
-        for (uint32_t w = word; w < words; w += cut.own_words) {
-            uint32_t start = ~0u, x = 0, past = 0, turned = 0, from[out];
-#pragma unroll 1
-            for (uint32_t r = row; r < end; r++) {
-                const raw_row here = rows[r];
-                const uint32_t place = ((uint32_t)(uintptr_t)base + here.global) % RAW_SECTOR;
-                if (place != start) {
-                    start = place;
-                    const uint32_t before = start % (bytes * out) / bytes, skew = (0 - start) % RAW_SECTOR / bytes;
-                    const uint32_t index = w + (first ? 0 : (skew + before) / out);
-                    x = index * out - before;
-                    past = last ? cut.out_rows.length : cut.own + (0 - start - cut.own * bytes) % RAW_SECTOR / bytes;
-                    turned = turn(cut, index);
-                    const raw_picks<out> pick =
-                        picks[before * cut.out_rows.words + min(index, cut.out_rows.words - 1)];
-#pragma unroll
-                    for (int j = 0; j < out; j++)
-                        from[j] = shared + pick.at[j];
-                }
-                if ((int32_t)x >= (int32_t)past)
-                    continue;
-                piece e[out];
+        for (uint32_t r = row; r < end; r++) {
+            const raw_row here = rows[r];
+            const uint32_t skew =
+                (0 - (uint32_t)(uintptr_t)base - here.global) % RAW_SECTOR / bytes; /* to a sector */
+            if (skew != found) {
+                found = skew;
+                const uint32_t before = (0 - skew) % out, index = word + (first ? 0 : (skew + out - 1) / out);
+                x = index * out - before;
+                past = cut.own + (last ? 0 : (skew - cut.own) % (RAW_SECTOR / bytes));
+                turned = turn(cut, index);
+                const raw_picks<out> pick = picks[before * cut.out_rows.words + min(index, cut.out_rows.words - 1)];
 #pragma unroll
                 for (int j = 0; j < out; j++)
-                    e[j] = *(const piece *)(rearrange_shared + (here.shared + from[j]));
-                raw_word<bytes, out> taken;
-                taken.join(e, turned);
-                unsigned char *const to = base + (int32_t)(here.global + x * bytes);
-                if ((int32_t)x >= 0 && x + out <= past) {
-                    *(decltype(taken.whole) *)to = taken.whole;
-                } else if constexpr (out > 1) {
+                    from[j] = pick.at[j];
+            }
+            if ((int32_t)x >= (int32_t)past)
+                continue;
+            piece e[out];
 #pragma unroll
-                    for (int j = 0; j < out; j++)
-                        if (x + j < past)
-                            ((piece *)to)[j] = taken.part[j];
-                }
+            for (int j = 0; j < out; j++)
+                e[j] = *(const piece *)(rearrange_shared + (here.shared + shared + from[j]));
+            raw_word<bytes, out> taken;
+            taken.join(e, turned);
+            unsigned char *const to = base + (int32_t)(here.global + x * bytes);
+            if ((int32_t)x >= 0 && x + out <= past) {
+                *(decltype(taken.whole) *)to = taken.whole;
+            } else if constexpr (out > 1) {
+#pragma unroll
+                for (int j = 0; j < out; j++)
+                    if (x + j < past)
+                        ((piece *)to)[j] = taken.part[j];
             }
         }
     }
@@ -234,22 +237,20 @@ template <typename STORER> __device__ inline void move_rows(const gp_move_cut &c
     uint16_t *const pick = (uint16_t *)(rearrange_shared + cut.tile_bytes);
     raw_row *const rows = (raw_row *)(rearrange_shared + cut.tile_bytes + cut.picks);
     STORER storer;
+    const uint32_t own = cut.load.units, all = own + cut.tail.units;
 #pragma unroll 1
-    for (uint32_t r = threadIdx.x; r < cut.load.units; r += GP_MOVE_RAW_THREADS)
-        rows[r] = raw_row_of(cut.load, r);
-    storer.prepare(cut, pick, rows + cut.load.units);
+    for (uint32_t r = threadIdx.x; r < all; r += GP_MOVE_RAW_THREADS)
+        rows[r] = r < own ? raw_row_of(cut.load, r) : raw_row_of(cut.tail, r - own);
+    storer.prepare(cut, pick, rows + all);
     __syncthreads();
     gp_grid_dependency_wait();
 #pragma unroll 1
     for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
         const tile_base base = base_of(cut, tile);
-        const uint32_t row = cut.shares_rows ? (uint32_t)__umul64hi(tile, cut.step[0].magic) : 0;
-        const uint32_t part = cut.shares_rows ? tile - row * cut.step[0].tiles : 0;
-        load_raw(cut, rows, base.in);
+        load_raw(cut, rows, base.in, base.last);
         await_copies();
         __syncthreads();
-        storer.store(cut, (uint32_t)(uintptr_t)base.in % GP_MOVE_RAW_WORD, base.out, part == 0,
-                     !cut.shares_rows || part + 1 == cut.step[0].tiles);
+        storer.store(cut, (uint32_t)(uintptr_t)base.in % GP_MOVE_RAW_WORD, base.out, base.first, base.last);
         __syncthreads();
     }
 }

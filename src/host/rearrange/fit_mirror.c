@@ -42,18 +42,28 @@ static bool fit_swap(const gp_problem *problem, const gp_device *device, unsigne
 #define LARGE_FROM 1921u
 #define LARGE_FROM_OF_16 1001u
 
-/* 4, 8, 12 and 16 bytes: a padded tile and its mirror image. 64 x 64 of 16 bytes take 130 KiB a block. */
+/* Of elements of three words, or of 5 or 7 bytes; of others UINT32_MAX. */
+static uint32_t form_of_words(uint32_t words, uint32_t word) {
+    return words == 3 && word <= 8         ? GP_MIRROR_WORDS_FORM + gp_log2(word)
+           : (words | 2) == 7 && word == 1 ? GP_MIRROR_WORDS_FORM + 4 + (words == 7)
+                                           : UINT32_MAX;
+}
+
+/* 4, 8 and 16 bytes, and of several words: a padded tile and its mirror image. 64 x 64 of 16 bytes take 130 KiB. */
 static bool fit_loads(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
     const uint32_t elem = gp_to_u32(problem->elem_bytes);
-    const bool can = elem == 12 ? problem->in_align >= 4 : gp_transpose_is_plain(problem) && elem >= 4;
+    const uint32_t word = gp_to_u32(gp_alignment(problem->elem_bytes | GP_VECTOR));
+    const uint32_t of_words = form_of_words(elem / word, word);
+    const bool plain = gp_transpose_is_plain(problem);
+    const bool can = plain ? elem >= 4 : of_words != UINT32_MAX && problem->in_align >= word;
     const bool large = elem == 16 ? problem->in_align < GP_SECTOR && problem->rows >= LARGE_FROM_OF_16
-                                  : elem < 12 && problem->rows >= LARGE_FROM;
+                                  : plain && problem->rows >= LARGE_FROM;
     if (!can || attempt > large)
         return false;
     const bool wide = large && attempt == 0;
     const uint32_t side = wide ? 64 : 32;
-    tiling->form = (elem == 12 ? 6u : elem == 16 ? 4u : elem == 8 ? 2u : 0u) + wide;
+    tiling->form = plain ? (elem == 16 ? 4u : elem == 8 ? 2u : 0u) + wide : of_words;
     const bool heavy = wide && elem == 16;
     put_pairs(problem, side, problem->rows, heavy ? (uint64_t)4 << 20 : SQUARES_FROM,
               heavy ? GP_TRANSPOSE_MIRROR_WIDE_THREADS : GP_TRANSPOSE_THREADS, (size_t)side * (side + 1) * elem * 2,

@@ -16,9 +16,10 @@
 #define GP_TRANSPOSE_MIRROR_WIDE_THREADS 512u
 
 /* transpose_mirror: its forms are those of mirror.cu, and from these numbers on of the files named. */
-#define GP_MIRROR_SWAP_FORM 8u
-#define GP_MIRROR_PICK_FORM 16u
-#define GP_MIRROR_TILE_FORM 24u /* plain.cu */
+#define GP_MIRROR_WORDS_FORM 6u /* elements of three words of 1, 2, 4 and 8 bytes, then of 5 and 7 bytes */
+#define GP_MIRROR_SWAP_FORM 16u
+#define GP_MIRROR_PICK_FORM 24u
+#define GP_MIRROR_TILE_FORM 32u /* plain.cu */
 
 /* transpose_vector: words of room after each vector's columns, of `across` vectors in a tile's row. */
 #define GP_TRANSPOSE_VECTOR_PAD(across) ((across) >= 8 ? 4u : 32u / (across))

@@ -214,10 +214,10 @@ static bool start(const gp_move_pieces *p, const gp_move_form *form, gp_move_til
     return true;
 }
 
-static uint64_t tiles_of(const gp_move_pieces *p, const gp_move_tile *tile, uint32_t sharing) {
+static uint64_t tiles_of(const gp_move_pieces *p, const uint32_t *t) {
     uint64_t tiles = 1;
     for (uint32_t a = 0; a < p->axes; a++)
-        tiles = gp_times(tiles, gp_move_tiles(&p->axis[a], tile->extent[a], a == sharing ? tile->spread : 0));
+        tiles = gp_times(tiles, gp_divide_up(p->axis[a].n, t[a]));
     return tiles;
 }
 
@@ -233,20 +233,14 @@ static uint64_t tiles_of(const gp_move_pieces *p, const gp_move_tile *tile, uint
 #define BANK_SHARE 4u /* of a warp's reads that may ask one bank */
 
 static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
-                         uint64_t blocks) {
+                         const gp_move_cut *cut, uint64_t blocks) {
     const uint32_t *t = tile->extent;
-    const uint64_t in_row = gp_move_raw_in_row(p, t).length;
-    const gp_move_row row = gp_move_raw_out_row(p, form, t);
-    const uint64_t kept = (row.length - (uint64_t)row.length / row.part * tile->spread) * form->piece;
     uint32_t end;
-    const uint64_t rows = volume_of(p, t) / row.length,
+    const uint64_t loaded = (uint64_t)(cut->load.units + cut->tail.units) * (cut->in_rows.length + GP_MOVE_RAW_WORD),
+                   stored = (uint64_t)cut->store.units * (cut->own * form->piece + ROW),
                    spans = tile->spread > 0 ? 0 : volume_of(p, t) * form->piece / span_of(p, t, true, &end);
-    uint64_t loaded = form->piece;
-    for (uint32_t i = 0; i < p->read; i++)
-        loaded *= t[p->by_in[i]];
-    loaded = loaded / in_row * (in_row + GP_MOVE_RAW_WORD);
-    return gp_times(gp_divide_up(tiles_of(p, tile, row.axes - 1), blocks),
-                    LOADED * loaded + STORED * (rows * (kept + ROW) + spans * PARTIAL) + TILE);
+    return gp_times(gp_divide_up(tiles_of(p, t), blocks),
+                    LOADED * loaded + STORED * (stored + spans * PARTIAL) + TILE);
 }
 
 /* A tile for so much room, the output's rows up to `lean` times as long as the input's. */
@@ -269,19 +263,21 @@ static gp_move_tile raw_tile(const gp_move_pieces *p, const gp_move_form *form, 
 
 /*
  * Output in whole sectors, for DRAM writes no less: a tile has what it takes of the next one's rows to fill the last
- * sectors of its own. 62 x 130300 x 108 bytes with all axes reversed on an H200: 0.45 of a copy without, 0.73 so.
+ * sectors of its own. 62 x 130300 x 108 bytes with all axes reversed on an H200: 0.45 of a copy without, 0.73 so. The
+ * last two tiles along the axis are at least that far from each other.
  */
 static bool share_rows(const gp_move_pieces *p, const gp_move_form *form, gp_move_tile *tile) {
     const gp_move_row row = gp_move_raw_out_row(p, form, tile->extent);
-    const uint64_t others = gp_divide_up(SECTOR, form->piece) - 1;
-    const uint64_t shared = gp_divide_up(others, row.length / row.part);
-    const gp_move_axis *end = &p->axis[row.axes - 1];
+    const uint32_t others = SECTOR / form->piece - 1;
+    const uint64_t n = p->axis[row.axes - 1].n, beyond = gp_divide_up(others, row.length / row.part);
     uint32_t *t = &tile->extent[row.axes - 1];
-    if (shared == 0 || row.part < *t || *t >= end->n || *t <= shared)
+    if (row.part < *t)
         return false;
-    tile->spread = gp_to_u32(shared);
-    *t = gp_to_u32(shared + gp_divide_up(end->n - shared, gp_move_tiles(end, *t, tile->spread)));
-    return true;
+    *t = gp_to_u32(gp_divide_up(n, gp_divide_up(n, *t)));
+    while (*t < n && (n - 1) % *t + 1 < beyond)
+        ++*t;
+    tile->spread = others;
+    return *t + beyond <= n;
 }
 
 /* Words of a tile that is one run of the output, and larger ones of a run of the input, are gathered as fast. */
@@ -303,11 +299,12 @@ static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, uint64_t 
         gp_move_tile one =
             raw_tile(p, form, gp_move_room(form) * eighths[i / sizeof leans] / 8, leans[i % sizeof leans]);
         do {
-            const uint64_t cost = raw_cost(p, form, &one, blocks);
             gp_move_cut cut;
-            if (cost >= least || !is_near(p, one.extent) || !gp_move_raw_walk(p, form, &one, &cut) ||
-                cut.smem > gp_least(most, GP_MOVE_RAW_SMEM) ||
+            if (!gp_move_raw_walk(p, form, &one, &cut) || cut.smem > gp_least(most, GP_MOVE_RAW_SMEM) ||
                 (form->piece >= 4 && 32u >> cut.turn > BANK_SHARE * form->out))
+                continue;
+            const uint64_t cost = raw_cost(p, form, &one, &cut, blocks);
+            if (cost >= least || !is_near(p, one.extent))
                 continue;
             least = cost;
             fit->tile = one;
@@ -338,17 +335,13 @@ bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in
                       uint64_t blocks, size_t smem, gp_move_fit *fit) {
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
     gp_move_tile *tile = &fit->tile;
-    uint32_t end, shared = GP_MOVE_AXES; /* the axis along which raw rows are shared */
-    if (form->way >= GP_MOVE_RAW) {
-        if (!fit_raw(&p, form, blocks, smem, fit))
-            return false;
-        shared = gp_move_raw_out_row(&p, form, tile->extent).axes - 1;
-    } else if (!fit_aligned(&p, form, in_align, out_align, tile, &fit->smem)) {
+    uint32_t end;
+    if (form->way >= GP_MOVE_RAW ? !fit_raw(&p, form, blocks, smem, fit)
+                                 : !fit_aligned(&p, form, in_align, out_align, tile, &fit->smem))
         return false;
-    }
     tile->cols = gp_to_u32(span_of(&p, tile->extent, true, &end) / form->piece);
     tile->rows = gp_to_u32(volume_of(&p, tile->extent) / tile->cols);
-    fit->tiles = tiles_of(&p, tile, shared);
+    fit->tiles = tiles_of(&p, tile->extent);
     fit->sectors = moves_words(&p, tile->extent, true, SECTOR) || is_run(&p, form, tile);
     return fit->tiles <= INT32_MAX;
 }

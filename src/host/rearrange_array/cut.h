@@ -30,8 +30,8 @@
 typedef struct gp_move_tile {
     uint32_t rows, cols;           /* pieces that lie one behind the other in the output: cols */
     uint32_t extent[GP_MOVE_AXES]; /* pieces of an element; then the move's axes from the last to the first */
-    uint32_t spread;               /* pieces left free in shared memory; raw: of the axis at which the output's rows
-                                      end, what tiles beside each other share */
+    uint32_t spread;               /* pieces left free in shared memory; raw: those of the next tile that a row of the
+                                      output may need to end with a whole sector */
 } gp_move_tile;
 
 /* How a tile is moved. */
@@ -58,7 +58,7 @@ typedef struct gp_move_digit {
 
 typedef struct gp_move_walk {
     uint32_t units, digits; /* pieces; squares; words of triples */
-    int32_t shared;         /* place of the first */
+    int32_t global, shared; /* place of the first */
     gp_move_digit digit[GP_MOVE_DIGITS];
 } gp_move_walk;
 
@@ -87,14 +87,18 @@ typedef struct gp_move_cut {
     uint32_t words;                   /* triples: that show the same channel, or the same third of three words */
     uint16_t first[3], third[3];      /* which bytes of the first two words, and of these and the third */
     const unsigned char *begin, *end; /* raw: of all that may be read */
-    uint32_t reach;                   /* raw: bytes from a tile's first to its last, in the input */
+    uint32_t below, reach;            /* raw: bytes from where a tile begins in the input to its ends, */
+    int32_t beyond;                   /* and from there to the end of what it needs of the next; below 0: backwards */
+    int64_t lead;                     /* raw: from the first element to the lowest of its row */
     uint32_t turn, turn_up;           /* raw: which of a word's pieces is taken first */
     uint32_t picks, smem;             /* raw: bytes of the table of pieces; of a block */
-    uint32_t shares_rows;             /* raw: tiles beside each other have the same rows; step[0] leads to the next */
+    uint32_t sharing;                 /* raw: the step that leads to the next tile of those that share rows */
     uint32_t own, own_words;          /* raw: pieces of a row up to the next tile, and words of it that are stored */
+    uint32_t lanes;                   /* raw: threads beside each other that store words of one row */
     gp_move_rows in_rows, out_rows;
     gp_move_step step[GP_MOVE_AXES];
     gp_move_walk load, store; /* raw: from row to row */
+    gp_move_walk tail;        /* raw: rows of the next tile, behind those of `load` */
     gp_move_walk pick;        /* raw: from piece to piece of a row of the output */
 } gp_move_cut;
 

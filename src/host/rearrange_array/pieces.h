@@ -52,11 +52,6 @@ static inline void gp_move_put_digit(gp_move_walk *walk, uint32_t n, int64_t glo
     digit->magic = (uint32_t)((((uint64_t)1 << 32) + digit->n - 1) / digit->n);
 }
 
-/* Tiles along an axis, of which those beside each other share some of it. */
-static inline uint64_t gp_move_tiles(const gp_move_axis *axis, uint32_t extent, uint32_t shared) {
-    return axis->n <= extent ? 1 : (axis->n - shared - 1) / (extent - shared) + 1;
-}
-
 /* ---- raw rows ---- */
 
 /* Whether rows of both sides have no gaps between pieces. */

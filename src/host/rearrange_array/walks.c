@@ -109,15 +109,37 @@ static void choose_bytes(const gp_move_pieces *p, const gp_move_form *form, cons
 }
 
 /* Several tiles along an axis. */
-static void put_step(gp_move_cut *cut, const gp_move_axis *axis, uint32_t extent, uint32_t shared) {
-    const uint32_t count = (uint32_t)gp_move_tiles(axis, extent, shared);
+static void put_step(gp_move_cut *cut, const gp_move_axis *axis, uint32_t extent) {
+    const uint32_t count = (uint32_t)gp_divide_up(axis->n, extent);
     cut->tiles *= count;
     if (count > 1)
         cut->step[cut->steps++] =
-            (gp_move_step){UINT64_MAX / count + 1, axis->n - extent, axis->in, axis->out, count, extent - shared};
+            (gp_move_step){UINT64_MAX / count + 1, axis->n - extent, axis->in, axis->out, count, extent};
 }
 
-/* Tiles that share lines of memory come one after another: first along axes that are cut. */
+/*
+ * Tiles that share lines of memory come soon after each other: first along axes that are cut, those with the fewest
+ * tiles before others; then along those whose steps are shortest.
+ */
+static void put_steps(const gp_move_pieces *p, const uint32_t *extent, uint32_t sharing, gp_move_cut *cut) {
+    uint64_t key[GP_MOVE_AXES];
+    uint8_t order[GP_MOVE_AXES];
+    for (uint32_t a = 0; a < p->axes; a++) {
+        const gp_move_axis *axis = &p->axis[a];
+        const uint64_t near = gp_least(gp_move_distance(axis->in), (uint64_t)axis->out);
+        uint32_t at = a;
+        key[a] = extent[a] > 1 ? gp_divide_up(axis->n, extent[a]) : gp_plus(UINT32_MAX, near);
+        for (; at > 0 && key[order[at - 1]] > key[a]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)a;
+    }
+    for (uint32_t i = 0; i < p->axes; i++) {
+        if (order[i] == sharing)
+            cut->sharing = cut->steps;
+        put_step(cut, &p->axis[order[i]], extent[order[i]]);
+    }
+}
+
 void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {
     const gp_move_pieces p = gp_move_pieces_of(move, form->piece);
     int32_t shared[GP_MOVE_AXES];
@@ -125,9 +147,10 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
     cut->out = move->out;
     cut->tiles = 1;
     cut->steps = 0;
-    cut->shares_rows = 0;
+    cut->sharing = GP_MOVE_AXES;
     if (form->way >= GP_MOVE_RAW) {
         (void)gp_move_raw_walk(&p, form, tile, cut);
+        cut->in += cut->lead;
     } else {
         cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
         gp_move_walk_in(&p, tile, shared, &cut->load);
@@ -139,19 +162,12 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
         choose_bytes(&p, form, tile, cut);
     for (uint32_t a = 0; a < p.axes; a++)
         if (p.axis[a].in < 0) {
-            cut->in += (int64_t)(tile->extent[a] - 1) * p.axis[a].in;
+            cut->in += form->way < GP_MOVE_RAW ? (int64_t)(tile->extent[a] - 1) * p.axis[a].in : 0;
             cut->begin += (int64_t)(p.axis[a].n - 1) * p.axis[a].in;
         }
     cut->end = cut->begin + p.axis[0].out;
     for (uint32_t a = 0; a < p.axes; a++)
         cut->end += (p.axis[a].n - 1) * gp_move_distance(p.axis[a].in);
-    uint32_t first = GP_MOVE_AXES; /* the axis along which raw rows are shared */
-    if (cut->shares_rows) {
-        first = gp_move_raw_out_row(&p, form, tile->extent).axes - 1;
-        put_step(cut, &p.axis[first], tile->extent[first], tile->spread);
-    }
-    for (uint32_t whole = 0; whole < 2; whole++)
-        for (uint32_t a = 0; a < p.axes; a++)
-            if ((tile->extent[a] == 1) == whole && a != first)
-                put_step(cut, &p.axis[a], tile->extent[a], 0);
+    const bool shares = form->way == GP_MOVE_RAW && tile->spread > 0;
+    put_steps(&p, tile->extent, shares ? gp_move_raw_out_row(&p, form, tile->extent).axes - 1 : GP_MOVE_AXES, cut);
 }
