@@ -216,6 +216,8 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
     gp_grid_dependency_wait();
     const uint32_t failed = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0;
     const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX;
+    if (listed && failed == 0)
+        return;
     const uint64_t outputs = listed ? failed : a.box.outputs;
     if (threadIdx.x == 0) {
         one.box = &a.box;

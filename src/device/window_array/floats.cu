@@ -331,7 +331,6 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
     }
     void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
-    GP_TRY(gp_gpu_launch(context, plan,
-                         form == GP_WALK_MEANS ? gp_window_means(&arguments) : forms[form - GP_STRIP_F16], list));
+    GP_TRY(gp_gpu_launch(context, plan, form == GP_WALK_MEANS ? gp_window_means : forms[form - GP_STRIP_F16], list));
     return gp_window_failed(context, plan, problem);
 }

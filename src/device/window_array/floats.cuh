@@ -23,8 +23,7 @@ struct floats_arguments {
     gp_strip_cut cut;
     float_result result[GP_PASS_RESULTS];
     window_failed *failed;
-    uint32_t begin[4], end[4]; /* of means, of windows of a lane's outputs k: entries of prefix sums, by k % 4 */
-    bool pivots;               /* all results can be had from elements less a pivot: all but sums of squares */
+    bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
 };
 
 /* Lanes of whose columns an element in the windows is no whole number of units, or no number. */
@@ -108,7 +107,6 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
     return together;
 }
 
-/* The kernel of means by warps; finds out what it needs of the arguments. */
-const void *gp_window_means(floats_arguments *arguments);
+extern const void *const gp_window_means; /* the kernel of means by warps */
 
 #endif

@@ -6,12 +6,14 @@
  * that are no whole number of fine units make an error that is known. Results which it leaves open, and those that
  * see NaNs, infinities or floats near them, are left to window_any, launched behind.
  */
+#include "write.cuh" /* before cuda_fp16.h, which declares a type `half` */
+
 #include "floats.cuh"
 
 extern __shared__ __align__(16) unsigned char prefixes[];
 
 #define TOO_LARGE 0x7b800000u /* bits of 2^120, which is taken for an infinity */
-#define TOP_LEAST (-80)       /* elements are taken to reach 2^-80 at least */
+#define TOP_LEAST (-60)       /* elements are taken to reach 2^-60 at least: no result is subnormal */
 
 /* source_near(), called seldom. */
 static __device__ __noinline__ int32_t row_near(unsigned border, int64_t n, int32_t i) {
@@ -46,27 +48,26 @@ template <bool EDGE> class mean_walk {
 
     const floats_arguments &a;
     const strip_place &p;
-    const unsigned lane, kept;  /* bytes to prefix sums: column j has entry j + j / 4, against bank conflicts */
+    const unsigned lane;
+    unsigned char *const kept;  /* prefix sums: column j has entry j + j / 16, against bank conflicts */
     const int32_t *const apart; /* the lane's columns in a row: [COLUMNS][32] */
-    const unsigned char *const columns;
-    unsigned char *to; /* the lane's first output */
-    const int64_t step;
-    const bool quads, exact; /* outputs are stored four at once; the quotient of a whole number is one */
+    const unsigned char *const columns, *begin, *end; /* begin, end: entries of the lane's first window */
+    unsigned char *to;                                /* its output; others are 32 columns apart */
+    const uint32_t width; /* results so near to the middle of two floats are rounded by comparing what is exact */
     bool careful = false;
 
   public:
-    __device__ mean_walk(const floats_arguments &arguments, const strip_place &place, unsigned shared,
+    __device__ mean_walk(const floats_arguments &arguments, const strip_place &place, unsigned char *entries,
                          const int32_t *at)
-        : a(arguments), p(place), lane(threadIdx.x % 32), kept(shared), apart(at),
-          columns(place.plane + (int64_t)at[0] * 4), to(address_of(a, p, 0, 0, lane * 4)),
-          step(a.box.result[0].stride[a.box.outer + 1]),
-          quads(((uint64_t)(uintptr_t)to | (uint64_t)a.box.result[0].stride[a.box.outer] | (uint64_t)p.outputs * 4) %
-                        16 ==
-                    0 &&
-                step == 4),
-          exact((a.cut.area & (a.cut.area - 1)) == 0) {}
+        : a(arguments), p(place), lane(threadIdx.x % 32), kept(entries), apart(at),
+          columns(place.plane + (int64_t)at[0] * 4), begin(entry_of(p.skew + lane)),
+          end(entry_of(p.skew + lane + a.cut.reach)), to(address_of(a, p, 0, 0, lane)),
+          width((a.cut.area & (a.cut.area - 1)) == 0 ? 0 : HALF_WIDTH) {}
 
   private:
+    __device__ unsigned char *entry_of(unsigned column) const {
+        return kept + (column + column / 16) * walk_narrow::bytes;
+    }
     __device__ row_type fetch(int32_t i) const {
         const gp_window_axis *y = gp_window_y(&a.box);
         row_type row = {};
@@ -117,13 +118,15 @@ template <bool EDGE> class mean_walk {
             most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lanes));
         return most;
     }
+    template <bool LEAVES>
     static __device__ void slide(const mean_scale &s, walk_narrow (&held)[COLUMNS], const row_type &enters,
                                  const row_type &leaves, uint32_t *bits, bool *lost) {
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
             const float in = __uint_as_float(enters.word[k]), out = __uint_as_float(leaves.word[k]);
             const float whole = in + s.coarse, rest = in - (whole - s.coarse), fine = rest + s.fine;
-            const float left = out + s.coarse, left_fine = out - (left - s.coarse) + s.fine;
+            const float left = LEAVES ? out + s.coarse : s.coarse,
+                        left_fine = LEAVES ? out - (left - s.coarse) + s.fine : s.fine;
             held[k].sum += __float_as_uint(whole) - __float_as_uint(left);
             held[k].square += __float_as_uint(fine) - __float_as_uint(left_fine);
             *bits |= __float_as_uint(whole) ^ __float_as_uint(s.coarse);
@@ -138,27 +141,26 @@ template <bool EDGE> class mean_walk {
         walk_narrow before = own.scanned();
         before.minus(own);
         __syncwarp(); /* all have read the row before */
-        unsigned char *const own_entries = prefixes + kept + lane * (COLUMNS / 4 * 5 * walk_narrow::bytes);
+        unsigned char *const own_entries = entry_of(lane * COLUMNS);
 #pragma unroll
-        for (int k = 0; k <= COLUMNS; k++) {
-            if (k < COLUMNS || lane == 31)
-                before.put(own_entries + (k / 4 * 5 + k % 4) * walk_narrow::bytes);
-            if (k < COLUMNS)
-                before.plus(held[k]);
+        for (int k = 0; k < COLUMNS; k++) {
+            before.put(own_entries + k * walk_narrow::bytes);
+            before.plus(held[k]);
         }
+        if (lane == 31)
+            before.put(entry_of(32 * COLUMNS));
         __syncwarp();
     }
-    /* Window k of the lane's. Outputs are 4 a lane, and 4 each 128 on. */
+    /* Window k of the lane's. */
     __device__ walk_narrow window_at(unsigned k) const {
-        const unsigned char *const own = prefixes + kept + (lane * 5 + k / 4 * 160) * walk_narrow::bytes;
-        walk_narrow w = walk_narrow::get(own + a.end[k % 4] * walk_narrow::bytes);
-        w.minus(walk_narrow::get(own + a.begin[k % 4] * walk_narrow::bytes));
+        walk_narrow w = walk_narrow::get(end + k * (34 * walk_narrow::bytes)); /* behind the last there is room */
+        w.minus(walk_narrow::get(begin + k * (34 * walk_narrow::bytes)));
         return w;
     }
     /* Its sum, in fine units. */
     static __device__ double total_of(const mean_scale &s, const walk_narrow &w) {
-        return __fma_rn(__hiloint2double(0x43300000, (int)(w.sum ^ 0x80000000u)), s.coarse_units, s.bias) +
-               __hiloint2double(0x43300000, (int)(w.square ^ 0x80000000u));
+        return __fma_rn(__hiloint2double(0x43300000, (int)(w.sum + 0x80000000u)), s.coarse_units, s.bias) +
+               __hiloint2double(0x43300000, (int)(w.square + 0x80000000u));
     }
     /* Whether a lane is among those whose columns the window of output `number` has. */
     __device__ bool sees(uint32_t lanes, unsigned number) const {
@@ -166,45 +168,46 @@ template <bool EDGE> class mean_walk {
         return first < 32 && (lanes >> first & ~0u >> (31 - min(last - first, 31u))) != 0;
     }
     __device__ void write_row(const mean_scale &s, unsigned row, bool lost, uint32_t special) const {
-        const double relative = exact && !lost ? 0 : 0x1p-51, error = lost ? 0.51 * a.cut.area * s.inverse : 0;
-        uint32_t open = 0;
+        const float_result &how = a.result[0];
         __builtin_assume(__isGlobal(to));
 #pragma unroll
-        for (unsigned g = 0; g < COLUMNS / 4; g++) {
-            walk_narrow window[4];
-            uint32_t raw[4];
+        for (unsigned g = 0; g < COLUMNS; g += AT_ONCE) {
+            walk_narrow window[AT_ONCE];
+            double total[AT_ONCE];
+            uint32_t raw[AT_ONCE], nearest = ~0u;
 #pragma unroll
-            for (unsigned k = 0; k < 4; k++)
-                window[k] = window_at(g * 4 + k);
+            for (unsigned k = 0; k < AT_ONCE; k++)
+                window[k] = window_at(g + k);
 #pragma unroll
-            for (unsigned k = 0; k < 4; k++) {
-                const double near = total_of(s, window[k]) * s.inverse, off = __fma_rn(fabs(near), relative, error);
-                raw[k] = __float_as_uint(__double2float_rn(near - off));
-                open |= (uint32_t)(raw[k] != __float_as_uint(__double2float_rn(near + off))) << (g * 4 + k);
+            for (unsigned k = 0; k < AT_ONCE; k++) {
+                total[k] = total_of(s, window[k]);
+                const double near = total[k] * s.inverse;
+                raw[k] = __float_as_uint(__double2float_rn(near));
+                nearest = min(nearest, from_half(near));
             }
-            if (quads) {
-                if ((int)(lane * 4 + g * 128) < p.outputs)
-                    __stcs((uint4 *)(to + g * 512), make_uint4(raw[0], raw[1], raw[2], raw[3]));
-                continue;
+            if (nearest < width) {
+                bool decided;
+#pragma unroll
+                for (unsigned k = 0; k < AT_ONCE; k++)
+                    raw[k] = nearest_float({total[k] * s.unit, 0, 0}, how.by, how.inverse, false, &decided);
             }
 #pragma unroll
-            for (unsigned k = 0; k < 4; k++)
-                if ((int)(lane * 4 + g * 128 + k) < p.outputs)
-                    *(uint32_t *)(to + (g * 128 + k) * step) = raw[k];
+            for (unsigned k = 0; k < AT_ONCE; k++)
+                if ((int)(lane + (g + k) * 32) < p.outputs)
+                    __stcs((uint32_t *)(to + (g + k) * 128), raw[k]);
         }
-        if (!__any_sync(GP_FULL_WARP, open != 0) && special == 0)
+        if (!lost && special == 0)
             return;
 #pragma unroll 1
         for (unsigned k = 0; k < COLUMNS; k++) {
-            const unsigned number = lane * 4 + k / 4 * 128 + k % 4;
+            const unsigned number = lane + 32 * k;
             bool decided = !sees(special, number);
-            if ((int)number >= p.outputs || (decided && (open >> k & 1) == 0))
+            if ((int)number >= p.outputs || (decided && !lost))
                 continue;
-            const float_result &how = a.result[0];
             const two_doubles sum = {total_of(s, window_at(k)) * s.unit, 0, lost ? 0.51 * a.cut.area * s.unit : 0};
             const uint32_t bits = nearest_float(sum, how.by, how.inverse, false, &decided);
             if (decided)
-                *(uint32_t *)(to + (k / 4 * 128 + k % 4) * step) = bits;
+                *(uint32_t *)(to + k * 128) = bits;
             else
                 fail(a.failed, number_of(a, p, row, number));
         }
@@ -220,7 +223,7 @@ template <bool EDGE> class mean_walk {
         walk_narrow held[COLUMNS] = {};
         each(first, window - 1, 1, [&](row_type &enters) {
             special |= careful && take_out(&enters);
-            slide(s, held, enters, nothing, &bits, &lost);
+            slide<false>(s, held, enters, nothing, &bits, &lost);
         });
         row_type enters = fetch(first + window - 1), leaves = nothing;
 #pragma unroll 1
@@ -229,7 +232,7 @@ template <bool EDGE> class mean_walk {
                 special |= take_out(&enters);
                 take_out(&leaves);
             }
-            slide(s, held, enters, leaves, &bits, &lost);
+            slide<true>(s, held, enters, leaves, &bits, &lost);
             if (row + 1 < p.rows) {
                 enters = fetch(first + window);
                 leaves = fetch(first);
@@ -273,16 +276,9 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5)
         find_place(a.box, a.cut, number, COLUMNS, 1, &place);
     __syncwarp();
     if (__all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart)))
-        mean_walk<false>(a, place, own, apart).walk_all();
+        mean_walk<false>(a, place, prefixes + own, apart).walk_all();
     else
-        mean_walk<true>(a, place, own, apart).walk_all();
+        mean_walk<true>(a, place, prefixes + own, apart).walk_all();
 }
 
-const void *gp_window_means(floats_arguments *arguments) {
-    for (unsigned k = 0; k < 4; k++) {
-        const uint32_t begin = arguments->cut.skew + k, end = begin + arguments->cut.reach;
-        arguments->begin[k] = begin / 4 * 5 + begin % 4;
-        arguments->end[k] = end / 4 * 5 + end % 4;
-    }
-    return (const void *)window_means;
-}
+const void *const gp_window_means = (const void *)window_means;

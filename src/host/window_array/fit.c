@@ -229,7 +229,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each * warps;
     cut->vectors = x->in == (int64_t)(bytes * channels) &&
                    problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
-    if (form == GP_WALK_MEANS && !cut->vectors)
+    if (form == GP_WALK_MEANS && (!cut->vectors || box->result[0].stride[box->outer + 1] != 4))
         return false;
     /* outputs are computed up to the last column */
     const uint64_t room = ((all + cut->reach + each) / 4 * 5 + 5) * walks[form - GP_WALK_LINEAR].entry_bytes;
@@ -243,7 +243,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
     const double begin =
-        form == GP_WALK_MEANS ? (double)y->window / 2 + 8 : START_COST + (double)y->window / BEGIN_COST;
+        form == GP_WALK_MEANS ? (double)y->window / 4 + 4 : START_COST + (double)y->window / BEGIN_COST;
     cut_walks(cut, y, begin, cut->strips * batches * warps, device->multiprocessors,
               gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
     const uint64_t number = cut->strips * batches * cut->segments;
@@ -263,11 +263,12 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
         return false;
     cut.area = gp_to_u32((uint64_t)(x->window * y->window));
-    if (!gp_type_is_float(box->type)) {
-        const bool walks_down = fit_walk(problem, device, attempt, &cut, tiling);
+    const bool walks_down = fit_walk(problem, device, attempt, &cut, tiling);
+    if (walks_down || !gp_type_is_float(box->type)) {
         GP_TILING_PUT(tiling, cut);
         return walks_down;
     }
+    cut = (gp_strip_cut){.area = cut.area};
     const unsigned bytes = gp_type_bytes(box->type);
     const gp_strip_form form = bytes == 2                     ? GP_STRIP_F16
                                : box->wants & GP_WANT_SQUARES ? GP_STRIP_F32
