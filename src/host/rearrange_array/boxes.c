@@ -222,25 +222,23 @@ static uint64_t tiles_of(const gp_move_pieces *p, const uint32_t *t) {
 }
 
 /*
- * What moving all tiles of raw rows takes, in about the time of loading half a byte. A row of a tile that does not
- * store whole sectors costs as much as PARTIAL more bytes: set by 200 permutations of 3 to 6 axes on an H200.
+ * What moving all tiles of raw rows takes, in about the time of storing a byte: fitted to 82 permutations of 3 to 6
+ * axes on an H200, in two tilings each. PARTIAL is of a row that does not store whole sectors.
  */
 #define LOADED 2u
-#define STORED 5u
-#define PARTIAL 200u
-#define ROW 24u
-#define TILE 50000u
+#define ROW 250u
+#define PARTIAL 640u
+#define TILE 40000u
 #define BANK_SHARE 4u /* of a warp's reads that may ask one bank */
 
 static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
                          const gp_move_cut *cut, uint64_t blocks) {
     const uint32_t *t = tile->extent;
     uint32_t end;
-    const uint64_t loaded = (uint64_t)(cut->load.units + cut->tail.units) * (cut->in_rows.length + GP_MOVE_RAW_WORD),
+    const uint64_t loaded = (uint64_t)(cut->load.units + cut->tail.units) * (cut->in_rows.length + SECTOR),
                    stored = (uint64_t)cut->store.units * (cut->own * form->piece + ROW),
                    spans = tile->spread > 0 ? 0 : volume_of(p, t) * form->piece / span_of(p, t, true, &end);
-    return gp_times(gp_divide_up(tiles_of(p, t), blocks),
-                    LOADED * loaded + STORED * (stored + spans * PARTIAL) + TILE);
+    return gp_times(gp_divide_up(tiles_of(p, t), blocks), LOADED * loaded + stored + spans * PARTIAL + TILE);
 }
 
 /* A tile for so much room, the output's rows up to `lean` times as long as the input's. */
