@@ -229,6 +229,7 @@ static uint64_t tiles_of(const gp_move_pieces *p, const uint32_t *t) {
 #define ROW 250u
 #define PARTIAL 640u
 #define TILE 40000u
+#define TRIES 4u      /* of a tile: without, and with pieces of the next one, each smaller */
 #define BANK_SHARE 4u /* of a warp's reads that may ask one bank */
 
 static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
@@ -271,7 +272,9 @@ static bool share_rows(const gp_move_pieces *p, const gp_move_form *form, gp_mov
     uint32_t *t = &tile->extent[row.axes - 1];
     if (row.part < *t)
         return false;
-    *t = gp_to_u32(gp_divide_up(n, gp_divide_up(n, *t)));
+    if (tile->spread > 0)
+        *t -= gp_to_u32(gp_divide_up(*t, 8));
+    *t = gp_to_u32(gp_divide_up(n, gp_divide_up(n, gp_at_least_one(*t))));
     while (*t < n && (n - 1) % *t + 1 < beyond)
         ++*t;
     tile->spread = others;
@@ -289,25 +292,26 @@ static bool is_run(const gp_move_pieces *p, const gp_move_form *form, const gp_m
 /* Raw rows: the cheapest of some tiles. */
 static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, uint64_t blocks, size_t most,
                     gp_move_fit *fit) {
-    static const uint8_t eighths[] = {8, 6, 4, 3, 2, 1}, leans[] = {1, 2, 4};
+    static const uint8_t eighths[] = {8, 7, 6, 4, 3, 2, 1}, leans[] = {1, 2, 4};
     uint64_t least = UINT64_MAX;
     if (!gp_move_raw_can(p) || (form->piece >= 4 && p->axis[0].n > 1))
         return false; /* several larger pieces an element are as fast gathered */
     for (size_t i = 0; i < sizeof eighths * sizeof leans; i++) {
         gp_move_tile one =
             raw_tile(p, form, gp_move_room(form) * eighths[i / sizeof leans] / 8, leans[i % sizeof leans]);
-        do {
+        for (uint32_t tried = 0; tried < TRIES; tried++) {
             gp_move_cut cut;
-            if (!gp_move_raw_walk(p, form, &one, &cut) || cut.smem > gp_least(most, GP_MOVE_RAW_SMEM) ||
-                (form->piece >= 4 && 32u >> cut.turn > BANK_SHARE * form->out))
-                continue;
-            const uint64_t cost = raw_cost(p, form, &one, &cut, blocks);
-            if (cost >= least || !is_near(p, one.extent))
-                continue;
-            least = cost;
-            fit->tile = one;
-            fit->smem = cut.smem;
-        } while (form->way == GP_MOVE_RAW && one.spread == 0 && share_rows(p, form, &one));
+            const bool fits = gp_move_raw_walk(p, form, &one, &cut) && cut.smem <= gp_least(most, GP_MOVE_RAW_SMEM) &&
+                              (form->piece < 4 || 32u >> cut.turn <= BANK_SHARE * form->out);
+            const uint64_t cost = fits ? raw_cost(p, form, &one, &cut, blocks) : UINT64_MAX;
+            if (cost < least && is_near(p, one.extent)) {
+                least = cost;
+                fit->tile = one;
+                fit->smem = cut.smem;
+            }
+            if (form->way != GP_MOVE_RAW || (fits && one.spread > 0) || !share_rows(p, form, &one))
+                break;
+        }
     }
     return least < UINT64_MAX;
 }
