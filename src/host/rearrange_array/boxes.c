@@ -74,6 +74,16 @@ static void even_out(const gp_move_pieces *p, uint32_t *t, uint32_t unit) {
     }
 }
 
+/* Long parts of an axis end where sectors do, if they begin there. */
+static void end_at_sectors(const gp_move_pieces *p, uint32_t *t, uint32_t sector) {
+    for (uint32_t a = 0; a < p->axes; a++) {
+        const uint32_t part = t[a] / sector * sector;
+        if (part > 16 * sector && t[a] < p->axis[a].n &&
+            gp_divide_up(p->axis[a].n, part) * part * 15 <= p->axis[a].n * 16)
+            t[a] = part;
+    }
+}
+
 /* The side with the shorter runs grows: twofold, or to the whole axis if that is not much more. */
 static void grow(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint32_t unit, uint64_t lean,
                  uint32_t *t) {
@@ -324,6 +334,7 @@ static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsig
         return false;
     grow(p, form, gp_move_room(form), unit, 1, tile->extent);
     even_out(p, tile->extent, unit);
+    end_at_sectors(p, tile->extent, SECTOR / form->piece);
     if ((form->way == GP_MOVE_SQUARES && !has_squares(p, form, t)) ||
         (form->way == GP_MOVE_TRIPLES && !has_triples(p, form, t)) || in_align < in_word || out_align < out_word ||
         !is_near(p, t) || !moves_words(p, t, false, in_word) || !moves_words(p, t, true, out_word))
