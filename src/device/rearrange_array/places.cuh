@@ -40,6 +40,7 @@ struct place {
 template <int count, typename NUMBER, typename USE>
 __device__ inline void for_places(const gp_move_walk &walk, NUMBER number, USE use) {
     constexpr int together = count < 4 ? count : 4;
+    static_assert(count % together == 0, "units past the last one would be used");
 #pragma unroll
     for (int first = 0; first < count; first += together) {
         uint32_t left[together];

@@ -74,6 +74,16 @@ static void even_out(const gp_move_pieces *p, uint32_t *t, uint32_t unit) {
     }
 }
 
+/* Long parts of an axis end where sectors do, if they begin there. */
+static void end_at_sectors(const gp_move_pieces *p, uint32_t *t, uint32_t sector) {
+    for (uint32_t a = 0; a < p->axes; a++) {
+        const uint32_t part = t[a] / sector * sector;
+        if (part > 16 * sector && t[a] < p->axis[a].n &&
+            gp_divide_up(p->axis[a].n, part) * part * 15 <= p->axis[a].n * 16)
+            t[a] = part;
+    }
+}
+
 /* The side with the shorter runs grows: twofold, or to the whole axis if that is not much more. */
 static void grow(const gp_move_pieces *p, const gp_move_form *form, uint64_t room, uint32_t unit, uint64_t lean,
                  uint32_t *t) {
@@ -222,25 +232,24 @@ static uint64_t tiles_of(const gp_move_pieces *p, const uint32_t *t) {
 }
 
 /*
- * What moving all tiles of raw rows takes, in about the time of loading half a byte. A row of a tile that does not
- * store whole sectors costs as much as PARTIAL more bytes: set by 200 permutations of 3 to 6 axes on an H200.
+ * What moving all tiles of raw rows takes, in about the time of storing a byte: fitted to 82 permutations of 3 to 6
+ * axes on an H200, in two tilings each. PARTIAL is of a row that does not store whole sectors.
  */
 #define LOADED 2u
-#define STORED 5u
-#define PARTIAL 200u
-#define ROW 24u
-#define TILE 50000u
+#define ROW 250u
+#define PARTIAL 640u
+#define TILE 40000u
+#define TRIES 4u      /* of a tile: without, and with pieces of the next one, each smaller */
 #define BANK_SHARE 4u /* of a warp's reads that may ask one bank */
 
 static uint64_t raw_cost(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
                          const gp_move_cut *cut, uint64_t blocks) {
     const uint32_t *t = tile->extent;
     uint32_t end;
-    const uint64_t loaded = (uint64_t)(cut->load.units + cut->tail.units) * (cut->in_rows.length + GP_MOVE_RAW_WORD),
+    const uint64_t loaded = (uint64_t)(cut->load.units + cut->tail.units) * (cut->in_rows.length + SECTOR),
                    stored = (uint64_t)cut->store.units * (cut->own * form->piece + ROW),
                    spans = tile->spread > 0 ? 0 : volume_of(p, t) * form->piece / span_of(p, t, true, &end);
-    return gp_times(gp_divide_up(tiles_of(p, t), blocks),
-                    LOADED * loaded + STORED * (stored + spans * PARTIAL) + TILE);
+    return gp_times(gp_divide_up(tiles_of(p, t), blocks), LOADED * loaded + stored + spans * PARTIAL + TILE);
 }
 
 /* A tile for so much room, the output's rows up to `lean` times as long as the input's. */
@@ -273,7 +282,9 @@ static bool share_rows(const gp_move_pieces *p, const gp_move_form *form, gp_mov
     uint32_t *t = &tile->extent[row.axes - 1];
     if (row.part < *t)
         return false;
-    *t = gp_to_u32(gp_divide_up(n, gp_divide_up(n, *t)));
+    if (tile->spread > 0)
+        *t -= gp_to_u32(gp_divide_up(*t, 8));
+    *t = gp_to_u32(gp_divide_up(n, gp_divide_up(n, gp_at_least_one(*t))));
     while (*t < n && (n - 1) % *t + 1 < beyond)
         ++*t;
     tile->spread = others;
@@ -291,25 +302,26 @@ static bool is_run(const gp_move_pieces *p, const gp_move_form *form, const gp_m
 /* Raw rows: the cheapest of some tiles. */
 static bool fit_raw(const gp_move_pieces *p, const gp_move_form *form, uint64_t blocks, size_t most,
                     gp_move_fit *fit) {
-    static const uint8_t eighths[] = {8, 6, 4, 3, 2, 1}, leans[] = {1, 2, 4};
+    static const uint8_t eighths[] = {8, 7, 6, 4, 3, 2, 1}, leans[] = {1, 2, 4};
     uint64_t least = UINT64_MAX;
     if (!gp_move_raw_can(p) || (form->piece >= 4 && p->axis[0].n > 1))
         return false; /* several larger pieces an element are as fast gathered */
     for (size_t i = 0; i < sizeof eighths * sizeof leans; i++) {
         gp_move_tile one =
             raw_tile(p, form, gp_move_room(form) * eighths[i / sizeof leans] / 8, leans[i % sizeof leans]);
-        do {
+        for (uint32_t tried = 0; tried < TRIES; tried++) {
             gp_move_cut cut;
-            if (!gp_move_raw_walk(p, form, &one, &cut) || cut.smem > gp_least(most, GP_MOVE_RAW_SMEM) ||
-                (form->piece >= 4 && 32u >> cut.turn > BANK_SHARE * form->out))
-                continue;
-            const uint64_t cost = raw_cost(p, form, &one, &cut, blocks);
-            if (cost >= least || !is_near(p, one.extent))
-                continue;
-            least = cost;
-            fit->tile = one;
-            fit->smem = cut.smem;
-        } while (form->way == GP_MOVE_RAW && one.spread == 0 && share_rows(p, form, &one));
+            const bool fits = gp_move_raw_walk(p, form, &one, &cut) && cut.smem <= gp_least(most, GP_MOVE_RAW_SMEM) &&
+                              (form->piece < 4 || 32u >> cut.turn <= BANK_SHARE * form->out);
+            const uint64_t cost = fits ? raw_cost(p, form, &one, &cut, blocks) : UINT64_MAX;
+            if (cost < least && is_near(p, one.extent)) {
+                least = cost;
+                fit->tile = one;
+                fit->smem = cut.smem;
+            }
+            if (form->way != GP_MOVE_RAW || (fits && one.spread > 0) || !share_rows(p, form, &one))
+                break;
+        }
     }
     return least < UINT64_MAX;
 }
@@ -322,6 +334,7 @@ static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsig
         return false;
     grow(p, form, gp_move_room(form), unit, 1, tile->extent);
     even_out(p, tile->extent, unit);
+    end_at_sectors(p, tile->extent, SECTOR / form->piece);
     if ((form->way == GP_MOVE_SQUARES && !has_squares(p, form, t)) ||
         (form->way == GP_MOVE_TRIPLES && !has_triples(p, form, t)) || in_align < in_word || out_align < out_word ||
         !is_near(p, t) || !moves_words(p, t, false, in_word) || !moves_words(p, t, true, out_word))

@@ -23,7 +23,7 @@ gp_move_row gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t) {
     bool whole = true;
     for (; row.axes < p->read && whole; row.axes++) {
         const uint32_t a = p->by_in[row.axes];
-        if (gp_move_distance(p->axis[a].in) != row.length)
+        if (gp_move_distance(p->axis[a].in) != row.length || t[a] < 2)
             break;
         row.length *= t[a];
         whole = t[a] == p->axis[a].n;
@@ -73,17 +73,16 @@ static int32_t step_of(const gp_move_pieces *p, const raw_box *box, uint32_t a, 
     return is_in_row(p, box, a) ? (int32_t)gp_move_distance(p->axis[a].in) : (int32_t)(pads ? step + word : step);
 }
 
-/* Rows of several axes lie in the order of the input, but for the output's end: of the next tile come only those rows
- * that hold its first pieces. Returns the tile's own bytes. */
+/*
+ * The axes of the output's rows come last and in their order: so of the next tile there need be no more than the rows
+ * that hold its first pieces. Returns the tile's own bytes.
+ */
 static uint32_t place(const gp_move_pieces *p, const uint32_t *t, raw_box *box) {
     uint32_t total = box->in.length + GP_MOVE_RAW_WORD - 1;
-    for (uint32_t i = 0; i <= p->read; i++) {
-        const uint32_t a = i < p->read ? p->by_in[i] : box->end;
-        const bool between = is_between(p, box, a);
-        if ((i == p->read) != (a == box->end) && between)
-            continue;
+    for (uint32_t i = 1; i <= p->axes; i++) {
+        const uint32_t a = (box->end + i) % p->axes;
         box->shared[a] = p->axis[a].in != 0 ? step_of(p, box, a, total) : 0;
-        total += between ? (t[a] - 1) * (uint32_t)box->shared[a] : 0;
+        total += is_between(p, box, a) ? (t[a] - 1) * (uint32_t)box->shared[a] : 0;
     }
     return total;
 }

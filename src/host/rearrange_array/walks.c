@@ -155,7 +155,8 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
         cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
         gp_move_walk_in(&p, tile, shared, &cut->load);
         gp_move_walk_out(&p, form, tile, shared, &cut->store);
-        cut->shared_row = (p.axis[1].in < 0 ? -shared[1] : shared[1]) * (int32_t)form->piece;
+        if (form->way != GP_MOVE_DIRECT) /* bytes in the input there */
+            cut->shared_row = (p.axis[1].in < 0 ? -shared[1] : shared[1]) * (int32_t)form->piece;
         cut->out_row = p.axis[p.by_in[0]].out;
     }
     if (form->way == GP_MOVE_TRIPLES)
