@@ -5,6 +5,7 @@
  */
 #include "../cases.h"
 #include "../check.h"
+#include "../devices.h"
 #include "../reduce_array/run_calls.h"
 #include "oracle_window_array.h"
 #include "random_window.h"
@@ -280,6 +281,21 @@ static void means_that_warps_walk_down(void **state) {
     harness_close(&h);
 }
 
+/* A block has four warps there, and one or more than four where floats have sums of 64 bits. */
+static void means_are_planned_by_warps(void **state) {
+    (void)state;
+    void *const in = (void *)(uintptr_t)0x100000000000, *const to = (void *)(uintptr_t)0x200000000000;
+    const gp_array from = gp_matrix(GP_F32, in, 4096, 4096, 4096);
+    const gp_result result = gp_want(GP_REDUCE_MEAN, gp_matrix(GP_F32, to, 4096, 4096, 4096));
+    const gp_window_shape window = {.struct_size = sizeof window, .extent = {15, 15}, .border = GP_BORDER_ZERO};
+    gp_plan_info plan = {.struct_size = sizeof plan};
+    gp_context *context = devices_open(&devices[DEVICE_HOPPER]);
+    assert_int_equal(gp_window(context, &from, &window, &result, 1), GP_OK);
+    assert_int_equal(gp_context_plan(context, &plan), GP_OK);
+    assert_int_equal(plan.block, 128);
+    gp_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
                                        cmocka_unit_test(a_long_row_of_floats),
@@ -287,6 +303,7 @@ int main(void) {
                                        cmocka_unit_test(variances_of_almost_equal_floats),
                                        cmocka_unit_test(windows_of_many_bytes),
                                        cmocka_unit_test(pictures_that_warps_walk_down),
-                                       cmocka_unit_test(means_that_warps_walk_down)};
+                                       cmocka_unit_test(means_that_warps_walk_down),
+                                       cmocka_unit_test(means_are_planned_by_warps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
