@@ -5,6 +5,7 @@
  */
 #include "../cases.h"
 #include "../check.h"
+#include "../devices.h"
 #include "../reduce_array/run_calls.h"
 #include "oracle_window_array.h"
 #include "random_window.h"
@@ -280,6 +281,55 @@ static void means_that_warps_walk_down(void **state) {
     harness_close(&h);
 }
 
+/* A block has four warps there, and one or more than four where floats have sums of 64 bits. */
+static void means_are_planned_by_warps(void **state) {
+    (void)state;
+    void *const in = (void *)(uintptr_t)0x100000000000, *const to = (void *)(uintptr_t)0x200000000000;
+    const gp_array from = gp_matrix(GP_F32, in, 4096, 4096, 4096);
+    const gp_result result = gp_want(GP_REDUCE_MEAN, gp_matrix(GP_F32, to, 4096, 4096, 4096));
+    const gp_window_shape window = {.struct_size = sizeof window, .extent = {15, 15}, .border = GP_BORDER_ZERO};
+    gp_plan_info plan = {.struct_size = sizeof plan};
+    gp_context *context = devices_open(&devices[DEVICE_HOPPER]);
+    assert_int_equal(gp_window(context, &from, &window, &result, 1), GP_OK);
+    assert_int_equal(gp_context_plan(context, &plan), GP_OK);
+    assert_int_equal(plan.block, 128);
+    gp_context_destroy(context);
+}
+
+/* Both extremes, of bytes, halves and words, side by side or of three channels, with constant parts. */
+static void extremes_of_wide_windows(void **state) {
+    (void)state;
+    enum { ROWS = 34, COLS = 360, MOST = ROWS * COLS };
+    static const size_t windows[][2] = {{3, 5}, {8, 33}, {5, 34}, {21, 101}, {2, 280}};
+    static const gp_type types[] = {GP_U8, GP_S16, GP_F32};
+    static const size_t bytes[] = {1, 2, 4};
+    static uint32_t numbers[MOST], owed[2][MOST], memory[2][MOST];
+    float *expected[] = {(float *)(void *)owed[0], (float *)(void *)owed[1]};
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < COUNT(types) * COUNT(windows); k++) {
+        const gp_type type = types[k % COUNT(types)];
+        const size_t w = k / COUNT(types), channels = k % 2 ? 3 : 1, cols = COLS / channels;
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {windows[w][0], windows[w][1]},
+                                        .border = (int32_t)(GP_BORDER_ZERO + k % 6)};
+        for (size_t j = 0; j < MOST; j++)
+            numbers[j] = j % 1000 < 500 ? (uint32_t)cases_random(&draws) : 0x3f4d4d4d;
+        const gp_array in = gp_image(type, numbers, ROWS, cols, channels, COLS);
+        gp_result wanted[2], results[2];
+        for (size_t r = 0; r < 2; r++) {
+            const uint32_t op = r == 0 ? GP_REDUCE_MIN : GP_REDUCE_MAX;
+            wanted[r] = gp_want(op, gp_image(type, owed[r], ROWS, cols, channels, COLS));
+            results[r] = gp_want(op, gp_image(type, memory[r], ROWS, cols, channels, COLS));
+        }
+        oracle_window_array(&in, &window, wanted, 2);
+        expect_results(&h, &in, &window, results, 2, bytes[k % COUNT(types)] * MOST, expected,
+                       "extremes of wide windows");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
                                        cmocka_unit_test(a_long_row_of_floats),
@@ -287,6 +337,8 @@ int main(void) {
                                        cmocka_unit_test(variances_of_almost_equal_floats),
                                        cmocka_unit_test(windows_of_many_bytes),
                                        cmocka_unit_test(pictures_that_warps_walk_down),
-                                       cmocka_unit_test(means_that_warps_walk_down)};
+                                       cmocka_unit_test(means_that_warps_walk_down),
+                                       cmocka_unit_test(means_are_planned_by_warps),
+                                       cmocka_unit_test(extremes_of_wide_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

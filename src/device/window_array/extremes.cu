@@ -5,12 +5,11 @@
  * in a word of 32 bits as it holds. A block owns a strip of columns, channels being columns too, and walks down it. A
  * thread keeps, of its word of columns, the minima from each row of a window's length of rows to the last of them;
  * with the minimum of the rows behind these they make the windows' columns. Those of some rows go to shared memory,
- * words then holding neighbours of a column, and are made windows along rows in the same way.
+ * words then holding neighbours of a column, and are made windows along rows so too, in shorter blocks.
  */
 #include "extremes.cuh"
 
-#define AT_ONCE 4      /* rows that a thread loads */
-#define WINDOW_SMALL 5 /* up to here a thread compares all elements of a window along rows */
+#define AT_ONCE 4 /* rows that a thread loads */
 
 extern __shared__ __align__(16) uint32_t extremes_shared[];
 
@@ -257,13 +256,17 @@ template <int E> class extremes {
         }
         *past = behind.word();
     }
-    /* Windows along rows of `count` columns of a channel, no more than a window has. */
-    __device__ void walk_block(const uint32_t *from, uint32_t *to, int count) const {
+    /* `count` windows along rows. to: minima from each column to the block's last; blocks: of it and those behind. */
+    __device__ void walk_block(const uint32_t *from, uint32_t *to, const uint32_t *blocks, int count) const {
+        const int block = a.cut.block;
         const uint32_t *const last = from + (window - 1) * channels; /* of the first window */
         lanes<E> behind = lanes<E>::all();
-        least_to_last<E>(from, to, channels, count);
+        int i = block;
+#pragma unroll 2
+        for (; i + block < window; i += block)
+            behind.least(lanes<E>::of(*(blocks += GP_EXTREMES_DOWN * channels)));
 #pragma unroll 4
-        for (from += count * channels; from < last; from += channels)
+        for (from += i * channels; from < last; from += channels)
             behind.least(lanes<E>::of(*from));
         from = last;
 #pragma unroll 4
@@ -274,26 +277,41 @@ template <int E> class extremes {
             *to = least.word();
         }
     }
-    /* Windows along rows. A thread has a run of columns of one channel. */
-    __device__ void walk_along() const {
-        const int block = a.cut.block, run = a.cut.run, width = p.outputs / channels;
-        const int tasks = GP_EXTREMES_DOWN * channels * ((width + run - 1) / run);
-        for (int task = threadIdx.x; task < tasks; task += blockDim.x) {
-            const int rest = task / GP_EXTREMES_DOWN, nth = channels == 1 ? rest : rest / channels;
-            const int shift = task % GP_EXTREMES_DOWN * pitch + rest - nth * channels + nth * run * channels;
-            const uint32_t *from = extremes_shared + column + shift + p.skew;
-            uint32_t *to = extremes_shared + won + shift;
-            int left = min(run, width - nth * run);
-#pragma unroll 1
-            for (; window > WINDOW_SMALL && left > 0; left -= block, from += block * channels, to += block * channels)
-                walk_block(from, to, min(block, left));
+    __device__ void walk_small(const uint32_t *from, uint32_t *to, int count) const {
 #pragma unroll 2
-            for (; left > 0; left--, from += channels, to += channels) {
-                lanes<E> least = lanes<E>::of(*from);
-                for (int i = 1; i < window; i++)
-                    least.least(lanes<E>::of(from[i * channels]));
-                *to = least.word();
+        for (; count > 0; count--, from += channels, to += channels) {
+            lanes<E> least = lanes<E>::of(*from);
+            for (int i = 1; i < window; i++)
+                least.least(lanes<E>::of(from[i * channels]));
+            *to = least.word();
+        }
+    }
+    /* Windows along rows. A thread has a block of a channel's columns; those with whole ones between come later. */
+    __device__ void walk_along() const {
+        const int block = a.cut.block, width = p.outputs / channels, rows = GP_EXTREMES_DOWN * channels;
+        const bool small = window <= GP_EXTREMES_SMALL, apart = window > 2 * block;
+        uint32_t *const blocks = extremes_shared + won + GP_EXTREMES_DOWN * pitch;
+        for (int step = apart ? 0 : 1; step < 2; step++) {
+            const int last = step == 0 ? (width + window - 1) / block : (width + block - 1) / block;
+            for (int task = threadIdx.x; task < rows * last; task += blockDim.x) {
+                const int rest = task / GP_EXTREMES_DOWN, nth = channels == 1 ? rest : rest / channels;
+                const int shift = task % GP_EXTREMES_DOWN * pitch + rest - nth * channels + nth * block * channels;
+                const uint32_t *const from = extremes_shared + column + shift + p.skew;
+                uint32_t *const to = extremes_shared + won + shift;
+                const int count = min(block, width - nth * block);
+                if (small) {
+                    walk_small(from, to, count);
+                    continue;
+                }
+                if (step == 0 || !apart)
+                    least_to_last<E>(from, to, channels, block);
+                if (step == 0)
+                    blocks[task] = *to;
+                else
+                    walk_block(from, to, blocks + task, count);
             }
+            if (step == 0)
+                __syncthreads();
         }
     }
     /* Results of a word of E columns, in E rows for each row of words. */

@@ -6,8 +6,6 @@
 #include "fit.h"
 #include "tiling.h"
 
-#define BLOCK_WHOLE 33 /* blocks are as long as windows up to here, and half as long as longer ones */
-#define RUN_LEAST 9
 #define WORDS_MAX 8192 /* of a row; more than any GPU has shared memory for */
 
 /* A block's threads for so many words of a row. */
@@ -15,9 +13,25 @@ static unsigned threads_of(uint32_t words, unsigned most) {
     return gp_to_u32(gp_round_up(gp_divide_up(words, gp_divide_up(words, most)), 32));
 }
 
+#define BLOCK_WHOLE 33 /* blocks are as long as windows up to here */
+#define BLOCK_SMALL 9  /* columns of a thread where windows are small */
+
+/* Columns of a block along rows: odd, so that threads side by side have words in different banks. Those of wide
+ * windows are as many as threads: 101 x 101 of bytes takes 80 us with blocks half as long as windows, 70 with these.
+ */
+static uint32_t block_of(const gp_window_box *box) {
+    const uint32_t window = gp_to_u32((uint64_t)gp_window_x(box)->window),
+                   each = GP_EXTREMES_DOWN * 4 / gp_type_bytes(box->type);
+    return window <= GP_EXTREMES_SMALL ? BLOCK_SMALL
+           : window <= BLOCK_WHOLE     ? (window - 1) | 1
+                                       : (window / 16 > each ? window / 16 : each) | 1;
+}
+
 static size_t smem_of(const gp_window_box *box, uint64_t words) {
     const uint64_t each = 4 / gp_type_bytes(box->type), height = (uint64_t)gp_window_y(box)->window;
-    return (size_t)(4 * ((height + 1) * words + 2 * GP_EXTREMES_DOWN * (words * each + GP_EXTREMES_GAP)));
+    const uint64_t columns = words * each;
+    return (size_t)(4 * ((height + 1) * words +
+                         GP_EXTREMES_DOWN * (2 * (columns + GP_EXTREMES_GAP) + columns / block_of(box))));
 }
 
 /* Strips with the fewest words in all, and as many on an SM as hide what loads take. False: the window is too large.
@@ -69,9 +83,7 @@ bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, 
     cut.reach = window * channels;
     if (!choose_strips(box, device, smem, GP_EXTREMES_THREADS_MAX >> attempt, &cut, &resident))
         return false;
-    /* odd, both: threads side by side then have words in different banks */
-    cut.block = ((window <= BLOCK_WHOLE ? window : window / 2) - 1) | 1;
-    cut.run = gp_to_u32(gp_divide_up(RUN_LEAST, cut.block) | 1) * cut.block;
+    cut.block = block_of(box);
     cut.vectors = x->in == (int64_t)(bytes * channels) && problem->in_align >= 4 && x->n * channels * bytes >= 4;
     const uint64_t batches = box->outputs / y->outputs / (x->outputs * channels), apart = cut.strips * batches;
     if (batches > INT32_MAX || apart > INT32_MAX)

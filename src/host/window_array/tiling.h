@@ -61,16 +61,16 @@ typedef struct gp_strip_cut {
 /* window_strip of extremes: words hold as many elements as they can. */
 #define GP_EXTREMES_THREADS_MAX 512
 #define GP_EXTREMES_REGS 64
-#define GP_EXTREMES_DOWN 4 /* rows of words whose elements are neighbours of a column, at a time */
-#define GP_EXTREMES_GAP 8  /* words between two of them, against bank conflicts */
+#define GP_EXTREMES_DOWN 4  /* rows of words whose elements are neighbours of a column, at a time */
+#define GP_EXTREMES_GAP 8   /* words between two of them, against bank conflicts */
+#define GP_EXTREMES_SMALL 5 /* up to here all elements of a window along rows are compared */
 
 typedef struct gp_extremes_cut {
     uint32_t rows, cols; /* of outputs that a block computes; columns of all channels */
     uint32_t strips, segments;
     uint32_t reach;   /* columns from a window's first to behind its last */
     uint32_t words;   /* of a row of the input that a block works on */
-    uint32_t block;   /* columns of a channel from whose last the minima go back; a window has no fewer */
-    uint32_t run;     /* columns of a channel that a thread does, a block after another */
+    uint32_t block;   /* columns of a channel that a thread does; a window has no fewer, unless it is small */
     uint32_t vectors; /* words can be loaded as such */
 } gp_extremes_cut;
 
