@@ -103,6 +103,16 @@ static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int g
     return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
 }
 
+/* Of what a float holds most sums are 64 bits, and 2^unit is a double. */
+__device__ __forceinline__ proof proof_of(int64_t high, int64_t low, int gap, int unit) {
+    if (llabs(high) >= (int64_t)1 << (60 - gap) || llabs(low) >= (int64_t)1 << 60)
+        return proof_of((__int128)high, (__int128)low, gap, unit);
+    const int64_t all = (high << gap) + low;
+    const double sum = (double)all, scale = __hiloint2double((1023 + unit) << 20, 0);
+    const double rest = (double)(all - (int64_t)sum) * scale;
+    return {sum * scale, rest, rest, 0};
+}
+
 /* 2^bit units to limbs that only this thread adds to, or others too. */
 static __device__ __noinline__ void add_whole(int64_t *limb, int bit, __int128 units) {
     for (int i = 0; i < 3; i++, bit += 48) {
@@ -112,17 +122,25 @@ static __device__ __noinline__ void add_whole(int64_t *limb, int bit, __int128 u
     }
 }
 
-/* One of 32 vectors that are the same for all warps of the grid: one warp of an SM waits for them. */
-__device__ __forceinline__ uint4 sample_of(const run &r) {
+/* A thread of the first warp has one of 32 vectors that are the same for all blocks. */
+__device__ __forceinline__ bool samples(const run &r) {
+    return r.vectors > 0 && threadIdx.x < 32;
+}
+
+__device__ __forceinline__ const int4 *sample_at(const run &r) {
+    return r.first + r.vectors / 32 * threadIdx.x;
+}
+
+__device__ __forceinline__ uint4 sample_vector(const run &r) {
     uint4 v = make_uint4(0, 0, 0, 0);
-    if (r.vectors > 0)
+    if (samples(r))
         asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                     : "l"(r.first + r.vectors * (threadIdx.x % 32) / 32));
+                     : "l"(sample_at(r)));
     return v;
 }
 
-/* t, so that numbers are expected to be below 2^t: by a sample, so that all blocks have the same units. */
+/* t, so that numbers are expected to be below 2^t: by the first warp's sample, so that all blocks have one unit. */
 template <int BYTES> __device__ int expected_power(const gp_pass &pass, const uint4 &sample) {
     const int bias = BYTES == 8 ? 1023 : 127, shift = BYTES == 8 ? 20 : 23;
     const uint32_t infinity = BYTES == 8 ? 0x7ff00000 : 0x7f800000;
@@ -137,6 +155,11 @@ template <int BYTES> __device__ int expected_power(const gp_pass &pass, const ui
     }
     for (int lane = 16; lane > 0; lane /= 2)
         most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lane));
+    __shared__ uint32_t found;
+    if (threadIdx.x == 0)
+        found = most;
+    __syncthreads();
+    most = found;
     const int power = most >> shift == 0 ? 0 : (int)(most >> shift) - bias + MARGIN;
     return BYTES == 8 ? max(-970, min(power, 1000)) : max(-100, min(power, 125));
 }
