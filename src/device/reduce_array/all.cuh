@@ -9,17 +9,19 @@
 #include "join.cuh"
 #include "lane_floats.cuh"
 
+#define NOT_DRAWN UINT32_MAX
+
 /*
- * The tile that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
- * The counter is 0 again after the last draw, as each of the `drawn` tiles leads to one.
+ * The tile that the block does next, one of those that are drawn, while the one before it is loaded. `first`: in
+ * thread 0 the block's first draw, until it is used. The counter is 0 again after the last draw, as each of the
+ * `drawn` tiles leads to one.
  */
-__device__ __forceinline__ uint32_t draw(const reduce_arguments &a, uint32_t drawn, uint32_t &ahead, uint32_t &turn) {
+__device__ __forceinline__ uint32_t draw(const reduce_arguments &a, uint32_t drawn, uint32_t &first, uint32_t &turn) {
     __shared__ uint32_t next[2]; /* in turns: a warp may still read the one before */
     turn ^= 1;
     if (threadIdx.x == 0) {
-        next[turn] = ahead;
-        if (ahead < drawn)
-            ahead = gridDim.x + atomicInc(&a.space->drawn, drawn - 1);
+        next[turn] = first != NOT_DRAWN ? first : gridDim.x + atomicInc(&a.space->drawn, drawn - 1);
+        first = NOT_DRAWN;
     }
     __syncthreads();
     return a.dealt + next[turn];
@@ -28,9 +30,10 @@ __device__ __forceinline__ uint32_t draw(const reduce_arguments &a, uint32_t dra
 /* What a run is cut into. Tile i is batch i + 1; the elements before all whole vectors are batch 0. */
 struct tiles {
     uint32_t whole, rest, all; /* behind the whole ones one that is not; then one of what is no whole vector */
+    /* vectors: of a tile, a power of two */
     __device__ tiles(const run &r, uint32_t vectors) {
-        whole = (uint32_t)(r.vectors / vectors);
-        rest = whole + (r.vectors % vectors != 0);
+        whole = (uint32_t)(r.vectors >> (31 - __clz(vectors)));
+        rest = whole + ((r.vectors & (vectors - 1)) != 0);
         all = rest + ((uint64_t)(r.end - r.in) != r.vectors * 16);
     }
 };
@@ -78,22 +81,24 @@ template <int N> __device__ __forceinline__ void load_tile(uint4 (&v)[N], const 
 
 /*
  * The thread's share of the run. A tile is what a block loads at once. Tiles are dealt to the blocks in turns, the
- * last of many are drawn, as some SMs get less of the memory's bandwidth than others. AHEAD: the next is loaded
- * before one is taken. `ahead`: in thread 0 the block's first draw.
+ * last of many are drawn, as some SMs get less of the memory's bandwidth than others. No tile is loaded before the
+ * one before it is taken: what more is under way makes ends uneven. Returns in thread 0 the block's first draw.
  */
-template <class ACC, bool AHEAD>
-__device__ __forceinline__ void take_share(ACC &acc, const run &r, const reduce_arguments &a, uint32_t ahead) {
-    const tiles t(r, blockDim.x * ACC::VECTORS);
-    uint32_t tile = blockIdx.x, turn = 0;
+template <class ACC>
+__device__ __forceinline__ uint32_t take_share(ACC &acc, const run &r, const tiles &t, const reduce_arguments &a) {
+    uint32_t tile = blockIdx.x, turn = 0, drawn = 0;
     uint4 v[ACC::VECTORS];
-    const uint4 sample =
-        AHEAD ? sample_of(r) : make_uint4(0, 0, 0, 0); /* not behind what fills the memory's queues */
-    if (AHEAD && tile < t.whole)
+    const uint4 sample = acc.sample_of(r);
+    if (tile < t.whole)
         load_tile(v, r, tile);
+    /* behind the loads, as the warp may wait for it; it wraps to 0 by itself */
+    if (threadIdx.x == 0)
+        drawn = atomicInc(&a.space->started, gridDim.x - 1);
+    uint32_t first = drawn;
     acc.clear(a.pass, sample);
 #pragma unroll 1
     while (tile < t.all) {
-        uint4 w[ACC::VECTORS], back = make_uint4(0, 0, 0, 0);
+        uint4 back = make_uint4(0, 0, 0, 0);
         uint32_t batch = tile + 1, next = tile + gridDim.x;
         bool some = true;
         if (tile >= t.whole) {
@@ -104,26 +109,21 @@ __device__ __forceinline__ void take_share(ACC &acc, const run &r, const reduce_
 #pragma unroll
             for (int i = 0; i < ACC::VECTORS; i++)
                 v[i] = cold.v[i];
-        } else if (!AHEAD) {
-            load_tile(v, r, tile);
         }
         if (next >= a.dealt)
-            next = draw(a, t.all - a.dealt, ahead, turn);
-        if (AHEAD && next < t.whole)
-            load_tile(w, r, next);
+            next = draw(a, t.all - a.dealt, first, turn);
         if (some)
             acc.take(v, batch);
         if (some && tile >= t.whole)
             acc.take_back(back);
-        if (AHEAD)
-#pragma unroll
-            for (int i = 0; i < ACC::VECTORS; i++)
-                v[i] = w[i];
+        if (next < t.whole)
+            load_tile(v, r, next);
         tile = next;
     }
+    return drawn;
 }
 
-/* Elements of a batch, from .. to. */
+/* Bytes of a batch, from .. to. */
 struct batch_range {
     uint64_t from, to;
     __device__ batch_range(const run &r, uint32_t batch) {
@@ -131,37 +131,32 @@ struct batch_range {
         const uint64_t all = r.end - r.in, whole = head + r.vectors * 16;
         from = batch == 0 ? 0 : min(head + (batch - 1) * tile, whole);
         to = batch == 0 ? head : from < whole ? min(from + tile, whole) : all;
-        from /= r.bytes;
-        to /= r.bytes;
     }
 };
 
-/* Of a batch the first element that is wanted: its index, or INT64_MAX. In all threads. */
-template <int BYTES, class WANTED> __device__ int64_t find_in_batch(const run &r, uint32_t batch, WANTED wanted) {
-    __shared__ unsigned long long first;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        first = INT64_MAX;
-    __syncthreads();
+/* Of a batch, or of none, the first element that is wanted: its index is the least of `first`. */
+template <int BYTES, class WANTED>
+__device__ void find_in_batch(const run &r, uint32_t batch, unsigned long long *first, WANTED wanted) {
+    const int LOADED = BYTES == 8 ? 8 : 16;
+    if (batch == UINT32_MAX)
+        return;
     const batch_range range(r, batch);
-    const unsigned char *const at = r.in + range.from * BYTES;
-    const uint32_t n = (uint32_t)(range.to - range.from);
+    const unsigned char *const at = r.in + range.from;
+    const uint32_t n = (uint32_t)(range.to - range.from) / BYTES;
     uint32_t found = UINT32_MAX;
 #pragma unroll 1
-    for (uint32_t i = threadIdx.x; i < n; i += 8 * blockDim.x) {
-        uint64_t raw[8];
+    for (uint32_t i = threadIdx.x; i < n; i += LOADED * blockDim.x) {
+        typename key_type<BYTES>::type raw[LOADED];
 #pragma unroll
-        for (int k = 0; k < 8; k++) /* past the end the first once more */
+        for (int k = 0; k < LOADED; k++) /* past the end the first once more */
             raw[k] = load_raw(BYTES, at + (i + k * blockDim.x < n ? i + k * blockDim.x : i) * BYTES);
 #pragma unroll
-        for (int k = 0; k < 8; k++)
+        for (int k = 0; k < LOADED; k++)
             if (wanted(raw[k]))
                 found = min(found, i + k * blockDim.x < n ? i + k * blockDim.x : i);
     }
     if (found != UINT32_MAX)
-        atomicMin(&first, (unsigned long long)(range.from + found));
-    __syncthreads();
-    return (int64_t)first;
+        atomicMin(first, (unsigned long long)(range.from / BYTES + found));
 }
 
 /* What results are written of; in all threads of the collecting block. */
@@ -179,14 +174,27 @@ __device__ extremes_total total_of(const extremes<BYTES> &, const typename extre
     extremes_total t = {p.least, p.most, INT64_MAX, INT64_MAX, pass.skip_nan || p.at_nan == none ? INT64_MAX : 0};
     if (!(pass.wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)))
         return t;
+    __shared__ unsigned long long first[3];
+    if (threadIdx.x < 3)
+        first[threadIdx.x] = INT64_MAX;
+    __syncthreads();
     if (t.place_nan == 0) {
-        t.place_nan = find_in_batch<BYTES>(r, p.at_nan, [&](uint64_t raw) { return form.is_nan(form.key(raw)); });
-        return t;
+        find_in_batch<BYTES>(r, p.at_nan, first, [&](uint64_t raw) { return form.is_nan(form.key(raw)); });
+    } else {
+        const uint32_t least = pass.wants & GP_WANT_ARGMIN ? p.at_least : none;
+        const uint32_t most = pass.wants & GP_WANT_ARGMAX ? p.at_most : none;
+        if (least != none && most != none) { /* while the other batch is loaded */
+            const batch_range later(r, most);
+            for (uint64_t at = later.from + 32 * threadIdx.x; at < later.to; at += 32 * blockDim.x)
+                gp_prefetch(r.in + at);
+        }
+        find_in_batch<BYTES>(r, least, first + 1, [&](uint64_t raw) { return form.key(raw) == t.key_min; });
+        find_in_batch<BYTES>(r, most, first + 2, [&](uint64_t raw) { return form.key(raw) == t.key_max; });
     }
-    if (p.at_least != none && (pass.wants & GP_WANT_ARGMIN))
-        t.place_min = find_in_batch<BYTES>(r, p.at_least, [&](uint64_t raw) { return form.key(raw) == t.key_min; });
-    if (p.at_most != none && (pass.wants & GP_WANT_ARGMAX))
-        t.place_max = find_in_batch<BYTES>(r, p.at_most, [&](uint64_t raw) { return form.key(raw) == t.key_max; });
+    __syncthreads();
+    t.place_nan = (int64_t)first[0];
+    t.place_min = (int64_t)first[1];
+    t.place_max = (int64_t)first[2];
     return t;
 }
 
@@ -248,34 +256,30 @@ __device__ __forceinline__ void finish(const reduce_arguments &a, bool written) 
         tell_host(a);
 }
 
+/* Whoever reads a line of the arguments first waits for memory: while earlier kernels end it costs nothing. */
+__device__ __forceinline__ void wait_with_arguments(const reduce_arguments &a, const tiles &t) {
+    const uintptr_t ends = (uintptr_t)a.pass.to[0] ^ (uintptr_t)a.space ^ (uintptr_t)a.done;
+    gp_grid_dependency_wait(t.all ^ a.dealt ^ a.pass.wants ^ a.pass.result[0].op ^ (uint32_t)ends);
+}
+
 template <class ACC>
 __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     reduce_all(const __grid_constant__ reduce_arguments a) {
-    typedef typename ACC::partial partial;
-    gp_grid_dependency_wait();
-    __shared__ unsigned ticket;
-    reduce_space *space = a.space;
-    unsigned drawn = 0;
-    if (threadIdx.x == 0)
-        drawn = atomicInc(&space->started, gridDim.x - 1); /* wraps to 0 by itself */
     const run r(a.pass.in, a.pass.length, bytes_of(a.pass.type));
+    const tiles t(r, blockDim.x * ACC::VECTORS);
+    wait_with_arguments(a, t);
+    reduce_space *space = a.space;
     ACC acc;
-    take_share<ACC, false>(acc, r, a, drawn);
-    if (threadIdx.x == 0)
-        ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
-    const uint32_t used = ACC::used(a.pass);
-    const partial p = join_block(acc.own(), used);
-    if (ticket != gridDim.x - 1) {
-        if (threadIdx.x == 0)
-            send(space->sent + blockIdx.x, p, used);
+    const unsigned drawn = take_share(acc, r, t, a);
+    typename ACC::partial p = acc.own();
+    if (!join_grid(p, ACC::used(a.pass), space->sent, drawn, false, [] {}))
         return;
-    }
-    const typename ACC::total t = total_of(acc, collect(space->sent, p, used), a.pass, r);
+    const typename ACC::total total = total_of(acc, p, a.pass, r);
     if (threadIdx.x != 0)
         return;
-    bool written = write_results(a.pass, t, 0);
+    bool written = write_results(a.pass, total, 0);
     if (!written) {
-        leave(&space->whole, a.pass, t);
+        leave(&space->whole, a.pass, total);
         written = write_sums(a, &space->whole);
     }
     finish(a, written);
@@ -313,36 +317,27 @@ template <int BYTES, bool SQUARES, bool SINGLES>
 __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floats<BYTES, SQUARES, SINGLES>::BLOCKS)
     reduce_all_floats(const __grid_constant__ reduce_arguments a) {
     typedef floats<BYTES, SQUARES, SINGLES> accumulator;
-    typedef typename accumulator::partial partial;
-    gp_grid_dependency_wait();
-    __shared__ unsigned ticket;
+    const run r(a.pass.in, a.pass.length, BYTES);
+    const tiles t(r, blockDim.x * accumulator::VECTORS);
+    if (blockIdx.x == 0 && samples(r))
+        gp_prefetch(sample_at(r)); /* all blocks wait for these */
+    wait_with_arguments(a, t);
     reduce_space *space = a.space;
     if (a.again && *(volatile uint32_t *)&a.many->failed == 0) {
         if (a.rest && blockIdx.x == 0 && threadIdx.x == 0)
             space->pending = 0; /* what a call has left whose next launch failed */
         return;
     }
-    unsigned drawn = 0;
-    if (threadIdx.x == 0)
-        drawn = atomicInc(&space->started, gridDim.x - 1);
-    const run r(a.pass.in, a.pass.length, BYTES);
     accumulator acc;
-    take_share<accumulator, true>(acc, r, a, drawn);
-    if (threadIdx.x == 0)
-        ticket = drawn;
-    const uint32_t used = accumulator::used(a.pass);
-    partial p = join_block(acc.own(), used);
-    if (p.spilled()) {
+    const unsigned drawn = take_share(acc, r, t, a);
+    typename accumulator::partial p = acc.own();
+    const auto drain = [&] {
         acc.drain(space->limb);
         __threadfence();
         __syncthreads();
-    }
-    if (ticket != gridDim.x - 1) {
-        if (threadIdx.x == 0)
-            send(space->sent + blockIdx.x, p, used);
+    };
+    if (!join_grid(p, accumulator::used(a.pass), space->sent, drawn, p.spilled(), drain))
         return;
-    }
-    p = collect(space->sent, p, used);
     if (a.again && threadIdx.x == 0) /* all others have seen it, as they have sent */
         a.many->failed = 0;
     __shared__ bool written;

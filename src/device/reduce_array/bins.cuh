@@ -26,6 +26,7 @@ struct bins_of_doubles {
     /* Adding and subtracting 1.5 * 2^52 units of the next rounds to it. */
     static __device__ __noinline__ void carry(bool clears) {
         double *bin = columns + threadIdx.x;
+#pragma unroll 1 /* rare */
         for (int b = 0; b < BIN_COUNT - 1 && !clears; b++) {
             const double held = bin[b * blockDim.x],
                          big = __hiloint2double((1023 + 52 - 150 + 16 * (b + 1)) << 20 | 0x80000, 0);
@@ -35,6 +36,7 @@ struct bins_of_doubles {
             bin[(b + 1) * blockDim.x] += carried;
             bin[b * blockDim.x] = held - carried;
         }
+#pragma unroll 1 /* rare */
         for (int b = 0; b < BIN_COUNT && clears; b++)
             bin[b * blockDim.x] = 0;
     }
@@ -74,6 +76,7 @@ struct bins_of_singles {
     /* Leaves less than 2^16 units in a bin. */
     static __device__ __noinline__ void carry(bool clears) {
         int64_t carried = 0;
+#pragma unroll 1 /* rare */
         for (int b = 0; b < BIN_COUNT; b++) {
             const int64_t held = clears ? 0 : units(b, threadIdx.x) + carried;
             carried = b < BIN_COUNT - 1 ? held >> 16 : 0;

@@ -20,14 +20,24 @@ struct floats_total {
 template <bool SINGLES> struct narrow_type { typedef narrow_sum<bins_of_doubles> type; };
 template <> struct narrow_type<true> { typedef narrow_sum<bins_of_singles> type; };
 
-template <bool WIDE> struct level_units { typedef int64_t type; };
-template <> struct level_units<true> { typedef __int128 type; };
+template <bool WIDE> struct level_units {
+    typedef int64_t type;
+    typedef uint64_t whole;
+};
+template <> struct level_units<true> {
+    typedef __int128 type;
+    typedef unsigned __int128 whole;
+};
 
 template <int BYTES, bool SQUARES> struct floats_partial {
     two_levels<typename level_units<BYTES == 8 || SQUARES>::type> of[SQUARES ? 2 : 1];
     uint32_t flags; /* upper bit: some of it has gone to limbs */
     uint64_t count, nans;
-    static const uint32_t USED = (2u << sizeof of / 4) - 1, USED_COUNTS = 15u << (sizeof of / 4 + 2); /* words */
+    static const int GAP = BYTES == 8 ? 48 : 23, GAP_SQUARES = 46;
+    /* Words: all levels' but the upper ones of the first lower level, which are 0 behind join_lanes(). */
+    static const uint32_t LEVEL = sizeof of[0] / 8, ZERO = (1u << LEVEL) - (GAP > 23 ? 4 : 2);
+    static const uint32_t USED = ((2u << sizeof of / 4) - 1) & ~(ZERO << LEVEL);
+    static const uint32_t USED_COUNTS = 15u << (sizeof of / 4 + 2);
     __device__ bool spilled() const {
         return flags >> 31;
     }
@@ -56,7 +66,7 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
     static const int VECTORS = BYTES > 2 ? LOADS : SQUARES ? 1 : SINGLES ? 2 : LOADS;
     static const bool FEW = BYTES == 8 || SQUARES; /* threads, with more registers each */
     static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
-    static const int GAP = BYTES == 8 ? 48 : 23;
+    static const int GAP = partial::GAP;
     typename narrow_type<SINGLES>::type narrow; /* 2 and 4 bytes */
     wide_sum wide;                              /* 8 */
     square_sum square;
@@ -74,6 +84,9 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
     /* Words of a partial that the call wants. */
     static __device__ uint32_t used(const gp_pass &pass) {
         return partial::USED | (pass.skip_nan || pass.wants & GP_WANT_COUNT ? partial::USED_COUNTS : 0);
+    }
+    static __device__ __forceinline__ uint4 sample_of(const run &r) {
+        return sample_vector(r);
     }
     __device__ __forceinline__ void clear(const gp_pass &pass, const uint4 &sample) {
         power = expected_power<BYTES>(pass, sample);

@@ -38,6 +38,9 @@ struct bits {
         return (pass.wants & GP_WANT_AND ? 3 : 0) | (pass.wants & GP_WANT_OR ? 3 << 2 : 0) |
                (pass.wants & GP_WANT_XOR ? 3 << 4 : 0);
     }
+    static __device__ uint4 sample_of(const run &) {
+        return make_uint4(0, 0, 0, 0);
+    }
     __device__ void clear(const gp_pass &, const uint4 &) {
         t = total::none();
     }
@@ -101,6 +104,9 @@ template <int BYTES> struct extremes {
         return ~0u; /* a key's tile decides between equal ones */
     }
 
+    static __device__ uint4 sample_of(const run &) {
+        return make_uint4(0, 0, 0, 0);
+    }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
@@ -260,6 +266,9 @@ template <int BYTES> struct integers {
     uint32_t wants;
     bool has_sign;
 
+    static __device__ uint4 sample_of(const run &) {
+        return make_uint4(0, 0, 0, 0);
+    }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         sum = abs = square = above = {0, 0};
         count = 0;

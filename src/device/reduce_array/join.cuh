@@ -15,67 +15,101 @@ template <class T> __device__ __forceinline__ T from_lane(const T &value, int la
     return other;
 }
 
-template <class T> __device__ __forceinline__ void join_lane(T &value, int lane, uint32_t) {
-    value.join(from_lane(value, lane));
-}
-
-template <int N> __device__ __forceinline__ void add_lane(uint64_t (&to)[N], int lane) {
-    uint64_t more[3] = {0, 0, 0};
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        more[i] = from_lane(to[i], lane);
-    add_words(to, more[0], more[1], more[2]);
-}
-
-/* What a call does not want is neither joined nor sent, as a block's warps all join at once and take turns. */
-__device__ __forceinline__ void join_lane(integers_total &t, int lane, uint32_t used) {
-    if (used & USED_SUM)
-        add_lane(t.sum, lane);
-    if (used & USED_ABS)
-        add_lane(t.abs, lane);
-    if (used & USED_SQUARES)
-        add_lane(t.square, lane);
-    if (used & USED_COUNT)
-        t.count += from_lane(t.count, lane);
-}
-
-template <int BYTES, bool SQUARES>
-__device__ __forceinline__ void join_lane(floats_partial<BYTES, SQUARES> &p, int lane, uint32_t used) {
-    for (int i = 0; i < (SQUARES ? 2 : 1); i++)
-        p.of[i].join(from_lane(p.of[i], lane));
-    if (used & p.USED_COUNTS) {
-        p.count += from_lane(p.count, lane);
-        p.nans += from_lane(p.nans, lane);
-    }
-    p.flags |= from_lane(p.flags, lane);
-}
-
-/* Loops that run once are not unrolled: their code would have to be loaded. */
-template <class T> __device__ __forceinline__ T join_lanes(T value, int lanes, uint32_t used) {
-#pragma unroll 1
-    for (int lane = lanes / 2; lane > 0; lane /= 2)
-        join_lane(value, lane, used);
+template <class T> __device__ __forceinline__ T join_lanes(T value, uint32_t) {
+#pragma unroll 1 /* its code would have to be loaded */
+    for (int lane = 16; lane > 0; lane /= 2)
+        value.join(from_lane(value, lane));
     return value;
 }
 
-/* The block's total, in all threads. */
-template <class T> __device__ __forceinline__ T join_block(T value, uint32_t used) {
-    __shared__ T of_warp[16];
-    const unsigned warps = blockDim.x / 32; /* a power of two */
-    value = join_lanes(value, 32, used);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = value;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        value = of_warp[threadIdx.x % warps];
-        __syncwarp();
-        value = join_lanes(value, (int)warps, used);
+/* Of all lanes, numbers below 2^BITS: by digits of 26 bits, of which a warp's are added up at once. */
+template <unsigned BITS, class UNITS> __device__ __forceinline__ UNITS sum_of_lanes(UNITS x) {
+#if __CUDA_ARCH__ >= 800
+    UNITS sum = 0;
+#pragma unroll
+    for (unsigned bit = 0; bit < BITS; bit += 26)
+        sum += (UNITS)__reduce_add_sync(GP_FULL_WARP, (uint32_t)(x >> bit) & 0x3ffffff) << bit;
+    return sum;
+#else
+    for (int lane = 16; lane > 0; lane /= 2)
+        x += from_lane(x, lane);
+    return x;
+#endif
+}
+
+__device__ __forceinline__ void join_words(uint64_t (&to)[2]) {
+    const level_units<true>::whole sum = sum_of_lanes<128>((level_units<true>::whole)to[1] << 64 | to[0]);
+    to[0] = (uint64_t)sum;
+    to[1] = (uint64_t)(sum >> 64);
+}
+
+/* What a call does not want is neither joined nor sent. */
+__device__ __forceinline__ integers_total join_lanes(integers_total t, uint32_t used) {
+    if (used & USED_SUM)
+        join_words(t.sum);
+    if (used & USED_ABS)
+        join_words(t.abs);
+    if (used & USED_SQUARES) {
+        uint64_t low[2] = {t.square[0], 0}, high[2] = {t.square[1], t.square[2]};
+        join_words(low);
+        join_words(high);
+        t.square[0] = low[0];
+        t.square[1] = high[0] + low[1];
+        t.square[2] = high[1] + (t.square[1] < low[1]);
     }
-    if (threadIdx.x == 0)
-        of_warp[0] = value;
-    __syncthreads();
-    return of_warp[0];
+    if (used & USED_COUNT)
+        t.count = sum_of_lanes<64>(t.count);
+    return t;
+}
+
+/* The lower level is carried, so that it has few digits. */
+template <unsigned GAP, class I> __device__ __forceinline__ void join_levels(two_levels<I> &of) {
+    typedef typename level_units<(sizeof(I) > 8)>::whole whole;
+    of.high = (I)sum_of_lanes<8 * sizeof(I)>((whole)(of.high + (of.low >> GAP)));
+    of.low = (I)sum_of_lanes<GAP>((whole)of.low & (((whole)1 << GAP) - 1));
+}
+
+template <int BYTES, bool SQUARES>
+__device__ __forceinline__ floats_partial<BYTES, SQUARES> join_lanes(floats_partial<BYTES, SQUARES> p,
+                                                                     uint32_t used) {
+    typedef floats_partial<BYTES, SQUARES> partial;
+    join_levels<partial::GAP>(p.of[0]);
+    if (SQUARES)
+        join_levels<partial::GAP_SQUARES>(p.of[SQUARES]);
+    if (used & p.USED_COUNTS) {
+        p.count = sum_of_lanes<64>(p.count);
+        p.nans = sum_of_lanes<64>(p.nans);
+    }
+    p.flags = gp_warp_or(p.flags);
+    return p;
+}
+
+#if __CUDA_ARCH__ >= 800
+/* Of the lanes with the least key the first tile. */
+__device__ __forceinline__ extremes_partial<int32_t> join_lanes(const extremes_partial<int32_t> &p, uint32_t) {
+    const int32_t least = __reduce_min_sync(GP_FULL_WARP, p.least), most = __reduce_max_sync(GP_FULL_WARP, p.most);
+    return {least, most, __reduce_min_sync(GP_FULL_WARP, p.least == least ? p.at_least : UINT32_MAX),
+            __reduce_min_sync(GP_FULL_WARP, p.most == most ? p.at_most : UINT32_MAX),
+            __reduce_min_sync(GP_FULL_WARP, p.at_nan)};
+}
+#endif
+
+/* The block's total, in the first warp; and whether one of its threads has `some`, in all. */
+template <class T> __device__ __forceinline__ T join_block(T value, uint32_t used, bool &some) {
+    __shared__ T of_warp[16];
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll 1 /* the second time its code is there */
+    for (bool joined = false;; joined = true) {
+        value = join_lanes(value, used);
+        if (joined)
+            return value;
+        if (lane == 0)
+            of_warp[warp] = value;
+        some = __syncthreads_or(some);
+        if (warp > 0)
+            return value;
+        value = lane < blockDim.x / 32 ? of_warp[lane] : T::none();
+    }
 }
 
 /* Each word with a 1 above it, so that what is not 0 is there: no fence and no counter stand between. */
@@ -118,14 +152,42 @@ template <class T> __device__ __forceinline__ T receive(uint64_t *sent, uint32_t
     return value;
 }
 
-/* The total of all blocks, in all threads of the last to start. */
-template <class T> __device__ __forceinline__ T collect(uint64_t *sent, const T &own, uint32_t used) {
-    T total = threadIdx.x == 0 ? own : T::none();
+/*
+ * The total of all blocks, in all threads of the block that started last; of other blocks it returns false, when they
+ * have sent theirs. drawn: of thread 0, how many have started before. drain(): done before if one has `some`.
+ */
+template <class T, class DRAIN>
+__device__ __forceinline__ bool join_grid(T &value, uint32_t used, uint64_t *sent, unsigned drawn, bool some,
+                                          DRAIN drain) {
+    __shared__ unsigned ticket;
+    __shared__ T all;
+    if (threadIdx.x == 0)
+        ticket = drawn;
 #pragma unroll 1
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
-        if (b != blockIdx.x)
-            total.join(receive<T>(sent + b, used));
-    return join_block(total, used);
+    for (bool collected = false;; collected = true) {
+        value = join_block(value, used, some);
+        if (collected)
+            break;
+        if (some)
+            drain();
+        if (ticket != gridDim.x - 1) {
+            if (threadIdx.x == 0)
+                send(sent + blockIdx.x, value, used);
+            return false;
+        }
+        if (threadIdx.x != 0)
+            value = T::none();
+        __syncthreads(); /* the first warp has read what join_block() writes next */
+#pragma unroll 1
+        for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+            if (b != blockIdx.x)
+                value.join(receive<T>(sent + b, used));
+    }
+    if (threadIdx.x == 0)
+        all = value;
+    __syncthreads();
+    value = all;
+    return true;
 }
 
 #endif

@@ -103,6 +103,16 @@ static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int g
     return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
 }
 
+/* Of what a float holds most sums are 64 bits, and 2^unit is a double. */
+__device__ __forceinline__ proof proof_of(int64_t high, int64_t low, int gap, int unit) {
+    if (llabs(high) >= (int64_t)1 << (60 - gap) || llabs(low) >= (int64_t)1 << 60)
+        return proof_of((__int128)high, (__int128)low, gap, unit);
+    const int64_t all = (high << gap) + low;
+    const double sum = (double)all, scale = __hiloint2double((1023 + unit) << 20, 0);
+    const double rest = (double)(all - (int64_t)sum) * scale;
+    return {sum * scale, rest, rest, 0};
+}
+
 /* 2^bit units to limbs that only this thread adds to, or others too. */
 static __device__ __noinline__ void add_whole(int64_t *limb, int bit, __int128 units) {
     for (int i = 0; i < 3; i++, bit += 48) {
@@ -112,17 +122,25 @@ static __device__ __noinline__ void add_whole(int64_t *limb, int bit, __int128 u
     }
 }
 
-/* One of 32 vectors that are the same for all warps of the grid: one warp of an SM waits for them. */
-__device__ __forceinline__ uint4 sample_of(const run &r) {
+/* A thread of the first warp has one of 32 vectors that are the same for all blocks. */
+__device__ __forceinline__ bool samples(const run &r) {
+    return r.vectors > 0 && threadIdx.x < 32;
+}
+
+__device__ __forceinline__ const int4 *sample_at(const run &r) {
+    return r.first + r.vectors / 32 * threadIdx.x;
+}
+
+__device__ __forceinline__ uint4 sample_vector(const run &r) {
     uint4 v = make_uint4(0, 0, 0, 0);
-    if (r.vectors > 0)
+    if (samples(r))
         asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                     : "l"(r.first + r.vectors * (threadIdx.x % 32) / 32));
+                     : "l"(sample_at(r)));
     return v;
 }
 
-/* t, so that numbers are expected to be below 2^t: by a sample, so that all blocks have the same units. */
+/* t, so that numbers are expected to be below 2^t: by the first warp's sample, so that all blocks have one unit. */
 template <int BYTES> __device__ int expected_power(const gp_pass &pass, const uint4 &sample) {
     const int bias = BYTES == 8 ? 1023 : 127, shift = BYTES == 8 ? 20 : 23;
     const uint32_t infinity = BYTES == 8 ? 0x7ff00000 : 0x7f800000;
@@ -137,6 +155,11 @@ template <int BYTES> __device__ int expected_power(const gp_pass &pass, const ui
     }
     for (int lane = 16; lane > 0; lane /= 2)
         most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lane));
+    __shared__ uint32_t found;
+    if (threadIdx.x == 0)
+        found = most;
+    __syncthreads();
+    most = found;
     const int power = most >> shift == 0 ? 0 : (int)(most >> shift) - bias + MARGIN;
     return BYTES == 8 ? max(-970, min(power, 1000)) : max(-100, min(power, 125));
 }
@@ -245,15 +268,16 @@ struct whole_float {
 };
 
 __device__ __forceinline__ whole_float whole_of(double x) {
-    const uint32_t upper = (uint32_t)__double2hiint(x), exponent = upper >> 20 & 0x7ff, normal = min(exponent, 1);
-    return {(uint32_t)__double2loint(x), (upper & 0xfffff) + normal * 0x100000, exponent - normal,
+    const uint32_t upper = (uint32_t)__double2hiint(x), exponent = upper >> 20 & 0x7ff;
+    const uint32_t implied = exponent != 0 ? 0x100000 : 0;
+    return {(uint32_t)__double2loint(x), (upper & 0xfffff) | implied, (uint32_t)max((int)exponent - 1, 0),
             (uint32_t)((int32_t)upper >> 31)};
 }
 
 __device__ __forceinline__ whole_float whole_of(float x) {
-    const uint32_t bits = __float_as_uint(x), exponent = bits >> 23 & 0xff, normal = min(exponent, 1);
-    const uint32_t mantissa = (bits & 0x7fffff) + normal * 0x800000;
-    return {mantissa * mantissa, __umulhi(mantissa, mantissa), 2 * (exponent - normal), 0};
+    const uint32_t bits = __float_as_uint(x), exponent = bits >> 23 & 0xff;
+    const uint32_t mantissa = (bits & 0x7fffff) | (exponent != 0 ? 0x800000 : 0);
+    return {mantissa * mantissa, __umulhi(mantissa, mantissa), 2 * (uint32_t)max((int)exponent - 1, 0), 0};
 }
 
 /* Sums of doubles below 2^t. Levels are doubles that are added to up to 16 times. */
@@ -295,42 +319,45 @@ struct wide_sum {
 };
 
 /*
- * Sums of finite numbers, or of squares of floats, in words of a thread's column behind BEHIND doubles of it. Words
- * are each 2^31 too large, so that carries past three of them are rare for either sign.
+ * Sums of finite numbers, or of squares of floats, in words of a thread's column behind BEHIND doubles of it. A
+ * warp's columns lie together, so that steps between words are constants. Words are each 2^31 too large, so that
+ * carries past three of them are rare for either sign.
  */
 template <int WORDS, int BEHIND> struct word_column {
     bool cleared;
 
-    static __device__ __forceinline__ uint32_t *words() {
-        return (uint32_t *)(columns + BEHIND * blockDim.x);
+    /* Word bit / 32 of a thread, 32 words from the next. */
+    static __device__ __forceinline__ uint32_t *word(uint32_t thread, uint32_t bit) {
+        const uint32_t first = BEHIND * 8 * blockDim.x + thread / 32 * (WORDS * 128) + thread % 32 * 4;
+        return (uint32_t *)((unsigned char *)columns + (first + (bit & ~31u) * 4));
     }
     __device__ __forceinline__ void make_room() {
+#pragma unroll 1 /* as it runs once */
         for (int i = 0; i < WORDS && !cleared; i++)
-            words()[i * blockDim.x + threadIdx.x] = 0x80000000;
+            *word(threadIdx.x, 32 * i) = 0x80000000;
         cleared = true;
     }
 
     /* Adds to three words; what they carry: 1, or -1. */
     static __device__ __forceinline__ uint32_t add(const whole_float &x) {
-        const uint32_t at = (x.bit >> 5) * blockDim.x + threadIdx.x;
-        uint32_t *const word = words();
+        uint32_t *const to = word(threadIdx.x, x.bit);
         const uint32_t a0 = (x.low << (x.bit & 31)) ^ x.sign, a1 = __funnelshift_l(x.low, x.high, x.bit) ^ x.sign;
         const uint32_t a2 = __funnelshift_l(x.high, 0, x.bit) ^ x.sign;
-        uint32_t w0 = word[at], w1 = word[at + blockDim.x], w2 = word[at + 2 * blockDim.x], over;
+        uint32_t w0 = to[0], w1 = to[32], w2 = to[64], over;
         /* minus a number is its bits inverted, and 1: the carry of sign + sign */
         asm("{ .reg .u32 one; add.cc.u32 one, %7, %7; addc.cc.u32 %0, %0, %4; addc.cc.u32 %1, %1, %5; "
             "addc.cc.u32 %2, %2, %6; addc.u32 %3, %7, 0; }"
             : "+r"(w0), "+r"(w1), "+r"(w2), "=r"(over)
             : "r"(a0), "r"(a1), "r"(a2), "r"(x.sign));
-        word[at] = w0;
-        word[at + blockDim.x] = w1;
-        word[at + 2 * blockDim.x] = w2;
+        to[0] = w0;
+        to[32] = w1;
+        to[64] = w2;
         return over;
     }
     static __device__ __noinline__ void carry(uint32_t bit, uint32_t over) {
-        for (uint32_t at = ((bit >> 5) + 3) * blockDim.x + threadIdx.x; over != 0; at += blockDim.x) {
-            const uint32_t was = words()[at], now = was + over;
-            words()[at] = now;
+        for (uint32_t *to = word(threadIdx.x, bit + 96); over != 0; to += 32) {
+            const uint32_t was = *to, now = was + over;
+            *to = now;
             over = over == 1 ? (now == 0 ? 1 : 0) : (was == 0 ? UINT32_MAX : 0);
         }
     }
@@ -354,7 +381,7 @@ template <int WORDS, int BEHIND> struct word_column {
         for (int l = threadIdx.x / 32; l < WORDS; l += blockDim.x / 32) {
             int64_t units = 0;
             for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32)
-                units += (int64_t)words()[l * blockDim.x + i] - 0x80000000;
+                units += (int64_t)*word(i, 32 * l) - 0x80000000;
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0)
                 atomicAdd((unsigned long long *)limb + l, (unsigned long long)units);

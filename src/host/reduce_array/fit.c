@@ -67,14 +67,14 @@ static const struct {
 };
 
 /*
- * SMs get unequal shares of the memory's bandwidth, so that the last tiles are drawn: a fifth, and of floats, whose
- * next tile is loaded before one is taken, a twentieth. A drawing costs a barrier, and what is small has none.
+ * SMs get unequal shares of the memory's bandwidth, so that the last fifth of the tiles is drawn. A drawing costs a
+ * barrier, and what is small has none.
  */
-static uint32_t dealt_of(uint64_t tiles, uint64_t blocks, bool ahead) {
+static uint32_t dealt_of(uint64_t tiles, uint64_t blocks) {
     const uint64_t rounds = tiles / blocks;
     if (rounds < 2 || rounds >= (uint64_t)1 << 18)
         return UINT32_MAX;
-    return gp_to_u32(blocks * (rounds - gp_divide_up(rounds, ahead ? 20 : 5)));
+    return gp_to_u32(blocks * (rounds - gp_divide_up(rounds, 5)));
 }
 
 bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result) {
@@ -121,8 +121,7 @@ static bool fit_form(const gp_problem *problem, const gp_device *device, unsigne
         gp_least((uint64_t)held.blocks_per_sm * device->multiprocessors, GP_REDUCE_ALL_GRID_MAX);
     tiling->blocks = gp_least(gp_divide_up(all, tile), resident);
     tiling->t[GP_TILE_COLS] = tile / bytes;
-    tiling->t[GP_REDUCE_ALL_DEALT] =
-        tiling->blocks > 0 ? dealt_of(all / tile, tiling->blocks, form >= GP_ALL_FLOATS) : UINT32_MAX;
+    tiling->t[GP_REDUCE_ALL_DEALT] = tiling->blocks > 0 ? dealt_of(all / tile, tiling->blocks) : UINT32_MAX;
     for (unsigned r = 0; r < pass->results; r++)
         tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]) && !rounds(&pass->result[r]);
     return true;
