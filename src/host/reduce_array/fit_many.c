@@ -17,7 +17,7 @@
 #define WIDE_LEAST (4 << 20)   /* bytes, so that several columns a thread leave threads enough */
 #define LOW 64                 /* columns that are not worth a second thread */
 #define LOW_THREADS 256        /* blocks of these */
-#define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough */
+#define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough; of few rows a quarter */
 #define JOINED 4               /* blocks, of whose sums a thread joins those of an output at once */
 #define COLUMN_WAVES 8         /* blocks at most, times those that the GPU holds: each does several tiles */
 #define ROW_WAVES 2
@@ -92,8 +92,8 @@ static bool is_wide_and_quick(const gp_pass *pass) {
     const bool is_sum =
         result->op == GP_REDUCE_SUM && (result->type == GP_S64 || (result->type == GP_U64 && pass->type == GP_U8));
     const bool is_mean = result->op == GP_REDUCE_MEAN && result->type == GP_F32;
-    return pass->outputs * pass->length >= WIDEST_LEAST && pass->axis[0].n >= 512 && pass->length <= 1 << 16 &&
-           pass->kept == 1 && pass->results == 1 && (is_sum || is_mean);
+    return pass->outputs * pass->length >= WIDEST_LEAST / (pass->length <= LOW ? 4 : 1) && pass->axis[0].n >= 512 &&
+           pass->length <= 1 << 16 && pass->kept == 1 && pass->results == 1 && (is_sum || is_mean);
 }
 
 static void choose_unit(const gp_pass *pass, unsigned aligned, uint64_t side, walk *w) {
