@@ -20,6 +20,8 @@ static void choose_extents(random_source *s, random_call *call, size_t work) {
         if (has_window && left > 30 && random_chance(s, 70))
             most = 1 + left / (10 + random_draw(s, left / 4));
         in->extent[axis] = 1 + random_draw(s, most < 200 ? most : 200);
+        if (in->extent[axis] >= 24 && random_chance(s, 30))
+            in->extent[axis] -= in->extent[axis] % 24; /* whole groups of columns, up to the last */
         left = left / in->extent[axis] + 1;
         if (has_window) {
             const size_t span = 3 * in->extent[axis];

@@ -20,6 +20,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     const int first, outputs;  /* the lane's first; of the strip */
     const int four_until;      /* the last output from which four are stored at once; -1: none */
     unsigned char *to[2];      /* of usual results: the row that comes next */
+    int whole[2];              /* of others: from which output to behind which one windows lack no column */
 
   public:
     __device__ walk_outputs(const strip_arguments &arguments, const strip_place &place, unsigned kept, unsigned warp,
@@ -35,6 +36,11 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         }
         for (unsigned r = 0; r < 2; r++)
             to[r] = row_of(r, row);
+        const gp_window_axis *x = gp_window_x(&a.box);
+        for (int end = 0; end < 2; end++)
+            whole[end] = a.box.border != GP_BORDER_SHRINK
+                             ? end * INT_MAX
+                             : (int)((x->before + end * ((int64_t)x->n - x->window + 1)) * CHANNELS - p.output);
     }
 
   private:
@@ -172,10 +178,12 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         const bool small = way == WAY_SMALL_MEAN && sizeof(sum_type) == 4;
         if constexpr (SUMS::has_squares)
             if (a.box.results == 2) {
-                if (small)
-                    write_as<WAY_SMALL_MEAN, WAY_VARIANCE>();
-                else if (way == WAY_SUM)
+                if (way == WAY_SUM)
                     write_as<WAY_SUM, WAY_SQUARES>();
+                else if (a.result[1].way == WAY_STDDEV)
+                    write_as<WAY_MEAN, WAY_STDDEV>();
+                else if (small)
+                    write_as<WAY_SMALL_MEAN, WAY_VARIANCE>();
                 else
                     write_as<WAY_MEAN, WAY_VARIANCE>();
                 return;
@@ -218,20 +226,19 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     /* Results of any kind, of windows that may lack elements. */
     __device__ void write_any(unsigned row) const {
+        const gp_window_axis *y = gp_window_y(&a.box);
+        const bool rows = gp_window_counted(y, a.box.border, (uint64_t)p.y + row) == (uint64_t)y->window;
 #pragma unroll 1
         for (int at = first, g = 0; g < COLUMNS / 4 && at < outputs; at += 128, g++) {
             sum_type sum[4];
             square_type square[4];
             uint32_t raw[4];
             get_four(g, sum, square);
-            bool whole = true;
-            if (a.box.border == GP_BORDER_SHRINK)
-                for (int k = 0; k < 4; k++)
-                    whole = whole && counted(row, min(at + k, outputs - 1)) == a.cut.area;
 #pragma unroll 1
             for (unsigned r = 0; r < a.box.results; r++) {
                 unsigned char *const line = row_of(r, row);
-                if (!whole || !make_any(r, g, sum, square, raw))
+                if (!(rows && at >= whole[0] && min(at + 4, outputs) <= whole[1]) ||
+                    !make_any(r, g, sum, square, raw))
 #pragma unroll 1
                     for (int k = 0; k < 4 && at + k < outputs; k++)
                         write_slowly(line, r, row, at + k, g, k);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk of window_strip of ints, at a cost that does not depend on the window. A warp owns a strip of columns,
- * channels being columns too, and walks down it; warps share nothing, unless windows are wide: then a block has a
- * strip. A lane keeps the sum of what the window holds of each of its COLUMNS neighbouring columns, and the sum of
- * squares: a row enters, another leaves. A row of outputs takes prefix sums over the strip, those of each channel for
- * itself; a window is the difference of two.
+ * channels being columns too, and walks down it, or the warps of a block own one together. A lane keeps the sum of
+ * what the window holds of each of its COLUMNS neighbouring columns, and the sum of squares: a row enters, another
+ * leaves. A row of outputs takes prefix sums over the strip, those of each channel for itself; a window is the
+ * difference of two.
  */
 #ifndef GP_WINDOW_WALK_CUH
 #define GP_WINDOW_WALK_CUH
@@ -44,11 +44,19 @@ template <class ROW> static __device__ void load_all(ROW *to, const unsigned cha
 }
 
 /*
- * EDGE: some columns do not stand side by side, aligned. Each has a register then, from which it is taken a row
- * later: what waited for the loads of bytes to put them together would take all others on.
+ * How a lane's columns lie: side by side and aligned; or, of bytes, in two groups that do, by whose bytes they are
+ * put together a row later; or apart. Each has a register then: what waited for the loads of bytes to put them
+ * together would take all others on.
  */
-template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDGE> class walk {
-    typedef strip_row<COLUMNS, EDGE ? 4 : BYTES> raw_row;
+enum walk_columns { WALK_TOGETHER, WALK_GROUPS, WALK_APART };
+
+template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_columns LIE> class walk {
+    static constexpr bool EDGE = LIE == WALK_APART, groups = LIE == WALK_GROUPS;
+    static constexpr int words = COLUMNS * BYTES / 4;
+    typedef strip_row<COLUMNS, EDGE ? 4 : BYTES> one_row;
+    struct raw_row {
+        one_row of[groups ? 2 : 1];
+    };
     typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL> outputs_of;
     static constexpr int ahead = GP_STRIP_AHEAD;
 
@@ -65,7 +73,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDG
   public:
     __device__ walk(const strip_arguments &arguments, const strip_place &place, unsigned shared)
         : a(arguments), p(place), kept(shared), lane(threadIdx.x % 32),
-          warp(USUAL ? 0 : threadIdx.x / 32 % arguments.cut.warps),
+          warp(threadIdx.x / 32 & (arguments.cut.warps - 1)),
           apart((int32_t *)(prefixes + shared + arguments.cut.prefix_bytes) + warp * (32 * COLUMNS) + lane),
           has_sign(gp_type_is_signed(arguments.box.type)), flip(BYTES == 4 || has_sign ? 0
                                                                 : BYTES == 1           ? 0x80808080u
@@ -75,25 +83,56 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDG
         if (EDGE)
             find_columns();
     }
+    /*
+     * Finds the two groups: of the lane's ints in shared memory, where they begin, and behind it selectors by two, by
+     * which bytes of one word after the other are put into a word of columns. False: they are more, or not whole.
+     */
+    __device__ bool find_groups() {
+        int32_t begin[2] = {-1, -1};
+        bool found = a.cut.vectors;
+#pragma unroll 1
+        for (int i = 2; i < 2 + words * words; i++)
+            apart[i * 32] = 0x32103210;
+#pragma unroll 1
+        for (int k = 0; k < COLUMNS; k++) {
+            const int32_t source = source_of(k), group = source / COLUMNS * COLUMNS;
+            if (source < 0)
+                continue;
+            const int second = begin[0] >= 0 && begin[0] != group;
+            found = found && (begin[second] < 0 || begin[second] == group);
+            begin[second] = group;
+            const int byte = source - group, number = (k / 4 * 2 + second) * words + byte / 4;
+            apart[(2 + number / 2) * 32] ^= (k % 4 ^ (4 + byte % 4)) << (number % 2 * 16 + k % 4 * 4);
+        }
+        for (int g = 0; g < 2; g++) {
+            apart[g * 32] = max(begin[g], 0);
+            found = found && apart[g * 32] + COLUMNS <= (int32_t)gp_window_x(&a.box)->n * CHANNELS;
+        }
+        __syncwarp();
+        return found;
+    }
     __device__ bool stands_together() const {
         return a.cut.vectors && column >= 0 && column + COLUMNS <= (int32_t)gp_window_x(&a.box)->n * CHANNELS;
     }
 
   private:
+    /* Which column of the input windows see as the lane's k-th; -1: none. */
+    __device__ int32_t source_of(int k) const {
+        const int32_t at = column + k, own = at - (int32_t)p.first;
+        const int32_t pixel = at >= 0 ? at / CHANNELS : ~(~at / CHANNELS);
+        const int64_t source = own < (int32_t)(p.outputs + a.cut.skew + a.cut.reach)
+                                   ? source_near(a.box.border, (int64_t)gp_window_x(&a.box)->n, pixel)
+                                   : -1;
+        return source < 0 ? -1 : (int32_t)(source - pixel) * CHANNELS + at;
+    }
     __device__ void find_columns() {
 #pragma unroll 1
-        for (int k = 0; k < COLUMNS; k++) {
-            const int32_t at = column + k, own = at - (int32_t)p.first;
-            const int32_t pixel = at >= 0 ? at / CHANNELS : ~(~at / CHANNELS);
-            const int64_t source = own < (int32_t)(p.outputs + a.cut.skew + a.cut.reach)
-                                       ? source_near(a.box.border, (int64_t)gp_window_x(&a.box)->n, pixel)
-                                       : -1;
-            apart[k * 32] = source < 0 ? -1 : (int32_t)(source - pixel) * CHANNELS + at;
-        }
+        for (int k = 0; k < COLUMNS; k++)
+            apart[k * 32] = source_of(k);
         __syncwarp();
     }
     __device__ bool together() const {
-        return !USUAL && a.cut.warps > 1;
+        return a.cut.warps > 1;
     }
     __device__ void sync() const {
         if (together())
@@ -116,27 +155,50 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDG
     __device__ raw_row fetch(int32_t i) const {
         const int32_t row = row_at(i);
         const unsigned char *const line = p.plane + (uint64_t)(uint32_t)row * a.fold.in;
-        raw_row raw = filled(nothing);
+        raw_row raw = filled();
         if constexpr (EDGE) {
             const int32_t step = CHANNELS == 1 ? (int32_t)gp_window_x(&a.box)->in : BYTES;
 #pragma unroll
             for (int k = 0; k < COLUMNS; k++) {
                 const int32_t at = apart[k * 32];
-                load_one<BYTES>(&raw.word[k], line + (int64_t)at * step, at | row);
+                const unsigned char *from; /* of 64 bits by one instruction */
+                asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(from) : "r"(at), "r"(step), "l"(line));
+                load_one<BYTES>(&raw.of[0].word[k], from, at | row);
             }
         } else
-            load_all(&raw, line + (int64_t)column * BYTES, row);
+#pragma unroll
+            for (int g = 0; g < (groups ? 2 : 1); g++)
+                load_all(&raw.of[g], line + (int64_t)(groups ? apart[g * 32] : column) * BYTES, row);
         return raw;
     }
-    static __device__ raw_row filled(uint32_t with) {
+    /* Where no elements are. */
+    __device__ raw_row filled() const {
         raw_row raw;
 #pragma unroll
-        for (uint32_t &word : raw.word)
-            word = EDGE ? with & ~0u >> (32 - 8 * BYTES) : with;
+        for (one_row &row : raw.of)
+#pragma unroll
+            for (uint32_t &word : row.word)
+                word = EDGE ? nothing & ~0u >> (32 - 8 * BYTES) : nothing;
         return raw;
     }
+    /* The lane's columns of a row that has been loaded. */
+    __device__ one_row columns_of(const raw_row &raw) const {
+        one_row row = raw.of[0];
+        if constexpr (groups)
+#pragma unroll
+            for (int i = 0; i < words; i++) {
+                row.word[i] = nothing;
+#pragma unroll
+                for (int j = 0; j < 2 * words; j++) {
+                    const int number = i * 2 * words + j;
+                    row.word[i] = __byte_perm(row.word[i], raw.of[j / words].word[j % words],
+                                              (uint32_t)apart[(2 + number / 2) * 32] >> number % 2 * 16);
+                }
+            }
+        return row;
+    }
     /* Column k, less its pivot. */
-    __device__ int32_t element(const raw_row &raw, int k) const {
+    __device__ int32_t element(const one_row &raw, int k) const {
         if constexpr (BYTES == 4)
             return (int32_t)raw.word[k];
         else if constexpr (EDGE) {
@@ -149,7 +211,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDG
     }
     /* One row enters, and one leaves unless the walk begins. Returns bits that magnitudes of what enters have. */
     template <bool LEAVES>
-    __device__ uint32_t slide(SUMS (&held)[COLUMNS], const raw_row &enters, const raw_row &leaves) const {
+    __device__ uint32_t slide(SUMS (&held)[COLUMNS], const raw_row &raw, const raw_row &left) const {
+        const one_row enters = columns_of(raw), leaves = LEAVES ? columns_of(left) : enters;
         uint32_t bits = 0;
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
@@ -193,10 +256,11 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDG
             before[c].minus(own);
         }
         sync(); /* all have read the row before, and warps before have put their sums */
-        for (unsigned w = 0; w < warp; w++)
+        if (together())
+            for (unsigned w = 0; w < warp; w++)
 #pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-                before[c].plus(SUMS::get(of_warp(w, c)));
+                for (int c = 0; c < CHANNELS; c++)
+                    before[c].plus(SUMS::get(of_warp(w, c)));
         unsigned char *const to = prefixes + kept + (warp * 32 + lane) * (COLUMNS / 4 * 5 * SUMS::bytes);
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
@@ -215,17 +279,17 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool EDG
         const unsigned rows = p.rows;
         int32_t first = (int32_t)(p.y + row - y->before); /* row of the input that windows begin with */
         outputs_of outputs(a, p, kept, warp, row);
-        uint32_t bits = 0;
         SUMS held[COLUMNS];
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++)
             held[k] = {0, 0};
+        uint32_t bits = slide<false>(held, filled(), filled()); /* leaves when the first row of outputs comes */
 #pragma unroll(ahead)
         for (int32_t i = 0; i < window - 1; i++) {
             const raw_row raw = fetch(first + i);
             bits |= slide<false>(held, raw, raw);
         }
-        raw_row enters = fetch(first + window - 1), leaves = filled(flip);
+        raw_row enters = fetch(first + window - 1), leaves = filled();
 #pragma unroll 1
         for (;; first++) {
             bits |= slide<true>(held, enters, leaves);

@@ -8,7 +8,7 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
                                   BLOCKS_OF(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX, BLOCKS))
     window_walk(const __grid_constant__ strip_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
-    const unsigned threads = USUAL ? 32 : 32 * a.cut.warps, mine = threadIdx.x / threads,
+    const unsigned threads = 32 * a.cut.warps, mine = threadIdx.x / threads,
                    number = blockIdx.x * (blockDim.x / threads) + mine, own = mine * a.cut.warp_bytes;
     strip_place &place = places[mine];
     gp_grid_dependency_wait();
@@ -20,15 +20,23 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
         __syncthreads();
     else
         __syncwarp();
-    unsigned row;
-    walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, false> s(a, place, own);
-    if (__all_sync(GP_FULL_WARP, s.stands_together()))
+    unsigned row = 0;
+    bool done = false;
+    walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_TOGETHER> s(a, place, own);
+    if (__all_sync(GP_FULL_WARP, s.stands_together())) {
         row = s.walk_down(0, a.cut.over);
-    else
-        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, true>(a, place, own).walk_down(0, a.cut.over);
+        done = true;
+    } else if constexpr (USUAL && BYTES == 1) {
+        walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_GROUPS> groups(a, place, own);
+        done = __all_sync(GP_FULL_WARP, groups.find_groups());
+        if (done)
+            row = groups.walk_down(0, a.cut.over);
+    }
+    if (!done)
+        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own).walk_down(0, a.cut.over);
     if constexpr (sizeof(WIDER) > sizeof(SUMS))
         if (row < place.rows)
-            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, true>(a, place, own).walk_down(row, 0);
+            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0);
 }
 
 static row_fold fold_of(const gp_window_box *box) {
@@ -81,19 +89,13 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
 #define FORM(sums, wider, bytes, columns, channels, usual, blocks) \
     (const void *)window_walk<walk_##sums, walk_##wider, bytes, columns, channels, usual, blocks>
     /* by gp_strip_form */
-    static const void *const forms[] = {FORM(linear, linear, 1, 8, 1, true, 6),
-                                        FORM(narrow, narrow, 1, 8, 1, true, 6),
-                                        FORM(narrow, narrow, 1, 16, 1, true, 4),
-                                        FORM(long, long, 2, 8, 1, true, 4),
-                                        FORM(narrow, widest, 4, 8, 1, true, 4),
-                                        FORM(narrow, narrow, 1, 12, 3, true, 4),
-                                        NULL, /* means of floats */
-                                        FORM(narrow, narrow, 1, 8, 1, false, 2),
-                                        FORM(narrow, narrow, 1, 12, 3, false, 2),
-                                        FORM(long, long, 2, 12, 3, false, 2),
-                                        FORM(wide, wide, 1, 4, 1, false, 2),
-                                        FORM(wide, wide, 2, 4, 1, false, 2),
-                                        FORM(narrow, widest, 4, 8, 1, false, 2)};
+    static const void *const forms[] = {
+        FORM(linear, linear, 1, 8, 1, true, 6),  FORM(narrow, narrow, 1, 8, 1, true, 6),
+        FORM(long, long, 2, 8, 1, true, 4),      FORM(narrow, widest, 4, 8, 1, true, 4),
+        FORM(narrow, narrow, 1, 12, 3, true, 4), NULL, /* means of floats */
+        FORM(narrow, narrow, 1, 8, 1, false, 2), FORM(narrow, narrow, 1, 12, 3, false, 2),
+        FORM(long, long, 2, 12, 3, false, 2),    FORM(wide, wide, 1, 4, 1, false, 2),
+        FORM(wide, wide, 2, 4, 1, false, 2),     FORM(narrow, widest, 4, 8, 1, false, 2)};
     const unsigned form = plan->tiling.form;
     strip_arguments arguments = {};
     find_results(problem, plan, &arguments);

@@ -88,8 +88,7 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, uint64_t each, 
 static const struct {
     uint8_t entry_bytes, columns, regs, channels, next;
 } walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 1, GP_WALK_NARROW_ANY},
-                                            {8, 8, 80, 1, GP_WALK_NARROW_16},
-                                            {8, 16, 128, 1, GP_WALK_NARROW_ANY},
+                                            {8, 8, 80, 1, GP_WALK_NARROW_ANY},
                                             {16, 8, 128, 1, GP_WALK_WIDE_2_ANY},
                                             {24, 8, 128, 1, GP_WALK_ANY_ANY},
                                             {8, 12, 128, 3, GP_WALK_NARROW_RGB_ANY},
@@ -110,7 +109,7 @@ static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
         return first == GP_REDUCE_MEAN &&
                (box->result[0].type == GP_F32 || (box->result[0].type != GP_F64 && cut->area < 1u << 18));
     return box->results == 2 && box->result[0].type == GP_F32 && box->result[1].type == GP_F32 &&
-           ((first == GP_REDUCE_MEAN && second == GP_REDUCE_VARIANCE) ||
+           ((first == GP_REDUCE_MEAN && second >= GP_REDUCE_VARIANCE && cut->area > 1) ||
             (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
 }
 
@@ -145,25 +144,26 @@ static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
 }
 
 /*
- * The strips of a form: as wide as can be, or of whole groups of 128 outputs, as a warp writes them; of any results
- * also a block's, where barriers take time. Returns what they cost, by measurement of columns and of outputs; 0:
- * windows are too wide.
+ * The strips of a form, of a warp or several: as wide as can be, or of whole groups of 128 outputs, as a warp writes
+ * them. Returns what they cost, by measurement of columns, of outputs and of barriers; 0: windows are too wide.
  */
 static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, int64_t before, unsigned warps_max) {
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, unit = each == 12 ? 24 : each < 8 ? 8 : each;
     const int64_t behind = -(before % (int64_t)each);
     uint64_t least = 0;
     cut->skew = gp_to_u32((uint64_t)(behind + (int64_t)each) % each);
-    for (unsigned number = 0; 1u << number / 2 <= (form < GP_WALK_NARROW_ANY ? 1 : warps_max); number++) {
+    warps_max = form == GP_WALK_MEANS ? 1 : form < GP_WALK_NARROW_ANY && warps_max > 4 ? 4 : warps_max;
+    for (unsigned number = 0; 1u << number / 2 <= warps_max; number++) {
         const uint64_t warps = 1u << number / 2, group = number % 2 ? 128 : 1, all = 32 * each * warps,
                        lost = cut->reach + cut->skew,
                        most = all < lost ? 0 : (all - lost) / group * group / unit * unit,
                        strips = gp_divide_up(columns, gp_at_least_one(most)),
                        cols = gp_round_up(gp_divide_up(columns, gp_at_least_one(strips)), unit),
-                       cost = strips * (all * 53 + gp_round_up(cols, 128) * (each == 16 ? 85 : 74)) *
-                              (warps > 1                   ? 9
-                               : form < GP_WALK_NARROW_ANY ? 4
-                                                           : 6);
+                       cost = strips * (all * 53 + gp_round_up(cols, 128) * 74) *
+                              (form < GP_WALK_NARROW_ANY ? 2 : 3) *
+                              (warps == 1   ? 103
+                               : warps == 2 ? 100
+                                            : 104);
         if (most * 8 < all || (least > 0 && cost >= least))
             continue;
         least = cost;
@@ -174,13 +174,12 @@ static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, 
     return least;
 }
 
-#define WARPS_WANTED 13 /* on an SM: fewer do not keep it busy */
-#define BEGIN_COST 6    /* rows that windows begin with cost a part of what others do, */
-#define START_COST 2    /* and the start of a warp what so many rows do */
+#define WAVES_MANY 4  /* of warps: rows are `usual` then */
+#define USUAL_ROWS 24 /* or more, by measurement */
 
-/* Rows a warp: those with which the last warp on an SM ends first. */
-static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, uint64_t apart, unsigned sms,
-                      unsigned warps) {
+/* Rows a warp: those with which the last warp on an SM ends first, unless there are many. */
+static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, uint64_t usual, uint64_t apart,
+                      unsigned sms, unsigned warps) {
     double least = 0;
     for (uint64_t each = 1, tried = 0; each <= 16 * warps && tried != 1; each++) {
         const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
@@ -188,15 +187,19 @@ static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, 
         if (least > 0 && rows == tried)
             continue;
         tried = rows;
-        const uint64_t segments = gp_divide_up(y->outputs, rows);
-        const double all = (double)(apart * segments) / sms, shared = all < WARPS_WANTED ? WARPS_WANTED : all;
-        const double cost = ((double)rows + begin) * (shared + (all > warps ? 15 : 8));
+        const uint64_t segments = gp_divide_up(y->outputs, rows), all = gp_divide_up(apart * segments, sms);
+        const double cost = ((double)rows + begin) * (double)(all + gp_round_up(all, warps));
         if (least > 0 && cost >= least)
             continue;
         least = cost;
         cut->rows = gp_to_u32(rows);
         cut->segments = gp_to_u32(segments);
     }
+    const uint64_t segments = gp_divide_up(y->outputs, usual);
+    if (apart * segments < WAVES_MANY * (uint64_t)sms * warps)
+        return;
+    cut->rows = gp_to_u32(gp_least(usual, y->outputs));
+    cut->segments = gp_to_u32(segments);
 }
 
 static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_strip_cut *cut,
@@ -211,7 +214,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
     cut->reach = gp_to_u32((uint64_t)x->window) * channels;
     cut->channels = channels;
-    if (columns > INT32_MAX / 2 || batches > INT32_MAX)
+    if (columns > INT32_MAX / 2 || batches > INT32_MAX || x->in > INT32_MAX || x->in < INT32_MIN)
         return false;
     uint64_t least = 0;
     for (unsigned other = form; other != 0; other = walks[other - GP_WALK_LINEAR].next) {

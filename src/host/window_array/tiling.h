@@ -27,7 +27,6 @@ typedef enum gp_strip_form {
     GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
     GP_WALK_LINEAR = GP_STRIP_FORMS + 4, /* from here on ints, usual results: bytes, no squares, 32 bits */
     GP_WALK_NARROW,                      /* bytes: 32 bits */
-    GP_WALK_NARROW_16,                   /* a lane has 16 columns, not 8 */
     GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
     GP_WALK_ANY,                         /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
     GP_WALK_NARROW_RGB,                  /* of 3 channels */
