@@ -18,6 +18,7 @@
 #define LOW 64                 /* columns that are not worth a second thread */
 #define LOW_THREADS 256        /* blocks of these */
 #define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough; of few rows a quarter */
+#define ALONE_LEAST 8          /* units of 16 bytes of a row that a block takes, so that it need not share a tile */
 #define JOINED 4               /* blocks, of whose sums a thread joins those of an output at once */
 #define COLUMN_WAVES 8         /* blocks at most, times those that the GPU holds: each does several tiles */
 #define ROW_WAVES 2
@@ -166,11 +167,15 @@ static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_ma
     const bool low = w->n * w->walks <= LOW;
     const unsigned most = low && w->unit > 1 ? gp_to_u32(gp_least(threads, LOW_THREADS)) : threads;
     const uint32_t width = low ? most : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
+    const uint64_t resident = (uint64_t)sms * (SM_THREADS / most), alone = gp_divide_up(w->outputs, resident);
+    const bool is_vectors = w->unit > 1 && w->at_once == 8;
     cut->outputs = gp_to_u32(gp_least(w->outputs, gp_least(width, most)));
+    if (!low && is_vectors && alone >= ALONE_LEAST && alone < cut->outputs &&
+        gp_divide_up(w->outputs, alone) * 16 >= resident * 15)
+        cut->outputs = gp_to_u32(alone);
     if (low && w->unit > 1 && w->outputs > most) { /* so that all blocks have as much */
-        const uint64_t blocks = (uint64_t)sms * (SM_THREADS / most);
-        const uint64_t rounds = gp_divide_up(w->outputs, blocks * most);
-        cut->outputs = gp_to_u32(gp_least(most, gp_round_up(gp_divide_up(w->outputs, blocks * rounds), 8)));
+        const uint64_t rounds = gp_divide_up(w->outputs, resident * most);
+        cut->outputs = gp_to_u32(gp_least(most, gp_round_up(gp_divide_up(w->outputs, resident * rounds), 8)));
     }
     while (!low && cut->outputs > 32 && blocks_of(w, most / cut->outputs, cut->outputs, 4) < 2 * (uint64_t)sms)
         cut->outputs = (cut->outputs + 1) / 2;
