@@ -245,9 +245,14 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
                          GP_STRIP_STATIC_SMEM + tiling->smem, &held);
-    const double begin =
-        form == GP_WALK_MEANS ? (double)y->window / 4 + 4 : START_COST + (double)y->window / BEGIN_COST;
-    cut_walks(cut, y, begin, cut->strips * batches * warps, device->multiprocessors,
+    const double window = (double)y->window,
+                 begin = form == GP_WALK_MEANS ? window / 4 + 4 : 2 + window / (bytes == 4 ? 3 : 6);
+    const uint64_t rows = (uint64_t)y->window * (bytes == 4 ? 3 : 1);
+    cut_walks(cut, y, begin,
+              form == GP_WALK_MEANS ? y->outputs
+              : rows > USUAL_ROWS   ? rows
+                                    : USUAL_ROWS,
+              cut->strips * batches * warps, device->multiprocessors,
               gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
     const uint64_t number = cut->strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));
