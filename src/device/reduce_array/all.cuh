@@ -257,9 +257,9 @@ __device__ __forceinline__ void finish(const reduce_arguments &a, bool written) 
 }
 
 /* Whoever reads a line of the arguments first waits for memory: while earlier kernels end it costs nothing. */
-__device__ __forceinline__ void wait_with_arguments(const reduce_arguments &a, const tiles &t) {
+__device__ __forceinline__ uint32_t read_arguments(const reduce_arguments &a, const tiles &t) {
     const uintptr_t ends = (uintptr_t)a.pass.to[0] ^ (uintptr_t)a.space ^ (uintptr_t)a.done;
-    gp_grid_dependency_wait(t.all ^ a.dealt ^ a.pass.wants ^ a.pass.result[0].op ^ (uint32_t)ends);
+    return t.all ^ a.dealt ^ a.pass.wants ^ a.pass.result[0].op ^ (uint32_t)ends;
 }
 
 template <class ACC>
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     reduce_all(const __grid_constant__ reduce_arguments a) {
     const run r(a.pass.in, a.pass.length, bytes_of(a.pass.type));
     const tiles t(r, blockDim.x * ACC::VECTORS);
-    wait_with_arguments(a, t);
+    gp_grid_dependency_wait(read_arguments(a, t));
     reduce_space *space = a.space;
     ACC acc;
     const unsigned drawn = take_share(acc, r, t, a);
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
     const tiles t(r, blockDim.x * accumulator::VECTORS);
     if (blockIdx.x == 0 && samples(r))
         gp_prefetch(sample_at(r)); /* all blocks wait for these */
-    wait_with_arguments(a, t);
+    gp_grid_dependency_wait(read_arguments(a, t));
     reduce_space *space = a.space;
     if (a.again && *(volatile uint32_t *)&a.many->failed == 0) {
         if (a.rest && blockIdx.x == 0 && threadIdx.x == 0)
