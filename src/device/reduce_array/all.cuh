@@ -109,6 +109,8 @@ __device__ __forceinline__ uint32_t take_share(ACC &acc, const run &r, const til
 #pragma unroll
             for (int i = 0; i < ACC::VECTORS; i++)
                 v[i] = cold.v[i];
+        } else if (tile != blockIdx.x) {
+            load_tile(v, r, tile);
         }
         if (next >= a.dealt)
             next = draw(a, t.all - a.dealt, first, turn);
@@ -116,8 +118,6 @@ __device__ __forceinline__ uint32_t take_share(ACC &acc, const run &r, const til
             acc.take(v, batch);
         if (some && tile >= t.whole)
             acc.take_back(back);
-        if (next < t.whole)
-            load_tile(v, r, next);
         tile = next;
     }
     return drawn;
