@@ -227,6 +227,30 @@ static void made_quotients_and_roots(void **unused) {
     printf("%zu numbers, %zu results compared\n", n_cases, compared);
 }
 
+/* Squares of numbers halfway between two floats, and the lowest bit of their first 128: a root that halves an odd
+ * exponent first shifts that bit away. */
+static void made_roots_of_long_squares(void **unused) {
+    (void)unused;
+    compared = 0;
+    const gp_exact_form form = {-298, 20};
+    const size_t n_cases = cases() / 10;
+    mpz_t value, bit;
+    mpz_inits(value, bit, NULL);
+    for (size_t i = 0; i < n_cases; i++) {
+        char label[200];
+        draw_halfway(value, 64);
+        mpz_mul(value, value, value);
+        mpz_mul_2exp(value, value, (mp_bitcnt_t)(129 + draw(200)));
+        const size_t length = mpz_sizeinbase(value, 2);
+        mpz_ui_pow_ui(bit, 2, length - 128);
+        mpz_add(value, value, bit);
+        gmp_snprintf(label, sizeof label, "%Zx 2^%d, case %zu", value, form.unit, i);
+        check_ratio(value, form, 1, label);
+    }
+    mpz_clears(value, bit, NULL);
+    printf("%zu numbers, %zu results compared\n", n_cases, compared);
+}
+
 static void check_variance(oracle_sums *o, const char *label) {
     exact_sums s;
     exact_sums_clear(&s, GP_F32);
@@ -315,6 +339,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_data_set_of_every_type),
         cmocka_unit_test(made_quotients_and_roots),
+        cmocka_unit_test(made_roots_of_long_squares),
         cmocka_unit_test(made_variances),
         cmocka_unit_test(every_half_is_widened),
         cmocka_unit_test(as_many_additions_as_promised),

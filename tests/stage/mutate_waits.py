@@ -10,13 +10,12 @@ Prints a table; 1: no test fails for one of them, or one fails for a line that i
 
 import os
 import re
-import signal
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
+from mutants import ROOT, changed, text_of, try_all
+
 TESTS = ["test_late_order", "test_late", "test_staged_move", "test_staged", "test_auto"]
-SECONDS = 120  # after which a test is taken to hang
 
 SEARCHED = "src"
 LEFT_OUT = "src/device/study"  # kernels to be compared with, which the made-up GPUs do not run
@@ -74,8 +73,7 @@ def mutants():
             path = os.path.relpath(os.path.join(folder, name), ROOT)
             if not name.endswith((".c", ".cu")) or path.startswith(LEFT_OUT):
                 continue
-            with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-                text = file.read()
+            text = text_of(path)
             for found in re.finditer(r"\b(" + "|".join(CALLS) + r")\(", text):
                 line = text[text.rindex("\n", 0, found.start()) + 1 : found.start()]
                 if re.match(r"^(static )?\w+ $|^ ?[/*]", line):  # a definition or a comment
@@ -85,62 +83,15 @@ def mutants():
                 mutated = f"{text[:found.start()]}({used}{CALLS[found[1]].format(*arguments)}){text[end:]}"
                 number = text.count("\n", 0, found.start()) + 1
                 harmless = any(path == of and text.endswith(call, 0, end) for of, call in HARMLESS)
-                yield f"{path}:{number} {' '.join(text[found.start():end].split())}", path, mutated, not harmless
+                yield f"`{path}:{number} {' '.join(text[found.start():end].split())}`", path, mutated, not harmless
     for path, old, new in OTHERS:
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            text = file.read()
-        if text.count(old) != 1:
-            sys.exit(f"{path}: {text.count(old)} times: {old}")
-        yield f"{path}:{text.count(chr(10), 0, text.index(old)) + 1} {new}", path, text.replace(old, new), True
-
-
-def failing_test(build):
-    """The first test that fails, or None."""
-    built = subprocess.run(["cmake", "--build", build, "--target", *TESTS], capture_output=True, text=True)
-    if built.returncode != 0:
-        sys.exit(f"does not build:\n{built.stdout[-4000:]}")
-    environment = dict(os.environ, GPUPRIM_TEST_REDUCED="1")
-    for test in TESTS:
-        try:
-            run = subprocess.run([f"{build}/tests/{test}"], env=environment, timeout=SECONDS, capture_output=True)
-        except subprocess.TimeoutExpired:
-            return f"{test} (hangs)"
-        if run.returncode != 0:
-            return test
-    return None
-
-
-def failing_test_with(build, path, mutated):
-    """The same with another text of a file, which is put back."""
-    with open(os.path.join(ROOT, path), "r+", encoding="utf-8") as file:
-        text = file.read()
-        try:
-            file.seek(0)
-            file.write(mutated)
-            file.truncate()
-            file.flush()
-            return failing_test(build)
-        finally:
-            file.seek(0)
-            file.write(text)
-            file.truncate()
+        line, mutated = changed(path, old, new)
+        yield f"`{path}:{line} {new}`", path, mutated, True
 
 
 def main(build, *parts):
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the file is put back
-    if failing_test(build):
-        sys.exit("a test fails without any change")
-    wrong = tried = 0
-    print("| wait taken away | test that fails |\n|---|---|", flush=True)
-    for name, path, mutated, harmful in list(mutants()):
-        if parts and not any(part in name for part in parts):
-            continue
-        test = failing_test_with(build, path, mutated)
-        print(f"| `{name}` | {test or ('NONE' if harmful else 'none, it only makes later questions quicker')} |", flush=True)
-        tried += 1
-        wrong += (test is None) == harmful
-    print(f"{tried} tried, {wrong} with another outcome than they should have")
-    return 1 if wrong else 0
+    harmless = "none, it only makes later questions quicker"
+    return 1 if try_all(build, TESTS, list(mutants()), parts, "wait taken away", harmless, GPUPRIM_TEST_REDUCED="1") else 0
 
 
 if __name__ == "__main__":

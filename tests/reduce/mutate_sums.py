@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Takes away, one at a time, what makes exact sums exact: carries, sticky bits, ties, signs of what is left, proofs, and the
+second computation where a proof fails. A test must fail then. Not part of the suite: it builds each time, in the tree
+itself. Needs GMP, and no GPU.
+
+Usage: mutate_sums.py <build folder, configured with tests> [a part of the names of what to take away]...
+Prints a table; 1: no test fails for one of them.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "check"))
+from mutants import changed, try_all
+
+TESTS = ["test_exact", "test_exact_order", "test_reduce_array"]
+
+EXACT, ADDING = "src/host/exact.c", "src/host/exact.h"
+ARRAY = "src/host/reduce_array/"
+
+# What is taken away, file, text, replacement.
+CHANGES = [
+    ("the carry from limb to limb", EXACT, "carry = value >> 32;", "carry = 0 * (value >> 32);"),
+    ("the carry's sign", EXACT, "carry = value >> 32;", "carry = (int64_t)((uint64_t)value >> 32);"),
+    ("the carry of two's complement", EXACT, "+ (v->negative && i == v->low)", "+ 0 * (v->negative && i == v->low)"),
+    ("the sticky bit of lower digits", EXACT, "leading_zeros(lowest & -lowest) < at;",
+     "leading_zeros(lowest & -lowest) < at - 99999;"),
+    ("the sticky bit of a division", EXACT, "sticky |= !divides(word, count, by, shift);",
+     "(void)divides(word, count, by, shift);"),
+    ("the sticky bit of a root", EXACT, "low = !exact;", "low = exact & 0;"),
+    ("the sticky bit of a shift", EXACT, "sticky |= low << (64 - shift) != 0;", ""),
+    ("the sticky bit at a tie", EXACT, "(sticky || (kept & 1))", "(kept & 1)"),
+    ("ties to even", EXACT, "(sticky || (kept & 1))", "(sticky || true)"),
+    ("the second step of a quotient's digit", EXACT, "digit * by0 > (over << 32 | low >> 32)", "false"),
+    ("a digit of products", ADDING, "gp_exact_add_bits(limb, bit + 32, a1 * b0, negative);", ""),
+    ("the sign of the highest digit", ADDING, "limb[2] += (high ^ sign) - sign;", "limb[2] += high;"),
+    ("the mean's square in a variance", EXACT, "(uint64_t)digit(&s, i) * digit(&s, j), true);",
+     "(uint64_t)digit(&s, i) * digit(&s, j) * (i != j), true);"),
+    ("infinities of a part", ARRAY + "accumulator.c", "to->flags[sum] |= from->flags[sum];", ""),
+    ("limbs of a part", ARRAY + "accumulator.c", "gp_accumulator_limbs(to, pass, sum)[l] += from->limb[sum][l];",
+     "(void)gp_accumulator_limbs(to, pass, sum);"),
+    ("the comparison of bounds", ARRAY + "cpu_bounds.c",
+     "memcmp(first[r], other, gp_type_bytes(pass->result[r].type)) == 0;", "true;"),
+    ("the other corners of bounds", ARRAY + "cpu_bounds.c", "corner < 4 && same", "corner < 1 && same"),
+    ("what levels leave", ARRAY + "cpu_levels_simd.h", "t->left |= (bits_64)left;", ""),
+    ("the proof of a batch", ARRAY + "cpu_floats_simd.h", "if (or_lanes(differ) != 0)", "if (false && or_lanes(differ) != 0)"),
+    ("the sign of what a sum of two leaves", ARRAY + "cpu_finish_simd.h",
+     "(sum[j] - (x - back)) + (errors[j] - back)", "(sum[j] - (x - back)) - (errors[j] - back)"),
+    ("columns that are not proven", ARRAY + "cpu_finish_simd.h", "c->unsure[j] = s->rest[j] << 1;", "c->unsure[j] = 0;"),
+]
+
+
+def main(build, *parts):
+    mutants = []
+    for name, path, old, new in CHANGES:
+        line, mutated = changed(path, old, new)
+        mutants.append((f"{name}, `{path}:{line}`", path, mutated, True))
+    return 1 if try_all(build, TESTS, mutants, parts, "taken away", "none") else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
