@@ -63,9 +63,10 @@ static gp_status measure(const gp_array *a, int64_t elem, gp_footprint *f, axis_
 
 /* Axes whose steps are not longer than the block so far, the smallest strides first, make one longer block of it.
  * What is left moves blocks by multiples of the common divisor of the other strides. */
-gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes) {
+static gp_status make(gp_footprint *f, const gp_array *a, size_t elem_bytes) {
     axis_bytes sorted[GP_AXES];
     unsigned axes;
+    f->elem_bytes = elem_bytes;
     f->folded = false;
     GP_TRY(check_shape(f->name, a, &f->empty));
     if (f->empty)
@@ -86,18 +87,18 @@ gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_byte
     return GP_OK;
 }
 
-gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
-    if (a->type == GP_BYTES)
+gp_status gp_footprint_measure(const gp_array *a, bool moved, gp_footprint *f) {
+    if (a->type == GP_BYTES && !moved)
         return gp_fail(GP_ERR_ARGUMENT, "%s: type GP_BYTES (0) is for gp_rearrange()", f->name);
-    if (a->type < GP_U8 || a->type > GP_F64)
+    if (a->type < GP_BYTES || a->type > GP_F64)
         return gp_fail(GP_ERR_ARGUMENT, "%s: type %d is no gp_type", f->name, (int)a->type);
-    const unsigned bytes = gp_type_bytes((unsigned)a->type);
-    if (a->elem_bytes != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", f->name, a->elem_bytes);
-    GP_TRY(gp_footprint_make(f, a, bytes));
-    if (!f->empty && ((uintptr_t)a->data & (bytes - 1)) != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", f->name, bytes);
-    return GP_OK;
+    if (a->type == GP_BYTES && a->elem_bytes == 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes is 0, but its type GP_BYTES", f->name);
+    if (a->type != GP_BYTES && a->elem_bytes != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0%s", f->name, a->elem_bytes,
+                       moved ? " (which is for GP_BYTES)" : "");
+    GP_TRY(make(f, a, gp_type_bytes((unsigned)a->type) + a->elem_bytes)); /* one of them is 0 */
+    return f->empty || moved ? GP_OK : gp_check_aligned(f->name, a->data, f->elem_bytes);
 }
 
 gp_status gp_footprint_of_rows(gp_footprint *f, const void *start, size_t count, size_t row, size_t pitch,
@@ -170,15 +171,14 @@ static unsigned fuse(axis_bytes axis[GP_AXES], unsigned axes) {
  * the set of elements then tells the smallest stride, how often it is taken until there is a gap, and in the same way
  * each further one: equal sets have equal fused strides.
  */
-bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b,
-                          size_t elem_bytes) {
+bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b) {
     axis_bytes of_a[GP_AXES], of_b[GP_AXES];
     gp_footprint ignored = *f;
     unsigned axes, others;
     if (f->empty || g->empty || f->folded || g->folded || f->start != g->start || f->span != g->span)
         return false;
-    (void)measure(a, (int64_t)elem_bytes, &ignored, of_a, &axes);
-    (void)measure(b, (int64_t)elem_bytes, &ignored, of_b, &others);
+    (void)measure(a, (int64_t)f->elem_bytes, &ignored, of_a, &axes);
+    (void)measure(b, (int64_t)f->elem_bytes, &ignored, of_b, &others);
     axes = fuse(of_a, axes);
     bool same = axes == fuse(of_b, others);
     for (unsigned i = 0; i < axes && same; i++)

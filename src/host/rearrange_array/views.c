@@ -20,7 +20,7 @@ static void lengthen(gp_move *move) {
 }
 
 void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool in_place) {
-    const uint64_t bytes = in->type == GP_BYTES ? in->elem_bytes : gp_type_bytes((unsigned)in->type);
+    const uint64_t bytes = gp_type_bytes((unsigned)in->type) + in->elem_bytes; /* one of them is 0 */
     uintptr_t origin[GP_VIEWS_MAX] = {(uintptr_t)out->data, (uintptr_t)in->data};
     gp_axis axis[GP_AXES];
     gp_axes axes = {.count = 0};

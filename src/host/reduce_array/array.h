@@ -42,8 +42,12 @@ unsigned gp_result_types(const gp_operation_facts *facts, unsigned type);
 
 const char *gp_type_name(unsigned type);
 
-/* "results[12].to": `tail` is what stands behind the number. */
-void gp_name_result(char name[24], size_t i, const char *tail);
+/* What a call asks of a result, which fails in words. name: of the result, or of its view. */
+typedef gp_status gp_result_check(const gp_reduce_call *call, const gp_result *result,
+                                  const gp_operation_facts *facts, const char *name);
+
+/* Checks all arguments but the window; operation: before a result's view is known to be good, output: after. */
+gp_status gp_results_check(const gp_reduce_call *call, gp_result_check *operation, gp_result_check *output);
 
 /* Checks all arguments; fails and names argument and axis. */
 gp_status gp_reduce_check(const gp_reduce_call *call);
