@@ -52,21 +52,25 @@ void read_arguments(const struct argp *parser, int argc, char **argv, unsigned f
 /* ---- options that subcommands share, as argp children */
 
 typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV } format;
-extern const struct argp format_argp;  /* input: format * */
-extern const struct argp backend_argp; /* input: gp_backend * */
-extern const struct argp shape_argp;   /* input: raw_shape * */
-extern const struct argp memory_argp;  /* no input */
+extern const struct argp format_argp; /* input: format * */
+extern const struct argp shape_argp;  /* input: raw_shape * */
+extern const struct argp work_argp;   /* input: work_request *, of who computes; --memory too */
 
 typedef struct raw_shape {
     size_t rows, cols, elem_bytes; /* 0: not given */
 } raw_shape;
+
+typedef struct work_request {
+    gp_backend backend;
+    bool verbose;
+} work_request;
 
 /* Fails the program if what is held for the file, and `count` times `bytes` to come, is more than --memory allows. */
 void memory_check(const char *path, size_t held, size_t count, size_t bytes);
 size_t memory_grown(const char *path, size_t room); /* the next size of what holds a file of unknown length */
 
 gp_context *open_context(gp_backend backend);
-void tell_plan(const gp_context *context); /* the last call's, on standard error */
+void tell_plan(const work_request *w, const gp_context *context); /* the last call's, on standard error; if verbose */
 
 const char *operation_name(int32_t operation); /* as the primitives are called */
 

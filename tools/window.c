@@ -10,12 +10,11 @@
 enum { KEY_BORDER = 0x200, KEY_VALUES, KEY_SIZE, KEY_OP, OUTPUTS = 2, WINDOW_OUTPUTS = 9 }; /* as gp_window() has */
 
 typedef struct request {
-    gp_backend backend;
+    work_request work;
     raw_shape raw;
     size_t window;
     gp_border border;
     int values; /* 0: as the output's kind suggests; 's' sums, 'm' mean and deviation */
-    bool verbose;
     const char *in, *out[WINDOW_OUTPUTS];
     size_t outs;
     size_t box[2]; /* rows, columns; 0: along rows only */
@@ -35,7 +34,6 @@ static const struct argp_option window_options[] = {
      "OUT is the sum and OUT2 the sum of squares, or the mean and the standard deviation (mean if OUT is a picture, "
      "else sum)",
      0},
-    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
     {0}};
 
 /* What goes together; operations that have not been given. */
@@ -63,7 +61,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
-        state->child_inputs[1] = &r->backend;
+        state->child_inputs[1] = &r->work;
         return 0;
     case 'w':
         r->window = parse_size(state, "--window", word);
@@ -85,9 +83,6 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         if (strcmp(word, "sum") != 0 && strcmp(word, "mean") != 0)
             argp_error(state, "--values is sum or mean, not '%s'", word);
         r->values = word[0];
-        return 0;
-    case 'v':
-        r->verbose = true;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > WINDOW_OUTPUTS)
@@ -178,11 +173,10 @@ static void compute(const request *r) {
         void *values = host_alloc(count, gp_type_bytes(type));
         result[i] = gp_want((uint32_t)r->what.op[i], gp_dense(type, values, view.rank, view.extent));
     }
-    gp_context *context = open_context(r->backend);
+    gp_context *context = open_context(r->work.backend);
     if (gp_window(context, &view, &shape, result, r->what.count) != GP_OK)
         fail("%s: %s", r->in, gp_last_error());
-    if (r->verbose)
-        tell_plan(context);
+    tell_plan(&r->work, context);
     gp_context_destroy(context);
     for (size_t i = 0; i < r->what.count; i++)
         out[i] = output_of(r, i, &in, &view, &result[i].to);
@@ -193,8 +187,7 @@ static void compute(const request *r) {
 }
 
 int window_main(int argc, char **argv) {
-    static const struct argp_child children[] = {
-        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = window_options,
         .parser = parse,
