@@ -285,8 +285,6 @@ int explain_main(int argc, char **argv) {
         explain_move(&r, context, source);
     } else if (r.of == NULL) {
         explain_block(&r, context, source);
-    } else if (r.window_rank > 0) {
-        explain_boxes(&r, context, source);
     } else if (r.is_array) {
         explain_array(&r, context, source);
     } else {

@@ -38,7 +38,6 @@ void explain_devices(format how);
 void explain_block(const request *r, const gp_context *context, const char *source);
 void explain_move(const request *r, const gp_context *context, const char *source);
 void explain_array(const request *r, const gp_context *context, const char *source);
-void explain_boxes(const request *r, const gp_context *context, const char *source);
 
 /* One problem, or the passes of a reduction of an array. */
 void explain_problems(const request *r, const gp_context *context, size_t count, gp_problem problems[],
