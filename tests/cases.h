@@ -81,6 +81,9 @@ uint64_t cases_seed(void);
 /* GPUPRIM_TEST_REDUCED=1: few cases, for tools that slow a program down. */
 bool cases_reduced(void);
 
+/* GPUPRIM_TEST_CASES: how many random cases; else 20000, or 2000 of few. */
+size_t cases_drawn(void);
+
 uint64_t cases_random(uint64_t *state);
 const char *cases_data_name(data_kind kind);
 void cases_fill(int32_t *data, size_t n, data_kind kind, uint64_t seed);

@@ -37,6 +37,9 @@ __extension__ typedef unsigned __int128 uint128;
 #define SANITIZED SANITIZED_THREADS
 #endif
 
+/* A context; device -1: the current one, cpu_threads 0: as many as there are. Fails the test if there is none. */
+gp_context *make_context(gp_backend backend, int device, unsigned cpu_threads);
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -10,12 +10,7 @@
 #include <unistd.h>
 
 static gp_context *open_cpu(unsigned threads) {
-    gp_options options = {
-        .struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = threads};
-    gp_context *context = NULL;
-    if (gp_context_create(&context, &options) != GP_OK)
-        fail_msg("no context: %s", gp_last_error());
-    return context;
+    return make_context(GP_BACKEND_CPU, -1, threads);
 }
 
 /* Large enough that a context of several threads starts them. */

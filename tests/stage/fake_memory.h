@@ -15,6 +15,11 @@ extern cudaStream_t fake_stream[FAKE_STREAMS];
 int fake_open_streams(void **state);
 int fake_close_streams(void **state);
 
+/* In their place, of programs that have one CUDA context and the default stream. */
+extern gp_context *fake_context;
+int fake_open_context(void **state);
+int fake_close_context(void **state);
+
 typedef enum fake_kind { FAKE_PAGEABLE, FAKE_PINNED, FAKE_DEVICE, FAKE_KINDS } fake_kind;
 
 unsigned char *fake_memory_make(gp_context *context, fake_kind kind, size_t bytes);
