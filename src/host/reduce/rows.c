@@ -68,7 +68,7 @@ const gp_kernel gp_reduce_rows[] = {
     GP_GPU_ROW(reduce_block, GP_REDUCE_BLOCK_REGS, GP_REDUCE_STATIC_SMEM, fit_block,
                "one block for few elements: no second pass over partial results"),
     GP_GPU_ROW(reduce_grid, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, fit_grid,
-               "any number of elements in one launch: the last block to start collects the partial results"),
+               "any number of elements, one launch: the last block to start joins the results"),
     GP_SIMD_ROWS(reduce, ", four vectors side by side, the next pages prefetched"),
     GP_CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
                "portable C: the reference that every other kernel is proved against"),
