@@ -179,7 +179,7 @@ typedef struct buffers {
 typedef struct bench_options {
     size_t rounds;
     double batch_ms[2]; /* least time of a row of calls, on the processor and the GPU */
-    size_t rotated[2];  /* bytes that calls run through before they repeat; likewise */
+    size_t rotated[2];  /* bytes that calls run through before they repeat, on the processor and the GPU */
     bool graph;         /* replay captured calls, so that no launch is waited for */
     bool once;          /* one call of each contender, nothing timed */
     bool rows;          /* every row that can is a contender */

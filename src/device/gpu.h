@@ -73,7 +73,7 @@ GP_C_LINKAGE const void *gp_sample_kernel(void);
 gp_status gp_device_set(int ordinal, int *found);
 void gp_device_restore(int ordinal, int found);
 
-/* The same, and calls such as cudaMalloc become legal for this thread while another thread captures a stream. */
+/* As gp_device_set(), and calls such as cudaMalloc become legal for this thread while another captures a stream. */
 gp_status gp_gpu_enter(int ordinal, gp_found *found);
 void gp_gpu_leave(gp_found *found);
 

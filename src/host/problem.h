@@ -25,7 +25,7 @@ typedef struct gp_problem {
     size_t n;           /* reduce: elements */
     size_t rows, cols;  /* window, transpose */
     size_t in_pitch;    /* elements; of a single row, for which a user may give any number, its length */
-    size_t out_pitch;   /* likewise */
+    size_t out_pitch;   /* elements; of a single row its length */
     size_t elem_bytes;  /* of an input element */
     size_t window;
     size_t window_before; /* window / 2: columns of the window left of x */
