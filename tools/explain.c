@@ -153,7 +153,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->op_text = word;
         return 0;
     case KEY_BORDER:
-        r->border = parse_window_border(state, word);
+        r->border = parse_border(state, word);
         r->has_border = true;
         return 0;
     case KEY_KERNEL:

@@ -10,8 +10,7 @@
 enum { KEY_FORMAT = 0x100, KEY_SHAPE, KEY_ELEM };
 
 const char *const op_words[OPS] = {"sum", "min", "max", "and", "or", "xor"};
-const char *const border_words[WINDOW_BORDERS] = {"none",        "zero", "replicate", "reflect",
-                                                  "reflect_101", "wrap", "shrink"};
+const char *const border_words[BORDERS] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap", "shrink"};
 
 void read_arguments(const struct argp *parser, int argc, char **argv, unsigned flags, void *request) {
     const error_t error = argp_parse(parser, argc, argv, flags, NULL, request);
@@ -129,10 +128,6 @@ unsigned parse_extents(struct argp_state *state, const char *text, size_t extent
 
 gp_border parse_border(struct argp_state *state, const char *text) {
     return (gp_border)word_index(state, "--border", text, BORDERS, border_words);
-}
-
-gp_border parse_window_border(struct argp_state *state, const char *text) {
-    return (gp_border)word_index(state, "--border", text, WINDOW_BORDERS, border_words);
 }
 
 gp_reduce_op parse_op(struct argp_state *state, const char *text) {

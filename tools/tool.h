@@ -75,15 +75,14 @@ void tell_plan(const work_request *w, const gp_context *context); /* the last ca
 const char *operation_name(int32_t operation); /* as the primitives are called */
 
 /* The words for a gp_reduce_op and a gp_border, by their values. */
-enum { OPS = 6, BORDERS = 6, WINDOW_BORDERS = 7 }; /* the last is gp_window()'s */
-extern const char *const op_words[OPS], *const border_words[WINDOW_BORDERS];
+enum { OPS = 6, BORDERS = 7 }; /* the last border is gp_window()'s */
+extern const char *const op_words[OPS], *const border_words[BORDERS];
 
 /* Words to values; a wrong one is a usage error that names the word and what would be right. */
 size_t parse_size(struct argp_state *state, const char *what, const char *text); /* 4096, 2^12, 4K */
 void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_t *cols);
 unsigned parse_extents(struct argp_state *state, const char *text, size_t extent[GP_AXES]); /* the rank; 5x3x2 */
 gp_border parse_border(struct argp_state *state, const char *text);
-gp_border parse_window_border(struct argp_state *state, const char *text); /* shrink too */
 gp_reduce_op parse_op(struct argp_state *state, const char *text);
 size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
                   const char *const words[]);

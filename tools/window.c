@@ -69,7 +69,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
             argp_error(state, "--window is 1 or more");
         return 0;
     case KEY_BORDER:
-        r->border = parse_window_border(state, word);
+        r->border = parse_border(state, word);
         return 0;
     case KEY_SIZE:
         parse_shape(state, word, &r->box[0], &r->box[1]);
