@@ -26,7 +26,6 @@ typedef float64x2_t dvec;
 #define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
 #define add_words(x) vpaddlq_s16((int16x8_t)(x))
 #define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
-#define max_magnitude_floats(a, b) vmaxq_f32(a, vabsq_f32(b))
 
 INLINE vec load_first(const int32_t *at, size_t n, vec rest) {
     rest = n > 0 ? vld1q_lane_s32(at, rest, 0) : rest;

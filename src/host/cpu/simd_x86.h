@@ -13,7 +13,6 @@
 #define add_bytes(x) MM(sad_epu8)(x, all(0))
 #define add_words(x) MM(madd_epi16)(x, all(0x00010001))
 #define max_magnitude(a, b) MM(max_pd)(a, MM(andnot_pd)(MM(set1_pd)(-0.0), b))
-#define max_magnitude_floats(a, b) MM(max_ps)(a, MM(andnot_ps)(MM(set1_ps)(-0.0f), b))
 #define multiply_unsigned MM(mul_epu32) /* of 64-bit lanes' lower halves */
 
 INLINE void stream(void *at, vec x) {
