@@ -51,8 +51,7 @@ void explain_array(const request *r, const gp_context *context, const char *sour
     for (; windows ? gp_window_box_next(&call, &served, &box[passes]) : gp_pass_next(&call, &served, &pass[passes]);
          passes++) {
         gp_problem_clear(&problem[passes], windows ? &gp_primitive_window_array : &gp_primitive_reduce_array);
-        problem[passes].box = windows ? &box[passes] : NULL;
-        problem[passes].pass = windows ? NULL : &pass[passes];
+        problem[passes].whole = windows ? (const void *)&box[passes] : &pass[passes];
         problem[passes].primitive->derive(&problem[passes]);
     }
     explain_problems(r, context, passes, problem, source);

@@ -95,13 +95,13 @@ bool gp_stage_help(gp_stage *stage);
 /* Runs all pieces and waits for the last. */
 gp_status gp_stage_run(gp_stage_job *job);
 
-/* A problem with host memory among its arrays, which is not cut into pieces: a pass, a box of windows, or a move. */
+/* A problem of views with host memory among its arrays, which is not cut into pieces. */
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
 /*
  * Enqueues the context's plan for a problem, and waits; `polled`: its results go to the slot, and are announced
- * there. may_overflow: only then *overflow tells whether this call's results did.
+ * there. *overflow: an integer result of this call did.
  */
-gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool may_overflow, bool *overflow);
+gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool *overflow);
 
 #endif

@@ -12,17 +12,6 @@ gp_status gp_move_check(const gp_array *in, const gp_array *out, bool *in_place)
 /* Of checked arguments. count 0: there is nothing to be moved. */
 void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool in_place);
 
-/* Equal shapes have equal plans. */
-bool gp_move_same_shape(const gp_move *a, const gp_move *b);
-
-/* From the first byte of a move's elements to the last, of `in` or of `out`. */
-typedef struct gp_move_span {
-    unsigned char *begin; /* `in` is only read */
-    size_t bytes;
-} gp_move_span;
-
-gp_move_span gp_move_span_of(const gp_move *move, bool out);
-
 /* Every element stays where it is, in place. */
 bool gp_move_is_nothing(const gp_move *move);
 

@@ -48,22 +48,6 @@ void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool i
     lengthen(move);
 }
 
-bool gp_move_same_shape(const gp_move *a, const gp_move *b) {
-    return memcmp(a, b, offsetof(gp_move, axis)) == 0 && memcmp(a->axis, b->axis, a->rank * sizeof *a->axis) == 0;
-}
-
-gp_move_span gp_move_span_of(const gp_move *move, bool out) {
-    gp_move_span span = {out ? move->out : (unsigned char *)(uintptr_t)move->in, move->run};
-    for (unsigned i = 0; i < move->rank; i++) {
-        const gp_move_axis *axis = &move->axis[i];
-        const int64_t walk = (int64_t)(axis->n - 1) * (out ? axis->out : axis->in);
-        if (walk < 0)
-            span.begin += walk;
-        span.bytes += (size_t)(walk < 0 ? -walk : walk);
-    }
-    return span;
-}
-
 bool gp_move_is_nothing(const gp_move *move) {
     bool stays = move->in_place;
     for (unsigned i = 0; i < move->rank; i++)

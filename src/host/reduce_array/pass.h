@@ -139,7 +139,4 @@ typedef struct gp_pass_span {
 /* Of `in`, or of `with`. */
 gp_pass_span gp_pass_input_span(const gp_pass *pass, bool with);
 
-/* Equal shapes have equal plans. */
-bool gp_pass_same_shape(const gp_pass *a, const gp_pass *b);
-
 #endif

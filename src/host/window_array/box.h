@@ -114,10 +114,4 @@ GP_BOTH static inline void gp_window_as_pass(const gp_window_box *box, gp_pass *
     }
 }
 
-/* Of the whole input: its strides are not negative. */
-size_t gp_window_input_bytes(const gp_window_box *box);
-
-/* Equal shapes have equal plans. */
-bool gp_window_same_shape(const gp_window_box *a, const gp_window_box *b);
-
 #endif
