@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the examples share: errors in one line, a context by name, the time of a call, which kernel ran where. */
-#ifndef EXAMPLE_H
-#define EXAMPLE_H
+#pragma once
 
 /* The includer defines PROGRAM, its name, first. */
 #ifndef _GNU_SOURCE
@@ -100,5 +99,3 @@ static inline int close_output(void) {
         fail("standard output: %s", strerror(errno));
     return 0;
 }
-
-#endif

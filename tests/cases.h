@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The case lists that tests and benches share: sizes, pitches, offsets, data; and which of them are timed. */
-#ifndef TESTS_CASES_H
-#define TESTS_CASES_H
+#pragma once
 
 #include "cases_data.h"
 #include "gpuprim/gpuprim.h"
@@ -114,5 +113,3 @@ size_t cases_point(size_t from, unsigned i);
 int cases_reduce_label(const reduce_case *c, char *text, size_t size);
 int cases_window_label(const window_case *c, char *text, size_t size);
 int cases_transpose_label(const transpose_case *c, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmocka with what it wants included first, and the 128-bit integers that the tests compute in. */
-#ifndef TESTS_CHECK_H
-#define TESTS_CHECK_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <setjmp.h>
@@ -41,5 +40,3 @@ __extension__ typedef unsigned __int128 uint128;
 gp_context *make_context(gp_backend backend, int device, unsigned cpu_threads);
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-#endif

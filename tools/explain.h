@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpuprim explain: what was asked, and the printing of the answer. */
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#pragma once
 
 #include "../src/host/context.h"
 #include "reduction.h"
@@ -42,5 +41,3 @@ void explain_array(const request *r, const gp_context *context, const char *sour
 /* One problem, or the passes of a reduction of an array. */
 void explain_problems(const request *r, const gp_context *context, size_t count, gp_problem problems[],
                       const char *source);
-
-#endif

@@ -3,8 +3,7 @@
  * What the subcommands of `gpuprim` share. Data goes to standard output; errors, progress and what was done to
  * standard error. Exit status: 0 done, 1 failed, 2 used wrongly.
  */
-#ifndef TOOL_H
-#define TOOL_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <argp.h>
@@ -86,5 +85,3 @@ gp_border parse_border(struct argp_state *state, const char *text);
 gp_reduce_op parse_op(struct argp_state *state, const char *text);
 size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
                   const char *const words[]);
-
-#endif

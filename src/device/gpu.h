@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a context owns on its GPU. Included only by the files of this folder, C and CUDA alike. */
-#ifndef GP_GPU_H
-#define GP_GPU_H
+#pragma once
 
 #include "cuda_check.h"
 #include "driver.h"
@@ -89,5 +88,3 @@ gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what);
 
 /* Gives back what staging has of the device's, and pinned memory. NULL allowed. */
 void gp_stage_close(gp_stage *stage);
-
-#endif

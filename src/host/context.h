@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A context: a device's facts, what the user pinned and limited, the last plan, and what calls need to run. */
-#ifndef GP_CONTEXT_H
-#define GP_CONTEXT_H
+#pragma once
 
 #include "device.h"
 #include "plan.h"
@@ -44,5 +43,3 @@ static inline void gp_context_bracket(const gp_context *context, bool after) {
     if (context->bracket != NULL)
         context->bracket(context->bracket_user, after);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of views that every primitive makes: their shape, the bytes they cover, and whether two views share any.
  * Pure. */
-#ifndef GP_FOOTPRINT_H
-#define GP_FOOTPRINT_H
+#pragma once
 
 #include "status.h"
 #include <stdbool.h>
@@ -43,5 +42,3 @@ gp_status gp_footprint_check_rows_apart(const gp_footprint *a, const gp_footprin
 
 /* Whether two views whose footprints are not folded cover the very same elements, in whatever order. Exact. */
 bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b);
-
-#endif

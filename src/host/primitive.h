@@ -4,8 +4,7 @@
  * rearrangements. Each is a folder beside this file, which holds its call, its rows and the kernels of the processor,
  * and one word in GP_PRIMITIVES.
  */
-#ifndef GP_PRIMITIVE_H
-#define GP_PRIMITIVE_H
+#pragma once
 
 #include "kernel.h"
 #include "rearrange_array/move.h"
@@ -114,5 +113,3 @@ unsigned gp_split_parts(const gp_split *split, const gp_piece *piece, unsigned c
 /* The catalogue: the rows of all primitives, numbered through. *of: whose row it is; of may be NULL. */
 const gp_kernel *gp_catalogue_at(size_t index, const gp_primitive **of);
 const gp_kernel *gp_catalogue_find(const char *name, const gp_primitive **of); /* NULL: unknown */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked: one call's arguments, checked. The only place where sizes that a user gave are multiplied; whatever
  * holds a gp_problem may compute with its sizes in 64 bits without asking again. Pure. */
-#ifndef GP_PROBLEM_H
-#define GP_PROBLEM_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <stdbool.h>
@@ -79,5 +78,3 @@ static inline unsigned gp_alignment(uintptr_t bits) {
 static inline uintptr_t gp_pitch_bits(size_t rows, size_t pitch, size_t elem_bytes) {
     return rows > 1 ? (uintptr_t)(pitch * elem_bytes) : 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tests of bad arguments share: a processor's context and a made-up GPU's, and how a call is to fail. */
-#ifndef TESTS_MISUSE_H
-#define TESTS_MISUSE_H
+#pragma once
 
 #include "../check.h"
 #include "../devices.h"
@@ -29,5 +28,3 @@ static inline void fails_as(gp_status got, gp_status want, const char *word, boo
     if (word && (no_others ? strcmp(gp_last_error(), word) != 0 : !strstr(gp_last_error(), word)))
         fail_msg("line %d: \"%s\" does not say \"%s\"", line, gp_last_error(), word);
 }
-
-#endif

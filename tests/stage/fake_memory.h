@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a test on late streams works with: streams, and arrays whose contents come by the stream. */
-#ifndef TESTS_FAKE_MEMORY_H
-#define TESTS_FAKE_MEMORY_H
+#pragma once
 
 #include "fake_cuda.h"
 #include "gpuprim/gpuprim.h"
@@ -28,5 +27,3 @@ void fake_memory_free(gp_context *context, fake_kind kind, unsigned char *memory
 /* Pageable memory at once, other memory on the stream: `from` is to stay as it is until that is done. */
 void fake_memory_fill(fake_kind kind, unsigned char *to, const unsigned char *from, size_t bytes,
                       cudaStream_t stream);
-
-#endif

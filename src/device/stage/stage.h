@@ -6,8 +6,7 @@
  * it lies. Input goes on the context's side stream, output on a stream of its own, kernels run on the user's stream;
  * events order them.
  */
-#ifndef GP_STAGE_H
-#define GP_STAGE_H
+#pragma once
 
 #include "../../host/primitive.h"
 #include "../gpu.h"
@@ -103,5 +102,3 @@ gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const g
  * there. *overflow: an integer result of this call did.
  */
 gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool *overflow);
-
-#endif

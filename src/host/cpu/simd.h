@@ -5,8 +5,7 @@
  * that use the instructions; LANES, of 32 bits, in a vector; vec, wide, fvec and dvec, vectors of 32 bits, 64 bits,
  * floats and doubles; and, behind this file, what is only declared here.
  */
-#ifndef GP_CPU_SIMD_H
-#define GP_CPU_SIMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,5 +167,3 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b);
 
 /* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
 INLINE vec pick_bytes(vec x, const unsigned char *order);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vectors of simd.h with NEON, of 64-bit ARM. */
-#ifndef GP_CPU_SIMD_NEON_H
-#define GP_CPU_SIMD_NEON_H
+#pragma once
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -132,7 +131,5 @@ INLINE float64x2_t load_floats(const float *at) {
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(order));
 }
-
-#endif
 
 #endif

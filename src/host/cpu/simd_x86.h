@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What AVX2 and AVX-512 have in common of simd.h, with MM(name) for an intrinsic function of the vectors' size. */
-#ifndef GP_CPU_SIMD_X86_H
-#define GP_CPU_SIMD_X86_H
+#pragma once
 
 #include "simd.h"
 
@@ -64,5 +63,3 @@ INLINE vec max_signed(size_t bytes, vec a, vec b) {
 INLINE __m128i load_lane(const void *at) {
     return _mm_loadu_si128(at);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the arguments of gp_rearrange() to a move, and what a move is: questions that planning asks. Pure. */
-#ifndef GP_REARRANGE_ARRAY_H
-#define GP_REARRANGE_ARRAY_H
+#pragma once
 
 #include "../status.h"
 #include "move.h"
@@ -29,5 +28,3 @@ bool gp_move_is_swap(const gp_move *move, uint8_t partner[GP_AXES]);
  * input, that become their transposes where they are. All other axes count matrices.
  */
 bool gp_move_is_rectangle(const gp_move *move, unsigned *cols);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the arguments of gp_reduce() and gp_reduce_pair() to passes: facts of operations, checks, canonical views.
  * What gp_window() shares of these. Pure. */
-#ifndef GP_REDUCE_ARRAY_H
-#define GP_REDUCE_ARRAY_H
+#pragma once
 
 #include "../status.h"
 #include "pass.h"
@@ -62,5 +61,3 @@ unsigned gp_results_next(const gp_reduce_call *call, gp_served *served, uint8_t 
 static inline bool gp_axis_is_reduced(const gp_array *to, unsigned axis) {
     return to->rank == 0 || to->extent[axis] == 1;
 }
-
-#endif

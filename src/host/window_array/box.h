@@ -10,8 +10,7 @@
  *
  * GP_BORDER_NONE: outputs are only those whose window lies inside; no window then leaves its axis.
  */
-#ifndef GP_WINDOW_BOX_H
-#define GP_WINDOW_BOX_H
+#pragma once
 
 #include "../reduce_array/pass.h"
 #include <string.h>
@@ -113,5 +112,3 @@ GP_BOTH static inline void gp_window_as_pass(const gp_window_box *box, gp_pass *
         pass->to[r] = box->to[r];
     }
 }
-
-#endif
