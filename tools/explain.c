@@ -94,6 +94,11 @@ static void refuse_options(const request *r, struct argp_state *state) {
 
 /* A shape's words, by the primitive that stands first, or a block's. */
 static void parse_words(request *r, struct argp_state *state) {
+    if (r->words == 0)
+        argp_error(state, "OP and SHAPE are missing");
+    if (r->is_array && r->type == (gp_type)0)
+        r->type = GP_F32;
+    r->what.axes.all = r->what.axes.all || (r->is_array && r->what.axes.count == 0);
     r->of = primitive_by_name(r->word[0]);
     r->is_move = strcmp(r->word[0], "rearrange") == 0;
     const bool block = r->of == NULL && !r->is_move;
@@ -181,13 +186,8 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->word[r->words++] = word;
         return 0;
     case ARGP_KEY_END:
-        if (r->is_array && r->type == (gp_type)0)
-            r->type = GP_F32;
-        r->what.axes.all = r->what.axes.all || (r->is_array && r->what.axes.count == 0);
-        if (r->words > 0 && !r->list)
+        if (!r->list)
             parse_words(r, state);
-        else if (!r->list)
-            argp_error(state, "OP and SHAPE are missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
