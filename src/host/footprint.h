@@ -16,8 +16,9 @@ typedef struct gp_footprint {
     bool empty, folded; /* folded: elements may lie upon each other */
 } gp_footprint;
 
-/* Fills in all but the name. Fails on an unknown type, on a rank, extents or strides that no memory holds, on NULL
- * with elements, and unless they are only `moved` on GP_BYTES and an address that is not a multiple of their size. */
+/* Fills in all but the name. Fails on an unknown type, on a rank, extents or strides that no memory holds, and on
+ * NULL with elements. It also fails on GP_BYTES, and on an address that is not a multiple of an element's size,
+ * unless the elements are only `moved`. */
 gp_status gp_footprint_measure(const gp_array *a, bool moved, gp_footprint *f);
 
 /* Fills in all but the name: `count` rows, `pitch` elements apart. Fails where they pass the address space. */

@@ -21,7 +21,7 @@
 /* Boxes up to this size are left to the driver, which copies them through its own pinned memory. */
 #define GP_RING_LEAST ((size_t)64 << 10)
 
-/* Staging memory of more pieces than one is not had beyond this, nor kept when a call has ended. */
+/* Staging memory for more than one piece has at most so many bytes, and no more are kept after a call. */
 #define GP_SLOTS_BYTES_MOST ((size_t)256 << 20)
 
 /* Pinned memory, and what the threads have to copy to or from it. */

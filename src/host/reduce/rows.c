@@ -46,9 +46,7 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, &held);
     const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
     tiling->t[GP_TILE_COLS] = gp_to_u32(tile);
-    tiling->blocks = tiles < GP_REDUCE_GRID_MAX ? tiles : GP_REDUCE_GRID_MAX;
-    if (tiling->blocks > resident)
-        tiling->blocks = resident;
+    tiling->blocks = gp_least(gp_least(tiles, GP_REDUCE_GRID_MAX), resident);
     if (tiling->blocks > 0)
         tiling->t[GP_REDUCE_DEALT] = dealt_tiles(problem->n, tiling);
     return true;
