@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 _Noreturn static inline void fail(const char *format, ...) {
     va_list arguments;
@@ -32,6 +33,17 @@ _Noreturn static inline void usage(const char *text) {
 static inline void must(gp_status status) {
     if (status != GP_OK)
         fail("%s: %s", gp_status_string(status), gp_last_error());
+}
+
+/* Of programs with no other option: what -b says, or NULL. Other words stand in argv from optind on. */
+static inline const char *read_backend(int argc, char **argv, const char *how) {
+    const char *backend = NULL;
+    for (int option; (option = getopt(argc, argv, "b:")) != -1;)
+        if (option == 'b')
+            backend = optarg;
+        else
+            usage(how);
+    return backend;
 }
 
 /* NULL or "auto", "cpu", "cuda". */
