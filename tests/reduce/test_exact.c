@@ -332,12 +332,9 @@ static int seed(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_data_set_of_every_type),
-        cmocka_unit_test(made_quotients_and_roots),
-        cmocka_unit_test(made_roots_of_long_squares),
-        cmocka_unit_test(made_variances),
-        cmocka_unit_test(every_half_is_widened),
-        cmocka_unit_test(as_many_additions_as_promised),
+        cmocka_unit_test(every_data_set_of_every_type), cmocka_unit_test(made_quotients_and_roots),
+        cmocka_unit_test(made_roots_of_long_squares),   cmocka_unit_test(made_variances),
+        cmocka_unit_test(every_half_is_widened),        cmocka_unit_test(as_many_additions_as_promised),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
 }
