@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a user would take instead: numpy, OpenCV, OpenBLAS on the processor; CUB, cuBLAS, a plain kernel on a GPU. */
-#ifndef BENCH_PEERS_H
-#define BENCH_PEERS_H
+#pragma once
 
 #include "core/bench.h"
 
@@ -32,5 +31,3 @@ gp_status cub_result_call(const contender *c, size_t set);
 gp_status cub_pinned_call(const contender *c, size_t set);
 bool plain_window_does(session *s, const line *l);
 gp_status plain_window_call(const contender *c, size_t set);
-
-#endif

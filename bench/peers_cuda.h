@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The peers that are kernels, enqueued on a stream. */
-#ifndef BENCH_PEERS_CUDA_H
-#define BENCH_PEERS_CUDA_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <cuda_runtime_api.h>
@@ -23,6 +22,4 @@ cudaError_t plain_window(const int32_t *image, size_t rows, size_t cols, size_t 
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of gpuprim-bench share beyond the core. */
-#ifndef BENCH_PROGRAM_H
-#define BENCH_PROGRAM_H
+#pragma once
 
 #include "core/bench.h"
 
@@ -40,5 +39,3 @@ void add_one_thread(session *s);
 void add_staging(session *s);
 void run_first_use(program *p);
 int first_use_child(const char *way);
-
-#endif

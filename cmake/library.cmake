@@ -2,7 +2,7 @@
 # The library: its sources, compiled once, and the shared and static library made of them.
 set(host_sources
   api.c catalogue.c context.c copy_out.c create.c device.c exact.c explain.c footprint.c fork.c occupancy.c
-  plan.c primitives.c problem.c run.c split.c status.c
+  plan.c primitives.c run.c split.c status.c
   cpu/available.c cpu/threads.c
   rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_quick.c
   rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c

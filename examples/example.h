@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the examples share: errors in one line, a context by name, the time of a call, which kernel ran where. */
-#ifndef EXAMPLE_H
-#define EXAMPLE_H
+#pragma once
 
 /* The includer defines PROGRAM, its name, first. */
 #ifndef _GNU_SOURCE
@@ -14,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 _Noreturn static inline void fail(const char *format, ...) {
     va_list arguments;
@@ -33,6 +33,17 @@ _Noreturn static inline void usage(const char *text) {
 static inline void must(gp_status status) {
     if (status != GP_OK)
         fail("%s: %s", gp_status_string(status), gp_last_error());
+}
+
+/* Of programs with no other option: what -b says, or NULL. Other words stand in argv from optind on. */
+static inline const char *read_backend(int argc, char **argv, const char *how) {
+    const char *backend = NULL;
+    for (int option; (option = getopt(argc, argv, "b:")) != -1;)
+        if (option == 'b')
+            backend = optarg;
+        else
+            usage(how);
+    return backend;
 }
 
 /* NULL or "auto", "cpu", "cuda". */
@@ -100,5 +111,3 @@ static inline int close_output(void) {
         fail("standard output: %s", strerror(errno));
     return 0;
 }
-
-#endif

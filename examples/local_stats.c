@@ -11,7 +11,6 @@
 #include "example.h"
 #include "png_io.h"
 #include <math.h>
-#include <unistd.h>
 
 enum { MEAN_BYTES, MEAN, DEVIATION, RESULTS };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading tables from NumPy's .npy files. */
-#ifndef NPY_IN_H
-#define NPY_IN_H
+#pragma once
 
 #include <gpuprim/gpuprim.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@ enum { NPY_MESSAGE = 512 };
  * False: the message names the file and what is wrong, or what of the format this reader leaves out.
  */
 bool npy_table_read(const char *path, gp_array *table, char message[NPY_MESSAGE]);
-
-#endif

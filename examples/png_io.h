@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PNG files to and from plain arrays of bytes, through libpng. */
-#ifndef PNG_IO_H
-#define PNG_IO_H
+#pragma once
 
 #include "whole_files.h"
 
@@ -27,5 +26,3 @@ bool picture_encode(int file, const picture *p, char why[PICTURE_MESSAGE]);
 
 /* Writes all n pictures or, if one fails, none, as files_write() does. */
 bool picture_write(size_t n, const char *const path[], const picture pictures[], char message[PICTURE_MESSAGE]);
-
-#endif

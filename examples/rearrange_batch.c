@@ -7,7 +7,6 @@
  */
 #define PROGRAM "rearrange_batch"
 #include "example.h"
-#include <unistd.h>
 
 #define CHANNELS 3
 
@@ -46,12 +45,7 @@ static size_t count_of(const char *text, const char *how) {
 
 int main(int argc, char **argv) {
     static const char how[] = "[-b auto|cpu|cuda] [PICTURES ROWS COLUMNS]";
-    const char *backend = NULL;
-    for (int option; (option = getopt(argc, argv, "b:")) != -1;)
-        if (option == 'b')
-            backend = optarg;
-        else
-            usage(how);
+    const char *backend = read_backend(argc, argv, how);
     if (argc != optind && argc != optind + 3)
         usage(how);
     const size_t n = argc > optind ? count_of(argv[optind], how) : 16,

@@ -8,7 +8,6 @@
 #include "example.h"
 #include "npy_in.h"
 #include "png_io.h"
-#include <unistd.h>
 
 enum { MEAN, DEVIATION, LEAST, MOST, LEAST_AT, MOST_AT, RESULTS };
 
@@ -124,12 +123,7 @@ static void print_column(const gp_array *in, const gp_array host[RESULTS], size_
 
 int main(int argc, char **argv) {
     static const char how[] = "[-b auto|cpu|cuda] FILE.png|FILE.npy";
-    const char *backend = NULL;
-    for (int option; (option = getopt(argc, argv, "b:")) != -1;)
-        if (option == 'b')
-            backend = optarg;
-        else
-            usage(how);
+    const char *backend = read_backend(argc, argv, how);
     if (optind + 1 != argc)
         usage(how);
     bool is_picture;

@@ -6,7 +6,6 @@
 #define PROGRAM "sum_file"
 #include "example.h"
 #include <ctype.h>
-#include <unistd.h>
 
 typedef struct job {
     gp_context *context;

@@ -9,7 +9,6 @@
 #include "example.h"
 #include "png_io.h"
 #include <math.h>
-#include <unistd.h>
 
 enum { ROWS = 240, COLS = 400, LETTERS = 8, WIDTH = 5, HEIGHT = 7, PIXEL = 2, MARGIN = 16 };
 
@@ -88,12 +87,7 @@ int main(int argc, char **argv) {
     static float mean[ROWS * COLS], deviation[ROWS * COLS];
     static const char how[] = "[-b auto|cpu|cuda] PAGE.png BLACK-AND-WHITE.png";
     const size_t n = sizeof page;
-    const char *backend = NULL;
-    for (int option; (option = getopt(argc, argv, "b:")) != -1;)
-        if (option == 'b')
-            backend = optarg;
-        else
-            usage(how);
+    const char *backend = read_backend(argc, argv, how);
     if (optind + 2 != argc)
         usage(how);
     write_text(ink);

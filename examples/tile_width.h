@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one place where the width of tiled_matmul's tiles is chosen, for real and for made-up devices. */
-#ifndef TILE_WIDTH_H
-#define TILE_WIDTH_H
+#pragma once
 
 #include "example.h"
 
@@ -23,5 +22,3 @@ static inline unsigned choose_width(const gp_device_info *device, unsigned regs)
     printf("  chosen: %u\n", chosen);
     return chosen;
 }
-
-#endif

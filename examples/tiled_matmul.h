@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU half of tiled_matmul, in plain C; tiled_matmul.cu has it, built only where nvcc is. */
-#ifndef TILED_MATMUL_H
-#define TILED_MATMUL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,6 +20,4 @@ const char *matmul_launch(const float *a, const float *b, float *c, size_t rows,
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -7,7 +7,6 @@
 #define PROGRAM "transpose_image"
 #include "example.h"
 #include "png_io.h"
-#include <unistd.h>
 
 typedef struct job {
     gp_context *context;
@@ -31,12 +30,7 @@ static void check_pixels(const picture *in, const picture *out) {
 
 int main(int argc, char **argv) {
     static const char how[] = "[-b auto|cpu|cuda] IN.png OUT.png";
-    const char *backend = NULL;
-    for (int option; (option = getopt(argc, argv, "b:")) != -1;)
-        if (option == 'b')
-            backend = optarg;
-        else
-            usage(how);
+    const char *backend = read_backend(argc, argv, how);
     if (optind + 2 != argc)
         usage(how);
     const char *from = argv[optind], *to = argv[optind + 1];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files written whole or not at all. */
-#ifndef WHOLE_FILES_H
-#define WHOLE_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ typedef bool (*file_writer)(const void *context, size_t index, int file, char wh
  */
 bool files_write(size_t n, const char *const path[], file_writer writer, const void *context,
                  char message[FILES_MESSAGE]);
-
-#endif

@@ -3,8 +3,7 @@
  * Arrays under guard. Each keeps a host copy of all that the memory should hold, guard bands and padding included: a
  * test writes what it expects there, and the check compares every byte.
  */
-#ifndef TESTS_BUFFERS_H
-#define TESTS_BUFFERS_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -40,5 +39,3 @@ const void *buffer_read(buffer *b);
 
 /* Memory is as expected, byte for byte; else says where and what, after the label. */
 bool buffer_check(buffer *b, const char *label);
-
-#endif

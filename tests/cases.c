@@ -26,6 +26,11 @@ bool cases_reduced(void) {
     return text && strcmp(text, "") != 0 && strcmp(text, "0") != 0;
 }
 
+size_t cases_drawn(void) {
+    const char *text = getenv("GPUPRIM_TEST_CASES");
+    return text ? (size_t)strtoull(text, NULL, 0) : cases_reduced() ? 2000 : 20000;
+}
+
 uint64_t cases_random(uint64_t *state) {
     const uint64_t drawn = cases_draw(*state, 0);
     *state += 0x9e3779b97f4a7c15u;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The case lists that tests and benches share: sizes, pitches, offsets, data; and which of them are timed. */
-#ifndef TESTS_CASES_H
-#define TESTS_CASES_H
+#pragma once
 
 #include "cases_data.h"
 #include "gpuprim/gpuprim.h"
@@ -81,6 +80,9 @@ uint64_t cases_seed(void);
 /* GPUPRIM_TEST_REDUCED=1: few cases, for tools that slow a program down. */
 bool cases_reduced(void);
 
+/* GPUPRIM_TEST_CASES: how many random cases; else 20000, or 2000 of few. */
+size_t cases_drawn(void);
+
 uint64_t cases_random(uint64_t *state);
 const char *cases_data_name(data_kind kind);
 void cases_fill(int32_t *data, size_t n, data_kind kind, uint64_t seed);
@@ -111,5 +113,3 @@ size_t cases_point(size_t from, unsigned i);
 int cases_reduce_label(const reduce_case *c, char *text, size_t size);
 int cases_window_label(const window_case *c, char *text, size_t size);
 int cases_transpose_label(const transpose_case *c, char *text, size_t size);
-
-#endif

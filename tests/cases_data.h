@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of data that tests and benches compute on, each a function of an element's place, for C and for CUDA. */
-#ifndef TESTS_CASES_DATA_H
-#define TESTS_CASES_DATA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ CASES_INLINE int32_t cases_datum(data_kind kind, size_t i, size_t spike, uint64_
         return i == spike ? INT32_MIN : 0;
     }
 }
-
-#endif

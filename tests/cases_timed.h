@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the timed lists share. */
-#ifndef TESTS_CASES_TIMED_H
-#define TESTS_CASES_TIMED_H
+#pragma once
 
 #include "cases.h"
 
@@ -36,5 +35,3 @@ size_t timed_even_point(size_t from, unsigned i);
 
 /* Of a square of so many bytes. */
 size_t timed_side(double log2_bytes, size_t elem_bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmocka with what it wants included first, and the 128-bit integers that the tests compute in. */
-#ifndef TESTS_CHECK_H
-#define TESTS_CHECK_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <setjmp.h>
@@ -37,6 +36,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define SANITIZED SANITIZED_THREADS
 #endif
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* A context; device -1: the current one, cpu_threads 0: as many as there are. Fails the test if there is none. */
+gp_context *make_context(gp_backend backend, int device, unsigned cpu_threads);
 
-#endif
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))

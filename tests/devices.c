@@ -66,6 +66,15 @@ const gp_device_info devices[DEVICE_COUNT] = {
                             .smem_per_sm = 48 * KIB},
 };
 
+gp_context *make_context(gp_backend backend, int device, unsigned cpu_threads) {
+    const gp_options options = {
+        .struct_size = sizeof options, .backend = (int32_t)backend, .device = device, .cpu_threads = cpu_threads};
+    gp_context *context = NULL;
+    if (gp_context_create(&context, &options) != GP_OK)
+        fail_msg("no context: %s", gp_last_error());
+    return context;
+}
+
 gp_context *devices_open(const gp_device_info *model) {
     gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_MODEL, .device = -1, .model = model};
     gp_context *context = NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Made-up GPUs with the numbers of real ones, for tests of occupancy and planner. */
-#ifndef TESTS_DEVICES_H
-#define TESTS_DEVICES_H
+#pragma once
 
 #include "gpuprim/explain.h"
 
@@ -27,5 +26,3 @@ extern const gp_device_info devices[DEVICE_COUNT];
 
 /* A context of GP_BACKEND_MODEL for devices[index]; fails the test if there is none. */
 gp_context *devices_open(const gp_device_info *model);
-
-#endif

@@ -10,11 +10,7 @@ bool gpu_is_missing(void) {
 }
 
 gp_context *gpu_open(gp_backend backend) {
-    gp_options options = {.struct_size = sizeof options, .backend = (int32_t)backend, .device = -1};
-    gp_context *context = NULL;
-    if (gp_context_create(&context, &options) != GP_OK)
-        fail_msg("no GPU context: %s", gp_last_error());
-    return context;
+    return make_context(backend, -1, 0);
 }
 
 void *gpu_upload(const void *from, size_t bytes) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests that need a GPU share. */
-#ifndef TESTS_GPU_H
-#define TESTS_GPU_H
+#pragma once
 
 #include "check.h"
 #include <cuda_runtime_api.h>
@@ -21,5 +20,3 @@ void *gpu_need(gp_context *context, size_t bytes);
 
 /* Repeats the tile over bytes of device memory, by doubling on the device. */
 void gpu_spread(void *memory, size_t bytes, const void *tile, size_t tile_bytes);
-
-#endif

@@ -5,12 +5,8 @@
 #include "check.h"
 
 static void add_subject(harness *h, gp_backend backend, unsigned cpu_threads) {
-    gp_options options = {
-        .struct_size = sizeof options, .backend = (int32_t)backend, .device = -1, .cpu_threads = cpu_threads};
-    subject *s = &h->subjects[h->n_subjects++];
-    *s = (subject){NULL, backend == GP_BACKEND_CUDA, cpu_threads};
-    if (gp_context_create(&s->context, &options) != GP_OK)
-        fail_msg("no context: %s", gp_last_error());
+    h->subjects[h->n_subjects++] =
+        (subject){make_context(backend, -1, cpu_threads), backend == GP_BACKEND_CUDA, cpu_threads};
 }
 
 static unsigned isa_of_name(const char *name) {

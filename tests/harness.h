@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of the primitives share: the contexts to run on, the rows to pin, and the count of what ran. */
-#ifndef TESTS_HARNESS_H
-#define TESTS_HARNESS_H
+#pragma once
 
 #include "buffers.h"
 #include "gpuprim/explain.h"
@@ -60,5 +59,3 @@ bool harness_takes_turn(const harness *h, size_t subject_index, size_t turn);
 void harness_fail(harness *h, const subject *s, const row *r, const char *label, const char *what);
 
 buffer_kind harness_kind(const subject *s, size_t turn);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program's last launch was, and what CUDA says of its kernel. Link with WRAP cudaLaunchKernelExC. */
-#ifndef TESTS_OBSERVE_H
-#define TESTS_OBSERVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ extern observed observed_last;
 const observed *observed_launch(size_t number);
 
 extern bool observe_only; /* launches are noted, and not made */
-
-#endif

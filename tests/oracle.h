@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The results as their definitions read, computed slowly and without any of the library's code. */
-#ifndef TESTS_ORACLE_H
-#define TESTS_ORACLE_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -31,5 +30,3 @@ float oracle_float(oracle_int value);
 /* in and out may not overlap; pitches in elements. */
 void oracle_transpose(size_t elem_bytes, const void *in, size_t rows, size_t cols, size_t in_pitch, void *out,
                       size_t out_pitch);
-
-#endif

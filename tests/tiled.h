@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays larger than the machine: one tile of memory seen over and over, with memory of their own at the end. */
-#ifndef TESTS_TILED_H
-#define TESTS_TILED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ typedef struct tiled {
    address space. */
 tiled tiled_map(size_t bytes);
 void tiled_unmap(tiled *t);
-
-#endif

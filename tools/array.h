@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays in files: NumPy's .npy, PNG pictures, and raw elements. A file that is read tells by itself which it is. */
-#ifndef ARRAY_H
-#define ARRAY_H
+#pragma once
 
 #include "tool.h"
 #include <stdint.h>
@@ -53,5 +52,3 @@ bool ends_in(const char *path, const char *extension);
 /* The head of an .npy file of this array; returns its bytes. */
 enum { NPY_HEAD = 512 };
 size_t npy_encode_head(const array *a, char head[NPY_HEAD]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpuprim bench: what its files share. A line's contenders are a floor and kernels by name. */
-#ifndef TOOL_BENCH_H
-#define TOOL_BENCH_H
+#pragma once
 
 #include "../bench/core/bench.h"
 #include "table.h"
@@ -51,5 +50,3 @@ json_t *bench_read_csv(const char *path); /* what gpuprim-bench wrote, in the fo
 #define AXIS_WINDOW "width of the window"
 void plot_check(const char *path); /* fails the program now if it could not be drawn later */
 void plot_write(const char *path, const json_t *rows, const char *device);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices as files and by name: the fields of gp_device_info as JSON, and a table of known GPUs. */
-#ifndef DEVICE_FACTS_H
-#define DEVICE_FACTS_H
+#pragma once
 
 #include "table.h"
 
@@ -19,5 +18,3 @@ typedef struct preset {
 
 const preset *preset_find(const char *name); /* NULL: unknown */
 json_t *preset_rows(void);                   /* all of them, for a table */
-
-#endif

@@ -71,22 +71,22 @@ static const primitive *primitive_by_name(const char *name) {
 }
 
 static void refuse_options(const request *r, struct argp_state *state) {
-    const gp_operation of = r->of != NULL ? r->of->operation : GP_OPERATION_NONE;
+    const bool reduces = r->of != NULL && r->of->takes_op, slides = r->of != NULL && r->of->takes_border;
     if (r->is_move != (r->order.count > 0))
         argp_error(state, "%s", r->is_move ? "rearrange takes --shape and --axes" : "--axes is for rearrange");
-    if (r->is_array && of == GP_OPERATION_WINDOW && r->window_rank == 0)
+    if (r->is_array && slides && r->window_rank == 0)
         argp_error(state, "window takes no --shape without --window");
-    if (r->is_array && of != GP_OPERATION_REDUCE && of != GP_OPERATION_WINDOW)
+    if (r->is_array && !reduces && !slides)
         argp_error(state, "%s takes no --shape", r->word[0]);
-    if (r->window_rank > 0 && (!r->is_array || of != GP_OPERATION_WINDOW))
+    if (r->window_rank > 0 && (!r->is_array || !slides))
         argp_error(state, "--window is for window --shape");
     if (r->border == GP_BORDER_SHRINK && !r->is_array)
         argp_error(state, "border shrink is for window --shape");
     if (!r->is_array && !r->is_move && (r->type != (gp_type)0 || r->what.axes.count > 0 || r->what.axes.all))
         argp_error(state, "--type and --axis need --shape");
-    if (r->op_text != NULL && (r->of == NULL || (!r->of->takes_op && !r->is_array)))
+    if (r->op_text != NULL && !reduces && !(slides && r->is_array))
         argp_error(state, "%s takes no --op", r->word[0]);
-    if (r->has_border && (r->of == NULL || !r->of->takes_border))
+    if (r->has_border && !slides)
         argp_error(state, "%s takes no --border", r->word[0]);
     if (r->kernel != NULL && r->of == NULL && !r->is_move)
         argp_error(state, "%s takes no --kernel", r->word[0]);
@@ -94,6 +94,11 @@ static void refuse_options(const request *r, struct argp_state *state) {
 
 /* A shape's words, by the primitive that stands first, or a block's. */
 static void parse_words(request *r, struct argp_state *state) {
+    if (r->words == 0)
+        argp_error(state, "OP and SHAPE are missing");
+    if (r->is_array && r->type == (gp_type)0)
+        r->type = GP_F32;
+    r->what.axes.all = r->what.axes.all || (r->is_array && r->what.axes.count == 0);
     r->of = primitive_by_name(r->word[0]);
     r->is_move = strcmp(r->word[0], "rearrange") == 0;
     const bool block = r->of == NULL && !r->is_move;
@@ -153,7 +158,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->op_text = word;
         return 0;
     case KEY_BORDER:
-        r->border = parse_window_border(state, word);
+        r->border = parse_border(state, word);
         r->has_border = true;
         return 0;
     case KEY_KERNEL:
@@ -181,13 +186,8 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         r->word[r->words++] = word;
         return 0;
     case ARGP_KEY_END:
-        if (r->is_array && r->type == (gp_type)0)
-            r->type = GP_F32;
-        r->what.axes.all = r->what.axes.all || (r->is_array && r->what.axes.count == 0);
-        if (r->words > 0 && !r->list)
+        if (!r->list)
             parse_words(r, state);
-        else if (!r->list)
-            argp_error(state, "OP and SHAPE are missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -236,15 +236,6 @@ static void pin(gp_context *context, const request *r) {
     if ((end != NULL && (*end != '\0' || end == text + length + 1)) || threads > 1024)
         fail("--kernel: '%s' is no NAME:THREADS", text);
     must(gp_context_pin_kernel(context, name, (unsigned)threads));
-    gp_kernel_info kernel;
-    const gp_operation operation = r->is_move           ? GP_OPERATION_REARRANGE_ARRAY
-                                   : !r->is_array       ? r->of->operation
-                                   : r->window_rank > 0 ? GP_OPERATION_WINDOW_ARRAY
-                                                        : GP_OPERATION_REDUCE_ARRAY;
-    const bool found = kernel_find(name, &kernel);
-    const bool of_matrix = found && r->is_move && kernel.operation == (int32_t)GP_OPERATION_TRANSPOSE;
-    if (!found || (kernel.operation != (int32_t)operation && !of_matrix))
-        fail("--kernel: %s is no kernel of %s", name, r->word[0]);
 }
 
 /*
@@ -285,8 +276,6 @@ int explain_main(int argc, char **argv) {
         explain_move(&r, context, source);
     } else if (r.of == NULL) {
         explain_block(&r, context, source);
-    } else if (r.window_rank > 0) {
-        explain_boxes(&r, context, source);
     } else if (r.is_array) {
         explain_array(&r, context, source);
     } else {

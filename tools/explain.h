@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpuprim explain: what was asked, and the printing of the answer. */
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#pragma once
 
 #include "../src/host/context.h"
 #include "reduction.h"
@@ -38,10 +37,7 @@ void explain_devices(format how);
 void explain_block(const request *r, const gp_context *context, const char *source);
 void explain_move(const request *r, const gp_context *context, const char *source);
 void explain_array(const request *r, const gp_context *context, const char *source);
-void explain_boxes(const request *r, const gp_context *context, const char *source);
 
 /* One problem, or the passes of a reduction of an array. */
 void explain_problems(const request *r, const gp_context *context, size_t count, gp_problem problems[],
                       const char *source);
-
-#endif

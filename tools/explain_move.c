@@ -14,7 +14,8 @@ void explain_move(const request *r, const gp_context *context, const char *sourc
     const gp_array in = gp_permuted(gp_dense(r->type, (const void *)(uintptr_t)(1 << 20), r->rank, r->extent), axes);
     const gp_array out = gp_dense(r->type, (const void *)(UINTPTR_MAX / 2 + 1), r->rank, in.extent);
     must(gp_problem_rearrange(&problem, &move, &in, &out, !pinned));
-    if (r->kernel != NULL && context->pins[gp_primitive_index(problem.primitive)].row == NULL)
+    if (context->pins[gp_primitive_index(&gp_primitive_rearrange)].row != NULL &&
+        problem.primitive != &gp_primitive_rearrange)
         fail("--kernel: %s transposes one matrix, but this is another rearrangement", r->kernel);
     explain_problems(r, context, 1, &problem, source);
 }

@@ -189,6 +189,8 @@ void explain_problems(const request *r, const gp_context *context, size_t count,
     json_t *all = document(), *passes = made(json_array()), *table = made(json_array()), *row;
     bool found = true;
     size_t k;
+    if (r->kernel != NULL && context->pins[gp_primitive_index(problems[0].primitive)].row == NULL)
+        fail("--kernel: %s is no kernel of %s", r->kernel, r->word[0]);
     json_object_set_new(all, "device", device_of(context, source));
     for (size_t i = 0; i < count; i++) {
         char words[512];

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_FORMAT = 0x100, KEY_BACKEND, KEY_SHAPE, KEY_ELEM };
+enum { KEY_FORMAT = 0x100, KEY_SHAPE, KEY_ELEM };
 
 const char *const op_words[OPS] = {"sum", "min", "max", "and", "or", "xor"};
-const char *const border_words[WINDOW_BORDERS] = {"none",        "zero", "replicate", "reflect",
-                                                  "reflect_101", "wrap", "shrink"};
+const char *const border_words[BORDERS] = {"none", "zero", "replicate", "reflect", "reflect_101", "wrap", "shrink"};
 
 void read_arguments(const struct argp *parser, int argc, char **argv, unsigned flags, void *request) {
     const error_t error = argp_parse(parser, argc, argv, flags, NULL, request);
@@ -40,14 +39,6 @@ static error_t parse_format(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-static error_t parse_backend(int key, char *text, struct argp_state *state) {
-    static const char *const words[] = {"auto", "cpu", "cuda"};
-    if (key != KEY_BACKEND)
-        return ARGP_ERR_UNKNOWN;
-    *(gp_backend *)state->input = (gp_backend)word_index(state, "--backend", text, 3, words);
-    return 0;
-}
-
 static error_t parse_raw(int key, char *text, struct argp_state *state) {
     raw_shape *shape = state->input;
     if (key == KEY_SHAPE)
@@ -63,31 +54,12 @@ static error_t parse_raw(int key, char *text, struct argp_state *state) {
 
 static const struct argp_option format_options[] = {
     {"format", KEY_FORMAT, "text|json|csv", 0, "How to print (text)", 10}, {0}};
-static const struct argp_option backend_options[] = {
-    {"backend", KEY_BACKEND, "auto|cpu|cuda", 0, "Where to compute (auto: where the data lives)", 10}, {0}};
 static const struct argp_option shape_options[] = {
     {"shape", KEY_SHAPE, "ROWSxCOLS", 0, "Shape of a raw input file", 5},
     {"elem", KEY_ELEM, "BYTES", 0, "Bytes of an element of a raw input file (4)", 5},
     {0}};
 const struct argp format_argp = {.options = format_options, .parser = parse_format};
-const struct argp backend_argp = {.options = backend_options, .parser = parse_backend};
 const struct argp shape_argp = {.options = shape_options, .parser = parse_raw};
-
-gp_context *open_context(gp_backend backend) {
-    const gp_options options = {.struct_size = sizeof options, .backend = (int32_t)backend, .device = -1};
-    gp_context *context = NULL;
-    must(gp_context_create(&context, &options));
-    return context;
-}
-
-void tell_plan(const gp_context *context) {
-    gp_plan_info plan = {.struct_size = sizeof plan};
-    if (gp_context_plan(context, &plan) != GP_OK)
-        return; /* nothing to do, nothing planned */
-    const bool gpu = plan.backend == GP_BACKEND_CUDA;
-    warn("%s on the %s, %llu %s%s", plan.kernel, gpu ? "GPU" : "processor", (unsigned long long)plan.grid,
-         gpu ? "block" : "thread", plan.grid == 1 ? "" : "s");
-}
 
 static bool read_number(const char **text, size_t *value) {
     char *end;
@@ -156,10 +128,6 @@ unsigned parse_extents(struct argp_state *state, const char *text, size_t extent
 
 gp_border parse_border(struct argp_state *state, const char *text) {
     return (gp_border)word_index(state, "--border", text, BORDERS, border_words);
-}
-
-gp_border parse_window_border(struct argp_state *state, const char *text) {
-    return (gp_border)word_index(state, "--border", text, WINDOW_BORDERS, border_words);
 }
 
 gp_reduce_op parse_op(struct argp_state *state, const char *text) {

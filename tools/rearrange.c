@@ -8,11 +8,10 @@
 enum { KEY_AXES = 0x200, KEY_FLIP, KEY_CROP };
 
 typedef struct request {
-    gp_backend backend;
+    work_request work;
     raw_shape raw;
     axis_list axes, flip;
     const char *crop; /* or NULL */
-    bool verbose;
     const char *in, *out;
 } request;
 
@@ -35,7 +34,6 @@ static const struct argp_option rearrange_options[] = {
     {"flip", KEY_FLIP, "AXIS[,AXIS...]|all", 0, "Reverse these axes", 0},
     {"crop", KEY_CROP, "RANGE[,RANGE...]", 0, "Keep these indices of the first axes", 0},
     {"output", 'o', "OUT", 0, "Where to", 0},
-    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
     {0}};
 
 static error_t parse(int key, char *word, struct argp_state *state) {
@@ -43,7 +41,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
-        state->child_inputs[1] = &r->backend;
+        state->child_inputs[1] = &r->work;
         return 0;
     case KEY_AXES:
         parse_order(state, word, &r->axes);
@@ -56,9 +54,6 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         return 0;
     case 'o':
         r->out = word;
-        return 0;
-    case 'v':
-        r->verbose = true;
         return 0;
     case ARGP_KEY_ARG:
         if (r->in != NULL)
@@ -114,8 +109,7 @@ static void reverse(gp_array *a, unsigned axis) {
 }
 
 int rearrange_main(int argc, char **argv) {
-    static const struct argp_child children[] = {
-        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = rearrange_options, .parser = parse, .args_doc = "FILE", .doc = about, .children = children};
     request r = {0};
@@ -139,10 +133,9 @@ int rearrange_main(int argc, char **argv) {
     memcpy(out.dims, from.extent, sizeof out.dims);
     out.data = host_alloc(array_count(&out), out.elem_bytes);
     gp_array to = array_bytes(&out);
-    gp_context *context = open_context(r.backend);
+    gp_context *context = open_context(r.work.backend);
     must(gp_rearrange(context, &from, &to));
-    if (r.verbose && array_count(&out) > 0)
-        tell_plan(context);
+    tell_plan(&r.work, context);
     gp_context_destroy(context);
     free(in.data);
     arrays_write(1, &r.out, &out);

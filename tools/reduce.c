@@ -9,10 +9,10 @@ enum { KEY_OP = 0x200, KEY_AXIS, KEY_TYPE, KEY_SKIP_NAN };
 
 typedef struct request {
     format how;
-    gp_backend backend;
+    work_request work;
     raw_shape raw;
     reduction what;
-    bool has_axes, verbose;
+    bool has_axes;
     const char *path;
 } request;
 
@@ -38,7 +38,6 @@ static const struct argp_option reduce_options[] = {
     {"axis", KEY_AXIS, "AXIS[,AXIS...]|all", 0, "Axes to reduce (all; of a picture 0,1)", 0},
     {"type", KEY_TYPE, "TYPE", 0, "Type of the results that can have it", 0},
     {"skip-nan", KEY_SKIP_NAN, NULL, 0, "As if NaNs were not there", 0},
-    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
     {0}};
 
 static error_t parse(int key, char *word, struct argp_state *state) {
@@ -47,7 +46,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
         state->child_inputs[1] = &r->how;
-        state->child_inputs[2] = &r->backend;
+        state->child_inputs[2] = &r->work;
         return 0;
     case KEY_OP:
         parse_ops(state, word, &r->what);
@@ -61,9 +60,6 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         return 0;
     case KEY_SKIP_NAN:
         r->what.skip_nan = true;
-        return 0;
-    case 'v':
-        r->verbose = true;
         return 0;
     case ARGP_KEY_ARG:
         if (r->path != NULL)
@@ -91,11 +87,8 @@ static void compute(gp_context *context, reduced *r, size_t held) {
 }
 
 int reduce_main(int argc, char **argv) {
-    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0},
-                                                 {&format_argp, 0, NULL, 0},
-                                                 {&backend_argp, 0, NULL, 0},
-                                                 {&memory_argp, 0, NULL, 0},
-                                                 {0}};
+    static const struct argp_child children[] = {
+        {&shape_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = reduce_options, .parser = parse, .args_doc = "FILE", .doc = about, .children = children};
     static const gp_reduce_op usual[] = {GP_REDUCE_MEAN, GP_REDUCE_STDDEV, GP_REDUCE_MIN, GP_REDUCE_MAX};
@@ -111,12 +104,11 @@ int reduce_main(int argc, char **argv) {
     reduced r = {.path = asked.path, .in = array_view(asked.path, &in), .count = asked.what.count};
     r.axes = axes_mask(asked.path, &asked.what.axes, r.in.rank);
     r.outputs = reduction_results(asked.path, &asked.what, &r.in, r.axes, r.result);
-    gp_context *context = open_context(asked.backend);
+    gp_context *context = open_context(asked.work.backend);
     compute(context, &r, array_count(&in) * in.elem_bytes);
     if (gp_context_plan(context, &plan) == GP_OK)
         r.kernel = plan.kernel;
-    if (asked.verbose)
-        tell_plan(context);
+    tell_plan(&asked.work, context);
     gp_context_destroy(context);
     reduce_print(&r, asked.how);
     for (size_t i = 0; i < r.count; i++)

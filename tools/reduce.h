@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpuprim reduce: what came out, and the printing of it. */
-#ifndef REDUCE_H
-#define REDUCE_H
+#pragma once
 
 #include "reduction.h"
 #include "table.h"
@@ -17,5 +16,3 @@ typedef struct reduced {
 } reduced;
 
 void reduce_print(const reduced *r, format how);
-
-#endif

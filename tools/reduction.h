@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reduction of an array is asked to be, in words: `gpuprim reduce' and `gpuprim explain reduce'. */
-#ifndef REDUCTION_H
-#define REDUCTION_H
+#pragma once
 
 #include "tool.h"
 
@@ -41,5 +40,3 @@ void axes_order(const char *name, const axis_list *axes, unsigned rank, unsigned
  * program if the elements' type has no such operation, none can be of the type asked for, or they are past counting.
  */
 size_t reduction_results(const char *name, const reduction *r, const gp_array *in, unsigned axes, gp_result want[]);
-
-#endif

@@ -11,11 +11,10 @@ enum { KEY_OP = 0x200, FORM_UNKNOWN = 0, FORM_TEXT = 't', FORM_BINARY = 'b' };
 
 typedef struct request {
     format how;
-    gp_backend backend;
+    work_request work;
     gp_reduce_op op;
     const char *op_name;
     int form;
-    bool verbose;
     char **path;
     int paths;
 } request;
@@ -24,7 +23,6 @@ static const struct argp_option sum_options[] = {
     {"op", KEY_OP, "OP", 0, "sum, min, max, and, or, xor (sum)", 0},
     {"text", FORM_TEXT, NULL, 0, "Files are text: integers parted by white space", 1},
     {"binary", FORM_BINARY, NULL, 0, "Files are little-endian 32-bit ints", 1},
-    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
     {0}};
 
 static error_t parse(int key, char *word, struct argp_state *state) {
@@ -32,7 +30,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->how;
-        state->child_inputs[1] = &r->backend;
+        state->child_inputs[1] = &r->work;
         return 0;
     case KEY_OP:
         r->op = parse_op(state, word);
@@ -41,9 +39,6 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     case FORM_TEXT:
     case FORM_BINARY:
         r->form = key;
-        return 0;
-    case 'v':
-        r->verbose = true;
         return 0;
     case ARGP_KEY_ARGS:
         r->path = state->argv + state->next;
@@ -128,8 +123,7 @@ static json_t *reduce_file(const request *r, gp_context *context, const char *pa
         fail("%s: %s", path, gp_last_error());
     free(ints);
     must(gp_context_plan(context, &plan));
-    if (r->verbose)
-        tell_plan(context);
+    tell_plan(&r->work, context);
     if (r->how == FORMAT_JSON && !json_is_string(name))
         fail("%s: JSON cannot tell a name that is not UTF-8", path);
     return made(json_pack("{s:o, s:s, s:I, s:I, s:s}", "file", name, "op", r->op_name, "value", (json_int_t)value,
@@ -137,8 +131,7 @@ static json_t *reduce_file(const request *r, gp_context *context, const char *pa
 }
 
 int sum_main(int argc, char **argv) {
-    static const struct argp_child children[] = {
-        {&format_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&format_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = sum_options,
         .parser = parse,
@@ -156,7 +149,7 @@ int sum_main(int argc, char **argv) {
     size_t i;
     json_t *row, *rows = made(json_array());
     read_arguments(&parser, argc, argv, 0, &r);
-    gp_context *context = open_context(r.backend);
+    gp_context *context = open_context(r.work.backend);
     for (int k = 0; k < r.paths; k++)
         json_array_append_new(rows, reduce_file(&r, context, r.path[k]));
     gp_context_destroy(context);

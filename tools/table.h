@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results as JSON values, printed as JSON, CSV or an aligned table. */
-#ifndef TABLE_H
-#define TABLE_H
+#pragma once
 
 #include "tool.h"
 #include <jansson.h>
@@ -28,5 +27,3 @@ json_t *read_json(const char *path);  /* a file's; fails the program */
 /* Rows are an array of objects; a key that a row lacks is an empty cell. Text is aligned, numbers to the right. */
 void print_csv(const json_t *rows, size_t count, const column columns[]);
 void print_table(const json_t *rows, size_t count, const column columns[]);
-
-#endif

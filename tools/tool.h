@@ -3,8 +3,7 @@
  * What the subcommands of `gpuprim` share. Data goes to standard output; errors, progress and what was done to
  * standard error. Exit status: 0 done, 1 failed, 2 used wrongly.
  */
-#ifndef TOOL_H
-#define TOOL_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <argp.h>
@@ -52,36 +51,37 @@ void read_arguments(const struct argp *parser, int argc, char **argv, unsigned f
 /* ---- options that subcommands share, as argp children */
 
 typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV } format;
-extern const struct argp format_argp;  /* input: format * */
-extern const struct argp backend_argp; /* input: gp_backend * */
-extern const struct argp shape_argp;   /* input: raw_shape * */
-extern const struct argp memory_argp;  /* no input */
+extern const struct argp format_argp; /* input: format * */
+extern const struct argp shape_argp;  /* input: raw_shape * */
+extern const struct argp work_argp;   /* input: work_request *, of who computes; --memory too */
 
 typedef struct raw_shape {
     size_t rows, cols, elem_bytes; /* 0: not given */
 } raw_shape;
+
+typedef struct work_request {
+    gp_backend backend;
+    bool verbose;
+} work_request;
 
 /* Fails the program if what is held for the file, and `count` times `bytes` to come, is more than --memory allows. */
 void memory_check(const char *path, size_t held, size_t count, size_t bytes);
 size_t memory_grown(const char *path, size_t room); /* the next size of what holds a file of unknown length */
 
 gp_context *open_context(gp_backend backend);
-void tell_plan(const gp_context *context); /* the last call's, on standard error */
+void tell_plan(const work_request *w, const gp_context *context); /* the last call's, on standard error; if verbose */
 
 const char *operation_name(int32_t operation); /* as the primitives are called */
 
 /* The words for a gp_reduce_op and a gp_border, by their values. */
-enum { OPS = 6, BORDERS = 6, WINDOW_BORDERS = 7 }; /* the last is gp_window()'s */
-extern const char *const op_words[OPS], *const border_words[WINDOW_BORDERS];
+enum { OPS = 6, BORDERS = 7 }; /* the last border is gp_window()'s */
+extern const char *const op_words[OPS], *const border_words[BORDERS];
 
 /* Words to values; a wrong one is a usage error that names the word and what would be right. */
 size_t parse_size(struct argp_state *state, const char *what, const char *text); /* 4096, 2^12, 4K */
 void parse_shape(struct argp_state *state, const char *text, size_t *rows, size_t *cols);
 unsigned parse_extents(struct argp_state *state, const char *text, size_t extent[GP_AXES]); /* the rank; 5x3x2 */
 gp_border parse_border(struct argp_state *state, const char *text);
-gp_border parse_window_border(struct argp_state *state, const char *text); /* shrink too */
 gp_reduce_op parse_op(struct argp_state *state, const char *text);
 size_t word_index(struct argp_state *state, const char *what, const char *text, size_t count,
                   const char *const words[]);
-
-#endif

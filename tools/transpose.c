@@ -4,24 +4,17 @@
 #include <stdlib.h>
 
 typedef struct request {
-    gp_backend backend;
+    work_request work;
     raw_shape raw;
-    bool verbose;
     const char *in, *out;
 } request;
-
-static const struct argp_option transpose_options[] = {
-    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11}, {0}};
 
 static error_t parse(int key, char *word, struct argp_state *state) {
     request *r = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
-        state->child_inputs[1] = &r->backend;
-        return 0;
-    case 'v':
-        r->verbose = true;
+        state->child_inputs[1] = &r->work;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
@@ -38,10 +31,8 @@ static error_t parse(int key, char *word, struct argp_state *state) {
 }
 
 int transpose_main(int argc, char **argv) {
-    static const struct argp_child children[] = {
-        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
-        .options = transpose_options,
         .parser = parse,
         .args_doc = "IN OUT",
         .doc = "Swap rows and columns.\v"
@@ -64,10 +55,9 @@ int transpose_main(int argc, char **argv) {
         elem_bytes *= in.dims[i];
     out.data = host_alloc(array_count(&in), in.elem_bytes);
     if (array_count(&in) > 0) {
-        gp_context *context = open_context(r.backend);
+        gp_context *context = open_context(r.work.backend);
         must(gp_transpose(context, elem_bytes, in.data, in.dims[0], in.dims[1], in.dims[1], out.data, in.dims[0]));
-        if (r.verbose)
-            tell_plan(context);
+        tell_plan(&r.work, context);
         gp_context_destroy(context);
     }
     free(in.data);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpuprim window: sums and squares in a window sliding along each row of a file, or mean and deviation; and --size.
+/* gpuprim window: operations in a window that slides along each row of a file, or of rows and columns; a file each.
  */
+#include "../src/host/reduce_array/pass.h"
 #include "array.h"
-#include "window_box.h"
-#include <math.h>
+#include "reduction.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BORDER = 0x200, KEY_VALUES, KEY_SIZE, KEY_OP, OUTPUTS = 2 };
+enum { KEY_BORDER = 0x200, KEY_VALUES, KEY_SIZE, KEY_OP, OUTPUTS = 2, WINDOW_OUTPUTS = 9 }; /* as gp_window() has */
 
 typedef struct request {
-    gp_backend backend;
+    work_request work;
     raw_shape raw;
     size_t window;
     gp_border border;
     int values; /* 0: as the output's kind suggests; 's' sums, 'm' mean and deviation */
-    bool verbose;
     const char *in, *out[WINDOW_OUTPUTS];
     size_t outs;
     size_t box[2]; /* rows, columns; 0: along rows only */
@@ -35,21 +34,22 @@ static const struct argp_option window_options[] = {
      "OUT is the sum and OUT2 the sum of squares, or the mean and the standard deviation (mean if OUT is a picture, "
      "else sum)",
      0},
-    {"verbose", 'v', NULL, 0, "Tell the kernel that was chosen", 11},
     {0}};
 
 /* What goes together; operations that have not been given. */
 static void check_box(request *r, struct argp_state *state) {
+    const bool sums = r->values == 's' || (r->values == 0 && r->box[0] == 0 && !ends_in(r->out[0], ".png"));
     if (r->box[0] == 0 && (r->what.count > 0 || r->border == GP_BORDER_SHRINK))
         argp_error(state, "--op and border shrink need --size");
     if (r->box[0] == 0 && r->outs > OUTPUTS)
         argp_error(state, "too many files");
     if (r->box[0] > 0 && (r->values != 0 || r->window > 0))
         argp_error(state, "--size takes no --window and no --values");
-    if (r->box[0] > 0 && r->what.count == 0)
-        r->what =
-            (reduction){.op = {GP_REDUCE_MEAN, GP_REDUCE_STDDEV}, .count = r->outs < OUTPUTS ? r->outs : OUTPUTS};
-    if (r->box[0] > 0 && r->what.count != r->outs)
+    if (r->what.count == 0)
+        r->what = (reduction){
+            .op = {sums ? GP_REDUCE_SUM : GP_REDUCE_MEAN, sums ? GP_REDUCE_SUM_SQUARES : GP_REDUCE_STDDEV},
+            .count = r->outs < OUTPUTS ? r->outs : OUTPUTS};
+    if (r->what.count != r->outs)
         argp_error(state, "%zu operations need as many OUTs, not %zu", r->what.count, r->outs);
     if (r->window == 0)
         r->window = 15;
@@ -61,7 +61,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &r->raw;
-        state->child_inputs[1] = &r->backend;
+        state->child_inputs[1] = &r->work;
         return 0;
     case 'w':
         r->window = parse_size(state, "--window", word);
@@ -69,7 +69,7 @@ static error_t parse(int key, char *word, struct argp_state *state) {
             argp_error(state, "--window is 1 or more");
         return 0;
     case KEY_BORDER:
-        r->border = parse_window_border(state, word);
+        r->border = parse_border(state, word);
         return 0;
     case KEY_SIZE:
         parse_shape(state, word, &r->box[0], &r->box[1]);
@@ -83,9 +83,6 @@ static error_t parse(int key, char *word, struct argp_state *state) {
         if (strcmp(word, "sum") != 0 && strcmp(word, "mean") != 0)
             argp_error(state, "--values is sum or mean, not '%s'", word);
         r->values = word[0];
-        return 0;
-    case 'v':
-        r->verbose = true;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > WINDOW_OUTPUTS)
@@ -109,87 +106,88 @@ static error_t parse(int key, char *word, struct argp_state *state) {
     }
 }
 
-/*
- * Takes its least int from each row if that is above 0, its greatest if that is below 0, and returns what was taken.
- * The deviation does not change and the mean gets it back; the sums are rounded to float, which costs less the nearer
- * to 0 the ints are. None moves away from 0, so no window becomes worse.
- */
-static int32_t *shift_rows(int32_t *image, size_t rows, size_t cols) {
-    int32_t *shift = host_alloc(rows, sizeof *shift);
-    for (size_t y = 0; y < rows; y++) {
-        int32_t *row = image + y * cols, least = row[0], most = row[0];
-        for (size_t x = 1; x < cols; x++) {
-            least = row[x] < least ? row[x] : least;
-            most = row[x] > most ? row[x] : most;
-        }
-        shift[y] = least > 0 ? least : most < 0 ? most : 0;
-        for (size_t x = 0; x < cols; x++)
-            row[x] -= shift[y];
-    }
-    return shift;
+/* Extremes as the elements, means of bytes for a picture as bytes, all else as floats. */
+static gp_type type_of_result(const request *r, size_t i, gp_type in) {
+    const gp_reduce_op op = r->what.op[i];
+    const bool rounded = op == GP_REDUCE_MEAN && in == GP_U8 && ends_in(r->out[i], ".png");
+    return op == GP_REDUCE_MIN || op == GP_REDUCE_MAX || rounded ? in : GP_F32;
 }
 
-/* Of the window around column x, how many columns are the row's. */
-static size_t seen_in_row(size_t x, size_t cols, size_t window) {
-    const size_t before = window / 2, behind = window - 1 - before;
-    return (x < before ? x : before) + 1 + (cols - 1 - x < behind ? cols - 1 - x : behind);
-}
-
-/*
- * One row, in place, from the sums over shifted ints; the arithmetic is in double. With border zero what is outside
- * is 0 and not shifted: with a part p of the window inside, its mean m and variance v, the whole window has the mean
- * p m and the variance p (v + (1 - p) m^2).
- */
-static void to_mean_and_deviation(float *sum, float *square, size_t cols, int32_t shift, const request *r) {
-    const bool outside_differs = r->border == GP_BORDER_ZERO || r->border == GP_BORDER_NONE;
-    for (size_t x = 0; x < cols; x++) {
-        const size_t seen = outside_differs ? seen_in_row(x, cols, r->window) : r->window;
-        if (r->border == GP_BORDER_NONE && seen < r->window)
-            continue;
-        const double inside = (double)seen / (double)r->window,
-                     outside = (double)(r->window - seen) / (double)r->window;
-        const double shifted = sum[x] / (double)seen, variance = square[x] / (double)seen - shifted * shifted;
-        const double mean = shifted + shift;
-        sum[x] = (float)(inside * mean);
-        square[x] = (float)sqrt(inside * (fmax(variance, 0) + outside * mean * mean));
-    }
-}
-
-/* What is written: float32 of the input's shape, or bytes for a picture. */
-static array make_output(const char *path, const array *in, float *values) {
-    array out = *in;
-    const size_t count = array_count(in);
-    out.elem_bytes = sizeof *values;
-    out.data = (unsigned char *)values;
-    snprintf(out.type, sizeof out.type, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<f4" : ">f4");
-    if (!ends_in(path, ".png"))
-        return out;
-    out.elem_bytes = 1;
-    snprintf(out.type, sizeof out.type, "|u1");
+/* Floats to bytes in place: none is ahead of those that are still to be read. */
+static void to_bytes(array *a) {
+    const size_t count = array_count(a);
     for (size_t i = 0; i < count; i++) {
-        const float value = values[i] < 0 ? 0 : values[i] > 255 ? 255 : values[i];
-        out.data[i] = (unsigned char)(value + 0.5f); /* never ahead of what is still to be read */
+        float value;
+        memcpy(&value, a->data + i * sizeof value, sizeof value);
+        a->data[i] = (unsigned char)(value > 255 ? 255 : value > 0 ? value + 0.5f : 0);
     }
+    a->elem_bytes = 1;
+    snprintf(a->type, sizeof a->type, "|u1");
+}
+
+static array output_of(const request *r, size_t i, const array *in, const gp_array *view, const gp_array *values) {
+    array out = {.n_dims = in->n_dims, .elem_bytes = in->elem_bytes, .data = values->data};
+    memcpy(out.dims, in->dims, sizeof out.dims);
+    memcpy(out.type, in->type, sizeof out.type);
+    if (values->type == view->type)
+        return out;
+    out.elem_bytes = sizeof(float);
+    snprintf(out.type, sizeof out.type, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<f4" : ">f4");
+    if (ends_in(r->out[i], ".png"))
+        to_bytes(&out);
     return out;
 }
 
-static void compute(const request *r, const array *in, int32_t *image, bool mean, float *sum, float *square) {
-    const size_t cols = in->n_dims > 0 ? in->dims[in->n_dims - 1] : 1;
-    const size_t rows = cols > 0 ? array_count(in) / cols : 0;
-    int32_t *shift = mean ? shift_rows(image, rows, cols) : NULL;
-    gp_context *context = open_context(r->backend);
-    must(gp_sum_and_square_window(context, image, rows, cols, cols, r->window, r->border, sum, square, cols));
-    if (r->verbose)
-        tell_plan(context);
+/* Of --size: rows and columns are the first two axes of a picture, and the last two of any other array. */
+static gp_window_shape shape_of(const request *r, const array *in, unsigned rank) {
+    const unsigned cols = in->is_picture ? 1 : rank - 1;
+    gp_window_shape shape = {.struct_size = sizeof shape, .border = (int32_t)r->border};
+    if (rank == 0 || (rank == 1 && r->box[0] > 1))
+        fail("%s: has no rows for a window of %zu x %zu", r->in, r->box[0], r->box[1]);
+    shape.extent[cols] = r->box[1];
+    if (rank > 1)
+        shape.extent[cols - 1] = r->box[0];
+    return shape;
+}
+
+/* Along rows: ints of 32 bits, of which the last axis is the row. */
+static gp_array rows_of(array *in, const char *path) {
+    const size_t count = array_count(in), cols = in->n_dims > 0 ? in->dims[in->n_dims - 1] : 1;
+    in->data = (unsigned char *)array_to_ints(path, in);
+    return gp_matrix(GP_S32, in->data, cols > 0 ? count / cols : 0, cols, cols);
+}
+
+static void compute(const request *r) {
+    array in, out[WINDOW_OUTPUTS];
+    gp_result result[WINDOW_OUTPUTS];
+    const bool box = r->box[0] > 0;
+    const size_t held = r->what.count * sizeof(float) + (box ? 0 : sizeof(int32_t));
+    array_read(r->in, &r->raw, (reading){.grey = !box, .bytes = held}, &in);
+    const gp_array view = box ? array_view(r->in, &in) : rows_of(&in, r->in);
+    const gp_window_shape along = {
+        .struct_size = sizeof along, .extent = {1, r->window}, .border = (int32_t)r->border};
+    const gp_window_shape shape = box ? shape_of(r, &in, view.rank) : along;
+    const size_t count = array_count(&in);
+    for (size_t i = 0; i < r->what.count; i++) {
+        const gp_type type = type_of_result(r, i, (gp_type)view.type);
+        void *values = host_alloc(count, gp_type_bytes(type));
+        result[i] = gp_want((uint32_t)r->what.op[i], gp_dense(type, values, view.rank, view.extent));
+    }
+    gp_context *context = open_context(r->work.backend);
+    if (gp_window(context, &view, &shape, result, r->what.count) != GP_OK)
+        fail("%s: %s", r->in, gp_last_error());
+    tell_plan(&r->work, context);
     gp_context_destroy(context);
-    for (size_t y = 0; y < rows && mean; y++)
-        to_mean_and_deviation(sum + y * cols, square + y * cols, cols, shift[y], r);
-    free(shift);
+    for (size_t i = 0; i < r->what.count; i++)
+        out[i] = output_of(r, i, &in, &view, &result[i].to);
+    arrays_write(r->what.count, r->out, out);
+    for (size_t i = 0; i < r->what.count; i++)
+        free(result[i].to.data);
+    free(in.data);
 }
 
 int window_main(int argc, char **argv) {
-    static const struct argp_child children[] = {
-        {&shape_argp, 0, NULL, 0}, {&backend_argp, 0, NULL, 0}, {&memory_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&shape_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
     static const struct argp parser = {
         .options = window_options,
         .parser = parse,
@@ -204,23 +202,7 @@ int window_main(int argc, char **argv) {
                "have IN's type, all else is float32. Output files are replaced when all are whole.",
         .children = children};
     request r = {.border = GP_BORDER_REFLECT_101};
-    array in, out[OUTPUTS];
     read_arguments(&parser, argc, argv, 0, &r);
-    if (r.box[0] > 0) {
-        window_box(&(box_request){r.backend, r.raw, r.box[0], r.box[1], r.border, r.what, r.verbose, r.in, r.out});
-        return 0;
-    }
-    array_read(r.in, &r.raw, (reading){.grey = true, .bytes = sizeof(int32_t) + OUTPUTS * sizeof(float)}, &in);
-    int32_t *image = array_to_ints(r.in, &in);
-    const size_t count = array_count(&in);
-    const bool mean = r.values == 'm' || (r.values == 0 && ends_in(r.out[0], ".png"));
-    float *values[OUTPUTS] = {host_alloc(count, sizeof(float)), host_alloc(count, sizeof(float))};
-    compute(&r, &in, image, mean, values[0], mean || r.outs > 1 ? values[1] : NULL);
-    free(image);
-    for (size_t i = 0; i < r.outs; i++)
-        out[i] = make_output(r.out[i], &in, values[i]);
-    arrays_write(r.outs, r.out, out);
-    free(values[0]);
-    free(values[1]);
+    compute(&r);
     return 0;
 }

@@ -3,8 +3,7 @@
  * What the benchmark program and the gpuprim command measure with. A line is one problem at one place; its contenders
  * are a floor, peers and the library's kernels. Each is checked, then they take turns, then they are reported.
  */
-#ifndef BENCH_H
-#define BENCH_H
+#pragma once
 
 #include "../../tests/cases.h"
 #include "../../tools/tool.h"
@@ -179,7 +178,7 @@ typedef struct buffers {
 typedef struct bench_options {
     size_t rounds;
     double batch_ms[2]; /* least time of a row of calls, on the processor and the GPU */
-    size_t rotated[2];  /* bytes that calls run through before they repeat; likewise */
+    size_t rotated[2];  /* bytes that calls run through before they repeat, on the processor and the GPU */
     bool graph;         /* replay captured calls, so that no launch is waited for */
     bool once;          /* one call of each contender, nothing timed */
     bool rows;          /* every row that can is a contender */
@@ -260,5 +259,3 @@ gp_status floor_call(const contender *c, size_t set);
 void floor_processor(gp_context *context, unsigned outs, unsigned way, const void *in, void *const out[],
                      size_t bytes);
 const char *floor_processor_name(gp_context *context, unsigned outs, unsigned way); /* NULL: there is none */
-
-#endif

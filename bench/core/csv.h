@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that were written by gpuprim-bench --csv, read back. */
-#ifndef BENCH_CSV_H
-#define BENCH_CSV_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ typedef struct csv_wish {
 /* Fails the program if the file cannot be read or lacks a column. device: what it was measured on, if that is told.
  */
 void csv_read(const csv_wish *wish, char device[CSV_DEVICE]);
-
-#endif

@@ -3,8 +3,7 @@
  * All that the benches ask of a GPU, besides the library's public calls. Plain C: CUDA is behind it, in device.c and
  * device.cu. What fails ends the program.
  */
-#ifndef BENCH_DEVICE_H
-#define BENCH_DEVICE_H
+#pragma once
 
 #include "../../tests/cases_data.h"
 #include <stdbool.h>
@@ -52,6 +51,4 @@ static inline const gpu_device *device_open(void) {
 static inline double device_first_call(void) {
     return 0;
 }
-#endif
-
 #endif

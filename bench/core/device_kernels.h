@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of device.cu, each enqueued on a stream. */
-#ifndef BENCH_DEVICE_KERNELS_H
-#define BENCH_DEVICE_KERNELS_H
+#pragma once
 
 #include "device.h"
 #include <cuda_runtime_api.h>
@@ -24,6 +23,4 @@ cudaError_t kernel_nothing(cudaStream_t stream);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -51,7 +51,7 @@ TARGET static uint64_t NAMED(read_quarters)(const char *in, char *out, char *out
     return NAMED(read_streams)(in, bytes, 4, bytes, 0);
 }
 
-/* The same line of the next four pages fetched meanwhile. */
+/* The line at this place of each of the next four pages is fetched meanwhile. */
 TARGET static uint64_t NAMED(read_pages)(const char *in, char *out, char *out2, size_t bytes) {
     (void)out, (void)out2;
     return NAMED(read_streams)(in, bytes, 4, 4 * PAGE, 4 * PAGE);

@@ -4,8 +4,7 @@
  * row stays if without it enough of the points are slower by enough, against the best other row; or if it is named as
  * a last resort by its primitive.
  */
-#ifndef BENCH_ROWS_H
-#define BENCH_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool rows_know(const char *of, const char *row); /* it was noted; row NULL: any 
 
 /* Prints a verdict on each row; false: one is below the bar. Those in `without` are as if they were not there. */
 bool rows_judge(const char *const without[], size_t n_without);
-
-#endif

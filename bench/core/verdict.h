@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wanted of many points at once, how they stand, and those that miss it. */
-#ifndef BENCH_VERDICT_H
-#define BENCH_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ typedef struct verdict {
 bool verdict_met(const verdict *v, double value);
 void verdict_note(const verdict *v, const char *of, const char *where, double value);
 void verdicts_print(void);
-
-#endif

@@ -3,8 +3,7 @@
  * From a CUDA error to a gp_status and words. Only what the failing call itself returned is used: the thread's last
  * CUDA error may be the program's own, so it is neither read nor cleared.
  */
-#ifndef GP_CUDA_CHECK_H
-#define GP_CUDA_CHECK_H
+#pragma once
 
 #include "../host/kernel.h"
 #include <cuda_runtime_api.h>
@@ -19,5 +18,3 @@ GP_C_LINKAGE gp_status gp_cuda_fail(cudaError_t error, const char *call);
         if (gp_cuda_error_ != cudaSuccess)              \
             return gp_cuda_fail(gp_cuda_error_, #call); \
     } while (0)
-
-#endif

@@ -3,8 +3,7 @@
  * Questions that every call on host data asks, put to the driver itself, which answers sooner than through the run
  * time. It is not linked: the run time tells where its functions are.
  */
-#ifndef GP_DRIVER_H
-#define GP_DRIVER_H
+#pragma once
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -40,5 +39,3 @@ bool gp_driver_ask_capture(const gp_driver *driver, cudaStream_t stream, bool *c
  * context is the thread's.
  */
 bool gp_driver_await(const gp_driver *driver, cudaStream_t stream);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a context owns on its GPU. Included only by the files of this folder, C and CUDA alike. */
-#ifndef GP_GPU_H
-#define GP_GPU_H
+#pragma once
 
 #include "cuda_check.h"
 #include "driver.h"
@@ -73,7 +72,7 @@ GP_C_LINKAGE const void *gp_sample_kernel(void);
 gp_status gp_device_set(int ordinal, int *found);
 void gp_device_restore(int ordinal, int found);
 
-/* The same, and calls such as cudaMalloc become legal for this thread while another thread captures a stream. */
+/* As gp_device_set(), and calls such as cudaMalloc become legal for this thread while another captures a stream. */
 gp_status gp_gpu_enter(int ordinal, gp_found *found);
 void gp_gpu_leave(gp_found *found);
 
@@ -89,5 +88,3 @@ gp_status gp_gpu_refuse_capture(const gp_gpu *gpu, const char *what);
 
 /* Gives back what staging has of the device's, and pinned memory. NULL allowed. */
 void gp_stage_close(gp_stage *stage);
-
-#endif

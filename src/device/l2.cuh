@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads with a policy for the L2 cache, and copies to shared memory that are there after await_copies(). */
-#ifndef GP_L2_CUH
-#define GP_L2_CUH
+#pragma once
 
 #include "warp.cuh"
 
@@ -109,5 +108,3 @@ __device__ inline void copy_inside(uint32_t to, const unsigned char *from, const
         if (from + i >= begin && from + i < end)
             shared[i] = from[i];
 }
-
-#endif

@@ -3,8 +3,7 @@
  * All that the host side knows of the GPU: plain C, no CUDA type. Implemented by the files of this folder, or by
  * none.c in a build without CUDA, where gp_gpu_probe() says so and nothing else is reached.
  */
-#ifndef GP_LAUNCH_H
-#define GP_LAUNCH_H
+#pragma once
 
 #include "../host/context.h"
 
@@ -40,5 +39,3 @@ gp_status gp_gpu_stage(gp_context *context, const gp_problem *problem, const gp_
         .name = #row, .about = text, .space = GP_SPACE_GPU, .regs_per_thread = ceiling, .smem_static = fixed, \
         .dependent_launch = true, .fit = fits, .launch = GP_GPU(gp_launch_##row)                              \
     }
-
-#endif

@@ -54,7 +54,7 @@ static void close_parts(gp_gpu *gpu) {
         (void)cudaStreamDestroy(gpu->side);
 }
 
-/* Or cannot be asked, because another capture forbids it. */
+/* Whether the stream is being captured, or cannot be asked because another capture forbids it. */
 static bool is_captured(const gp_gpu *gpu, cudaStream_t stream) {
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     bool captured;
@@ -153,8 +153,8 @@ gp_status gp_gpu_alloc(gp_gpu *gpu, gp_memory memory, size_t bytes, void **out) 
 }
 
 /*
- * By the run time, in a thread that has a context: without one, pinned memory has no address on the device. A context
- * that the program made itself on this device stays current.
+ * Asks the run time, in a thread that has a context: without one, pinned memory has no address on the device. A
+ * context that the program made itself on this device stays current.
  */
 static gp_status ask_run_time(const gp_gpu *gpu, const void *pointer, struct cudaPointerAttributes *attributes) {
     int found;

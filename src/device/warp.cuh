@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every kernel uses: waiting for earlier kernels, loads that leave the first-level cache alone, reductions
  * across a warp. */
-#ifndef GP_WARP_CUH
-#define GP_WARP_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -93,5 +92,3 @@ __device__ __forceinline__ uint32_t gp_warp_or(uint32_t value) {
     return value;
 #endif
 }
-
-#endif

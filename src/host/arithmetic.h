@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Integer arithmetic that planning and cutting share. */
-#ifndef GP_ARITHMETIC_H
-#define GP_ARITHMETIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -50,5 +49,3 @@ static inline unsigned gp_log2(uint64_t n) {
         log2++;
     return log2;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Axes of views that are walked together, brought into one form. Pure: addresses are computed, never followed. */
-#ifndef GP_AXES_OF_VIEWS_H
-#define GP_AXES_OF_VIEWS_H
+#pragma once
 
 #include "reduce_array/pass.h"
 
@@ -68,5 +67,3 @@ static inline void gp_axes_fuse(gp_axes *axes, unsigned views) {
     if (axes->count > 0)
         axes->count = last + 1;
 }
-
-#endif

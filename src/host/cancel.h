@@ -5,8 +5,7 @@
  * wait or read a file opens with GP_UNCANCELLED. A call that a processor computes in its own thread does neither, and
  * is spared what it costs: 66 ns on one virtual machine.
  */
-#ifndef GP_CANCEL_H
-#define GP_CANCEL_H
+#pragma once
 
 #include <pthread.h>
 
@@ -24,5 +23,3 @@ static inline void gp_cancel_restore(const int *before) {
 /* Until its scope is left. */
 #define GP_UNCANCELLED \
     const int cancellation __attribute__((cleanup(gp_cancel_restore), unused)) = gp_cancel_disable()
-
-#endif

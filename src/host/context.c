@@ -13,22 +13,13 @@ gp_status gp_context_check(const gp_context *context) {
     return GP_OK;
 }
 
-/* A copy of our own of what a problem points to. */
-#define KEEP(whole)                               \
-    if (problem->whole != NULL) {                 \
-        if (problem->whole != &context->whole)    \
-            context->whole = *problem->whole;     \
-        context->problem.whole = &context->whole; \
-    }
-
 /* Of a problem whose shape is known nothing is kept: plan and explain look at no data. */
 gp_status gp_context_replan(gp_context *context, const gp_problem *problem) {
     if (context->has_plan && gp_problem_same_shape(&context->problem, problem))
         return GP_OK;
     context->problem = *problem;
-    KEEP(pass)
-    KEEP(move)
-    KEEP(box)
+    if (problem->whole != NULL && problem->whole != &context->whole)
+        context->problem.whole = memcpy(&context->whole, problem->whole, problem->primitive->whole_bytes);
     context->has_problem = true;
     const gp_pin pin = context->pins[gp_primitive_index(problem->primitive)];
     context->has_plan =

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A context: a device's facts, what the user pinned and limited, the last plan, and what calls need to run. */
-#ifndef GP_CONTEXT_H
-#define GP_CONTEXT_H
+#pragma once
 
 #include "device.h"
 #include "plan.h"
 #include "primitive.h"
 #include "status.h"
-#include "window_array/box.h"
 
 typedef struct gp_gpu gp_gpu;         /* src/device: stream, workspace, staging */
 typedef struct gp_threads gp_threads; /* src/host/cpu: the threads of processor rows */
@@ -23,10 +21,8 @@ struct gp_context {
     bool has_problem;               /* a call has reached planning: `problem` is the last one's */
     bool has_plan;                  /* `plan` is the planner's answer to `problem`, pins and limits */
     gp_problem problem;
-    gp_pass pass;      /* what problem.pass points to, if it does */
-    gp_move move;      /* what problem.move points to, if it does */
-    gp_window_box box; /* what problem.box points to, if it does */
-    gp_plan plan;      /* the last call's; row NULL: none fitted */
+    gp_whole whole; /* what problem.whole points to, if it does */
+    gp_plan plan;   /* the last call's; row NULL: none fitted */
     gp_threads *threads;
     void *lines; /* what processor transposes work in, kept from call to call */
     size_t lines_bytes;
@@ -47,5 +43,3 @@ static inline void gp_context_bracket(const gp_context *context, bool after) {
     if (context->bracket != NULL)
         context->bracket(context->bracket_user, after);
 }
-
-#endif

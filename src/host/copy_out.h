@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Public structs that start with struct_size: checking what a caller passes, filling what he receives. */
-#ifndef GP_COPY_OUT_H
-#define GP_COPY_OUT_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 
@@ -18,5 +17,3 @@ gp_status gp_check_input_struct(const char *name, const void *argument, size_t k
 
 /* Fills a checked struct from `value`, keeping the caller's struct_size; zeroes the unknown tail. */
 void gp_copy_out(void *to, const void *value, size_t known);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The facts of one device, as the planner sees them: the public struct itself, every default filled in. */
-#ifndef GP_DEVICE_H
-#define GP_DEVICE_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <stdbool.h>
@@ -19,5 +18,3 @@ void gp_device_fill_defaults(gp_device *device);
 
 /* The processor this runs on: instruction sets that the library has rows for, threads the process may use. */
 void gp_device_query_processor(gp_device *device, unsigned cpu_threads);
-
-#endif

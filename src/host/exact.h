@@ -10,8 +10,7 @@
  * raised. Nothing is allocated, no local arrays are used. The GPU computes with the same source: a .cu includes
  * exact.c, which makes every function static.
  */
-#ifndef GP_EXACT_H
-#define GP_EXACT_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -206,5 +205,3 @@ GP_EXACT_INLINE void gp_exact_add_product_f64(int64_t *limb, double x, double y,
     else
         gp_exact_add_product_bits(limb, a.bit + b.bit, a.mantissa, b.mantissa, a.negative != b.negative);
 }
-
-#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which bytes views cover: see footprint.h. */
 #include "footprint.h"
-#include "reduce_array/pass.h"
+#include "axes.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
     while (b != 0) {
@@ -26,15 +26,17 @@ static gp_status check_shape(const char *name, const gp_array *a, bool *empty) {
     return *empty ? GP_OK : gp_check_not_null(name, a->data);
 }
 
-typedef struct axis_bytes {
-    uint64_t stride, steps;
-} axis_bytes;
+/* An array's axes whose strides lead somewhere. */
+typedef struct axes_of {
+    gp_axis axis[GP_AXES];
+    gp_axes sorted;
+} axes_of;
 
-/* The strides that lead somewhere, in bytes, the smallest first; start and span by the way. */
-static gp_status measure(const gp_array *a, int64_t elem, gp_footprint *f, axis_bytes sorted[GP_AXES],
-                         unsigned *axes) {
+/* Start and span by the way. */
+static gp_status measure(const gp_array *a, gp_footprint *f, axes_of *axes) {
+    const int64_t elem = (int64_t)f->elem_bytes;
     int64_t below = 0, above = elem;
-    *axes = 0;
+    axes->sorted.count = 0;
     for (unsigned axis = 0; axis < a->rank; axis++) {
         int64_t stride, reach;
         if (a->extent[axis] == 1 || a->stride[axis] == 0) {
@@ -47,11 +49,11 @@ static gp_status measure(const gp_array *a, int64_t elem, gp_footprint *f, axis_
         if (passes || __builtin_add_overflow(*side, reach, side))
             return gp_fail(GP_ERR_OVERFLOW, "%s: stride %td of axis %u, %zu elements, passes the address space",
                            f->name, a->stride[axis], axis, a->extent[axis]);
-        const axis_bytes new = {stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride, a->extent[axis] - 1};
-        unsigned at = (*axes)++;
-        for (; at > 0 && sorted[at - 1].stride > new.stride; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = new;
+        gp_axis *new = &axes->axis[axis];
+        new->n = a->extent[axis];
+        new->alone = false;
+        new->stride[0] = stride < 0 ? gp_stride_times(stride, (uint64_t)-1) : stride;
+        gp_axes_insert(&axes->sorted, new);
     }
     const uintptr_t data = (uintptr_t)a->data;
     f->span = (uint64_t)above - (uint64_t)below;
@@ -63,41 +65,42 @@ static gp_status measure(const gp_array *a, int64_t elem, gp_footprint *f, axis_
 
 /* Axes whose steps are not longer than the block so far, the smallest strides first, make one longer block of it.
  * What is left moves blocks by multiples of the common divisor of the other strides. */
-gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes) {
-    axis_bytes sorted[GP_AXES];
-    unsigned axes;
+static gp_status make(gp_footprint *f, const gp_array *a, size_t elem_bytes) {
+    axes_of axes;
+    f->elem_bytes = elem_bytes;
     f->folded = false;
     GP_TRY(check_shape(f->name, a, &f->empty));
     if (f->empty)
         return GP_OK;
     if (elem_bytes > PTRDIFF_MAX)
         return gp_fail(GP_ERR_OVERFLOW, "%s: an element of %zu bytes passes the address space", f->name, elem_bytes);
-    GP_TRY(measure(a, (int64_t)elem_bytes, f, sorted, &axes));
+    GP_TRY(measure(a, f, &axes));
     uint64_t reach = f->block = elem_bytes;
     f->step = 0;
-    for (unsigned i = 0; i < axes; i++) {
-        f->folded = f->folded || sorted[i].stride < reach;
-        reach += sorted[i].stride * sorted[i].steps;
-        if (f->step == 0 && sorted[i].stride <= f->block)
-            f->block += sorted[i].stride * sorted[i].steps;
+    for (unsigned i = axes.sorted.count; i-- > 0;) {
+        const uint64_t stride = (uint64_t)axes.sorted.at[i]->stride[0], walk = stride * (axes.sorted.at[i]->n - 1);
+        f->folded = f->folded || stride < reach;
+        reach += walk;
+        if (f->step == 0 && stride <= f->block)
+            f->block += walk;
         else
-            f->step = common_divisor(sorted[i].stride, f->step);
+            f->step = common_divisor(stride, f->step);
     }
     return GP_OK;
 }
 
-gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f) {
-    if (a->type == GP_BYTES)
+gp_status gp_footprint_measure(const gp_array *a, bool moved, gp_footprint *f) {
+    if (a->type == GP_BYTES && !moved)
         return gp_fail(GP_ERR_ARGUMENT, "%s: type GP_BYTES (0) is for gp_rearrange()", f->name);
-    if (a->type < GP_U8 || a->type > GP_F64)
+    if (a->type < GP_BYTES || a->type > GP_F64)
         return gp_fail(GP_ERR_ARGUMENT, "%s: type %d is no gp_type", f->name, (int)a->type);
-    const unsigned bytes = gp_type_bytes((unsigned)a->type);
-    if (a->elem_bytes != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0", f->name, a->elem_bytes);
-    GP_TRY(gp_footprint_make(f, a, bytes));
-    if (!f->empty && ((uintptr_t)a->data & (bytes - 1)) != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %u bytes", f->name, bytes);
-    return GP_OK;
+    if (a->type == GP_BYTES && a->elem_bytes == 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes is 0, but its type GP_BYTES", f->name);
+    if (a->type != GP_BYTES && a->elem_bytes != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: elem_bytes %zu, not 0%s", f->name, a->elem_bytes,
+                       moved ? " (which is for GP_BYTES)" : "");
+    GP_TRY(make(f, a, gp_type_bytes((unsigned)a->type) + a->elem_bytes)); /* one of them is 0 */
+    return f->empty || moved ? GP_OK : gp_check_aligned(f->name, a->data, f->elem_bytes);
 }
 
 gp_status gp_footprint_of_rows(gp_footprint *f, const void *start, size_t count, size_t row, size_t pitch,
@@ -154,34 +157,23 @@ gp_status gp_footprint_check_rows_apart(const gp_footprint *a, const gp_footprin
     return gp_footprint_check_apart(&of_a, &of_b);
 }
 
-/* Axes of which a step of one is a whole walk along the one before become one. */
-static unsigned fuse(axis_bytes axis[GP_AXES], unsigned axes) {
-    unsigned last = 0;
-    for (unsigned i = 1; i < axes; i++)
-        if (axis[i].stride == axis[last].stride * (axis[last].steps + 1))
-            axis[last].steps = (axis[last].steps + 1) * (axis[i].steps + 1) - 1;
-        else
-            axis[++last] = axis[i];
-    return axes > 0 ? last + 1 : 0;
-}
-
 /*
  * Where no elements lie upon each other, each stride passes all that those below it reach. From the first element on,
  * the set of elements then tells the smallest stride, how often it is taken until there is a gap, and in the same way
  * each further one: equal sets have equal fused strides.
  */
-bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b,
-                          size_t elem_bytes) {
-    axis_bytes of_a[GP_AXES], of_b[GP_AXES];
+bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b) {
+    axes_of of_a, of_b;
     gp_footprint ignored = *f;
-    unsigned axes, others;
     if (f->empty || g->empty || f->folded || g->folded || f->start != g->start || f->span != g->span)
         return false;
-    (void)measure(a, (int64_t)elem_bytes, &ignored, of_a, &axes);
-    (void)measure(b, (int64_t)elem_bytes, &ignored, of_b, &others);
-    axes = fuse(of_a, axes);
-    bool same = axes == fuse(of_b, others);
-    for (unsigned i = 0; i < axes && same; i++)
-        same = of_a[i].stride == of_b[i].stride && of_a[i].steps == of_b[i].steps;
+    (void)measure(a, &ignored, &of_a);
+    (void)measure(b, &ignored, &of_b);
+    gp_axes_fuse(&of_a.sorted, 1);
+    gp_axes_fuse(&of_b.sorted, 1);
+    bool same = of_a.sorted.count == of_b.sorted.count;
+    for (unsigned i = 0; i < of_a.sorted.count && same; i++)
+        same = of_a.sorted.at[i]->n == of_b.sorted.at[i]->n &&
+               of_a.sorted.at[i]->stride[0] == of_b.sorted.at[i]->stride[0];
     return same;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of views that every primitive makes: their shape, the bytes they cover, and whether two views share any.
  * Pure. */
-#ifndef GP_FOOTPRINT_H
-#define GP_FOOTPRINT_H
+#pragma once
 
 #include "status.h"
 #include <stdbool.h>
@@ -13,22 +12,22 @@ typedef struct gp_footprint {
     char name[24]; /* as the caller knows the view */
     uintptr_t start;
     uint64_t span, block, step;
+    size_t elem_bytes;  /* of views */
     bool empty, folded; /* folded: elements may lie upon each other */
 } gp_footprint;
 
-/* Fills in all but the name. Fails on a rank, extents or strides that no memory holds, and on NULL with elements. */
-gp_status gp_footprint_make(gp_footprint *f, const gp_array *a, size_t elem_bytes);
-
-/* Fills in all but the name. Fails as gp_footprint_make() does, on an unknown type of elements, and on an address
- * that is not a multiple of their size. */
-gp_status gp_footprint_measure(const gp_array *a, gp_footprint *f);
+/* Fills in all but the name. Fails on an unknown type, on a rank, extents or strides that no memory holds, and on
+ * NULL with elements. It also fails on GP_BYTES, and on an address that is not a multiple of an element's size,
+ * unless the elements are only `moved`. */
+gp_status gp_footprint_measure(const gp_array *a, bool moved, gp_footprint *f);
 
 /* Fills in all but the name: `count` rows, `pitch` elements apart. Fails where they pass the address space. */
 gp_status gp_footprint_of_rows(gp_footprint *f, const void *start, size_t count, size_t row, size_t pitch,
                                size_t elem_bytes);
 
+/* bytes: a power of two. */
 static inline gp_status gp_check_aligned(const char *name, const void *pointer, size_t bytes) {
-    if ((uintptr_t)pointer % bytes != 0)
+    if (((uintptr_t)pointer & (bytes - 1)) != 0)
         return gp_fail(GP_ERR_ARGUMENT, "%s: the address is not a multiple of %zu bytes", name, bytes);
     return GP_OK;
 }
@@ -43,7 +42,4 @@ gp_status gp_footprint_check_apart(const gp_footprint *a, const gp_footprint *b)
 gp_status gp_footprint_check_rows_apart(const gp_footprint *a, const gp_footprint *b);
 
 /* Whether two views whose footprints are not folded cover the very same elements, in whatever order. Exact. */
-bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b,
-                          size_t elem_bytes);
-
-#endif
+bool gp_footprint_is_same(const gp_footprint *f, const gp_array *a, const gp_footprint *g, const gp_array *b);

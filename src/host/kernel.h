@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One row of the catalogue: a kernel as data. "Can it, and how?" is fit(), "do it" is launch(). */
-#ifndef GP_KERNEL_H
-#define GP_KERNEL_H
+#pragma once
 
 #include "device.h"
 #include "problem.h"
@@ -107,5 +106,3 @@ typedef struct gp_rows {
 static inline const gp_kernel *gp_rows_at(gp_rows rows, size_t i) {
     return i < rows.count ? &rows.row[i] : &rows.study[i - rows.count];
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks that an SM holds at once, from resources. Pure; docs/occupancy.md has the worked numbers. */
-#ifndef GP_OCCUPANCY_H
-#define GP_OCCUPANCY_H
+#pragma once
 
 #include "device.h"
 
@@ -13,5 +12,3 @@ void gp_occupancy_compute(const gp_device *device, unsigned threads, unsigned re
 uint64_t gp_occupancy_regs_checked(const gp_device *device, unsigned threads, unsigned regs_per_thread);
 
 const char *gp_limit_name(gp_limit limit);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The planner: a pure function from problem, device and rows to a plan, with a verdict on every row. */
-#ifndef GP_PLAN_H
-#define GP_PLAN_H
+#pragma once
 
 #include "kernel.h"
 
@@ -44,5 +43,3 @@ bool gp_plan_make(const gp_problem *problem, const gp_device *device, gp_rows ro
 
 /* One line in words: the row, its verdict, the numbers that decided. As snprintf. */
 int gp_verdict_describe(const gp_verdict *verdict, const gp_device *device, bool chosen, char *text, size_t size);
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cutting a problem into pieces: what is the same for all primitives. */
+/* Cutting a problem into pieces: what all primitives share. */
 #include "split.h"
 
 /* Target of the smallest pieces: about 20 us on the bus, against some 10 us to start a copy and a kernel. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a problem on host data is cut into pieces that fit in staging memory, and what each piece moves and computes.
  * Pure: addresses are computed, never followed. */
-#ifndef GP_SPLIT_H
-#define GP_SPLIT_H
+#pragma once
 
 #include "arithmetic.h"
 #include "problem.h"
@@ -78,5 +77,3 @@ static inline unsigned char *gp_element(const void *array, size_t pitch, size_t 
 
 /* Cuts a box into boxes of at most `limit` bytes: the next one after *at bytes, at first 0. False: none. */
 bool gp_box_next(const gp_box *box, size_t limit, size_t *at, gp_box *part);
-
-#endif

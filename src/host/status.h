@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How failures travel: a gp_status up the call chain, its words in this thread's gp_last_error(). */
-#ifndef GP_STATUS_H
-#define GP_STATUS_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 
@@ -28,5 +27,3 @@ void gp_error_restore(const gp_saved_error *saved);
         if (gp_try_status_ != GP_OK)       \
             return gp_try_status_;         \
     } while (0)
-
-#endif

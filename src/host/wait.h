@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For those who wait: a moment between two looks. */
-#ifndef GP_WAIT_H
-#define GP_WAIT_H
+#pragma once
 
 #include <sched.h>
 #include <time.h>
@@ -53,5 +52,3 @@ static inline void gp_wait_long(gp_wait *wait) {
     else
         (void)nanosleep(&nap, NULL);
 }
-
-#endif

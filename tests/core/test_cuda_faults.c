@@ -313,11 +313,7 @@ static void a_forked_child_is_told(void **state) {
 }
 
 static gp_context *context_on(gp_backend backend, int32_t device) {
-    gp_options options = {
-        .struct_size = sizeof options, .backend = (int32_t)backend, .device = device, .cpu_threads = 1};
-    gp_context *context = NULL;
-    assert_int_equal(gp_context_create(&context, &options), GP_OK);
-    return context;
+    return make_context(backend, device, 1);
 }
 
 static void check_names(gp_status status, const char *name) {

@@ -129,15 +129,15 @@ static void small_devices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(small_devices)};
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1};
     if (gpu_is_missing())
         return 77;
     gpu = gpu_open(GP_BACKEND_CUDA);
+    processor = gpu_open(GP_BACKEND_CPU);
     words = malloc(WORDS * 4);
     want = malloc(WORDS * 8);
     seen = malloc(WORDS * 8);
-    if (!words || !want || !seen || gp_context_create(&processor, &options) != GP_OK ||
-        cudaMalloc(&in, WORDS * 4) != cudaSuccess || cudaMalloc(&out, WORDS * 8) != cudaSuccess)
+    if (!words || !want || !seen || cudaMalloc(&in, WORDS * 4) != cudaSuccess ||
+        cudaMalloc(&out, WORDS * 8) != cudaSuccess)
         return 1;
     cases_fill(words, WORDS, DATA_RANDOM, cases_seed());
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

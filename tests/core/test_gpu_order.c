@@ -118,12 +118,10 @@ static void advance(const chain *c, unsigned steps, cudaGraphExec_t replay, cuda
  * that the GPU always has many steps enqueued.
  */
 static void run_chain(const chain *shape, unsigned steps, bool replayed) {
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1};
-    gp_context *gpu_context = gpu_open(GP_BACKEND_CUDA), *cpu_context = NULL;
+    gp_context *gpu_context = gpu_open(GP_BACKEND_CUDA), *cpu_context = gpu_open(GP_BACKEND_CPU);
     int32_t *first = malloc(area(shape) * 4);
     cudaStream_t stream;
     assert_non_null(first);
-    assert_int_equal(gp_context_create(&cpu_context, &options), GP_OK);
     CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     assert_int_equal(gp_context_set_stream(gpu_context, stream), GP_OK);
     cases_fill(first, area(shape), DATA_RANDOM, cases_seed());

@@ -15,9 +15,9 @@ static gp_context *context;
 
 static int open_context(void **state) {
     (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 2};
     cases_seed();
-    return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
+    context = make_context(GP_BACKEND_CPU, -1, 2);
+    return 0;
 }
 
 static int close_context(void **state) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every bad argument of every function: its status, a text that names the argument, and nothing written. */
-#include "../check.h"
-#include "../devices.h"
+#include "misuse.h"
 
 /* Allocations that are too large are asked for on purpose: AddressSanitizer is to refuse them as malloc does. */
 const char *__asan_default_options(void);
@@ -9,31 +8,8 @@ const char *__asan_default_options(void) {
     return "allocator_may_return_null=1";
 }
 
-static gp_context *cpu, *model;
-
-/* A failing call: this status, in words that hold `word`. */
-static void expect(gp_status got, gp_status want, const char *word, int line) {
-    if (got != want)
-        fail_msg("line %d: status %d, not %d; \"%s\"", line, (int)got, (int)want, gp_last_error());
-    if (word && !strstr(gp_last_error(), word))
-        fail_msg("line %d: \"%s\" does not name %s", line, gp_last_error(), word);
-}
-#define EXPECT(call, status, word) expect(call, status, word, __LINE__)
-#define BAD(call, word) expect(call, GP_ERR_ARGUMENT, word, __LINE__)
-
-static int open_contexts(void **state) {
-    (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 2};
-    model = devices_open(&devices[DEVICE_HOPPER]);
-    return gp_context_create(&cpu, &options) == GP_OK ? 0 : -1;
-}
-
-static int close_contexts(void **state) {
-    (void)state;
-    gp_context_destroy(cpu);
-    gp_context_destroy(model);
-    return 0;
-}
+#define EXPECT(call, status, word) fails_as(call, status, word, false, __LINE__)
+#define BAD(call, word) fails_as(call, GP_ERR_ARGUMENT, word, false, __LINE__)
 
 /* A call that succeeds does not change the last error: AUTO where no GPU is usable. */
 static void successes_leave_the_last_error(void **state) {

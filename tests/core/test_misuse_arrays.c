@@ -1,37 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad arguments of the three primitives: NULLs, alignment, enums, pitches, overflow, overlap. Nothing is written
  * then. */
-#include "../check.h"
-#include "../devices.h"
+#include "misuse.h"
 
-static gp_context *cpu, *model;
 static int32_t image[64];
 static float outputs[2][64], outputs_before[2][64];
 
-static int open_contexts(void **state) {
-    (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 2};
-    model = devices_open(&devices[DEVICE_HOPPER]);
+static int begin(void **state) {
     for (size_t i = 0; i < 64; i++) {
         image[i] = (int32_t)i;
         outputs[0][i] = outputs[1][i] = -1.0f - (float)i;
     }
     memcpy(outputs_before, outputs, sizeof outputs);
-    return gp_context_create(&cpu, &options) == GP_OK ? 0 : -1;
-}
-
-static int close_contexts(void **state) {
-    (void)state;
-    gp_context_destroy(cpu);
-    gp_context_destroy(model);
-    return 0;
+    return open_contexts(state);
 }
 
 static void expect(gp_status got, gp_status want, const char *word, int line) {
-    if (got != want)
-        fail_msg("line %d: status %d, not %d; \"%s\"", line, (int)got, (int)want, gp_last_error());
-    if (!strstr(gp_last_error(), word))
-        fail_msg("line %d: \"%s\" does not name %s", line, gp_last_error(), word);
+    fails_as(got, want, word, false, line);
     assert_memory_equal(outputs, outputs_before, sizeof outputs);
 }
 #define EXPECT(call, status, word) expect(call, status, word, __LINE__)
@@ -252,5 +237,5 @@ int main(void) {
         cmocka_unit_test(bad_transposes),           cmocka_unit_test(every_product_of_sizes),
         cmocka_unit_test(overlap_in_all_its_forms), cmocka_unit_test(overlapping_transposes),
     };
-    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+    return cmocka_run_group_tests(tests, begin, close_contexts);
 }

@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad arguments of gp_rearrange(), and of gp_reduce() with elements that only it takes. Nothing is written then. */
-#include "../check.h"
-#include "../devices.h"
+#include "misuse.h"
 
 #define BYTES 4096
 
-static gp_context *cpu;
 static unsigned char memory[2][BYTES], before[2][BYTES];
 
-static int open_context(void **state) {
-    (void)state;
-    const gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1};
+static int begin(void **state) {
     for (size_t i = 0; i < BYTES; i++)
         memory[0][i] = memory[1][i] = (unsigned char)(i * 7);
     memcpy(before, memory, sizeof memory);
-    return gp_context_create(&cpu, &options) == GP_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    gp_context_destroy(cpu);
-    return 0;
+    return open_contexts(state);
 }
 
 static void expect(const gp_array *in, const gp_array *out, gp_status want, const char *word, int line) {
-    const gp_status got = gp_rearrange(cpu, in, out);
-    if (got != want)
-        fail_msg("line %d: status %d, not %d; \"%s\"", line, (int)got, (int)want, gp_last_error());
-    if (!strstr(gp_last_error(), word))
-        fail_msg("line %d: \"%s\" does not say %s", line, gp_last_error(), word);
+    fails_as(gp_rearrange(cpu, in, out), want, word, false, line);
     assert_memory_equal(memory, before, sizeof memory);
 }
 #define EXPECT(in, out, status, word) expect(in, out, status, word, __LINE__)
@@ -176,5 +162,5 @@ int main(void) {
         cmocka_unit_test(bad_views), cmocka_unit_test(views_that_differ), cmocka_unit_test(overlaps),
         cmocka_unit_test(in_place),  cmocka_unit_test(nothing_to_do),     cmocka_unit_test(bytes_are_not_reduced),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, begin, close_contexts);
 }

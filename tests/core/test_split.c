@@ -131,10 +131,7 @@ static void transpose(gp_context *context, gp_staged staged, size_t target, size
 static void pieces_make_the_whole(void **state) {
     (void)state;
     static void (*const calls[])(gp_context *, gp_staged, size_t, size_t) = {reduce, window, transpose};
-    const gp_options options = {
-        .struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 1};
-    gp_context *context;
-    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    gp_context *context = make_context(GP_BACKEND_CPU, -1, 1);
     draws = cases_seed();
     cases_fill_bytes(in, sizeof in, draws);
     for (size_t i = 0; i < CASES; i++) {

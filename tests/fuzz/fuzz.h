@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fuzz targets share: choices drawn from the bytes that libFuzzer gives, and a requirement that ends the
  * run. */
-#ifndef TESTS_FUZZ_H
-#define TESTS_FUZZ_H
+#pragma once
 
 #include "gpuprim/explain.h"
 #include <stdbool.h>
@@ -49,5 +48,3 @@ static inline uint64_t fuzz_size(fuzz *f) {
         return ((uint64_t)1 << (kind - 160)) + (uint64_t)(int64_t)(int8_t)fuzz_bits(f, 1);
     return fuzz_bits(f, kind < 240 ? 4 : 8);
 }
-
-#endif

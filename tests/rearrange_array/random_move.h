@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of gp_rearrange(), random or made, with what they owe. */
-#ifndef TESTS_RANDOM_MOVE_H
-#define TESTS_RANDOM_MOVE_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -36,5 +35,3 @@ gp_array random_move_out(const random_move *move, void *memory);
 
 /* What the memory of `out` holds after the call: `to` holds what is there before. */
 void random_move_oracle(const random_move *move, const unsigned char *in, unsigned char *to);
-
-#endif

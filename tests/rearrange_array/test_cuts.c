@@ -229,7 +229,7 @@ static void walk_plan(const gp_context *context, const random_move *move, const 
     const gp_tiling *tiling = &context->plan.tiling;
     tile t = {.cut = &cut, .form = gp_move_form_at(tiling->form), .move = move, .in_memory = in, .out_memory = out};
     memcpy(&planned, tiling->t, sizeof planned);
-    gp_move_cut_make(&context->move, &t.form, &planned, &cut);
+    gp_move_cut_make(&context->whole.move, &t.form, &planned, &cut);
     if (t.form.way == GP_MOVE_DIRECT)
         cut.tile_bytes = GP_ALIGN_MAX; /* none is needed; a piece passes through it here */
     else

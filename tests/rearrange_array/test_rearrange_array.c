@@ -10,11 +10,6 @@
 #include "../harness.h"
 #include "random_move.h"
 
-static size_t cases(void) {
-    const char *text = getenv("GPUPRIM_TEST_CASES");
-    return text ? (size_t)strtoull(text, NULL, 0) : cases_reduced() ? 2000 : 20000;
-}
-
 /* Allocations of a call in place, when they are counted. */
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
@@ -105,7 +100,7 @@ static void run_move(harness *h, const random_move *move, size_t turn) {
 }
 
 static void random_views(harness *h) {
-    for (size_t i = 0, count = cases(); i < count; i++) {
+    for (size_t i = 0, count = cases_drawn(); i < count; i++) {
         random_move move;
         random_move_make(&move, cases_seed() + i, i % 50 == 0 ? 50000 : i % 5 == 0 ? 2000 : 200);
         run_move(h, &move, i);
@@ -135,7 +130,8 @@ static void permutations(harness *h) {
     for (unsigned rank = 1; rank <= RANK_MOST; rank++)
         all += of_rank[rank] = of_rank[rank - 1] * COUNT(extents) * rank;
     uint64_t draws = cases_seed();
-    for (size_t at = 0, step = all / (cases() / 4) + 1; at < all; at += 1 + cases_random(&draws) % (2 * step - 1)) {
+    for (size_t at = 0, step = all / (cases_drawn() / 4) + 1; at < all;
+         at += 1 + cases_random(&draws) % (2 * step - 1)) {
         size_t number = at, extent[RANK_MOST] = {0}, elements = 1;
         unsigned rank = 1, axes[GP_AXES];
         while (number >= of_rank[rank])
@@ -263,10 +259,7 @@ static void little_other_memory(void **state) {
         size_t bytes, rows, cols;
     } matrices[] = {{1, 30011, 1021}, {1, 1021, 30011}, {4, 3, 5000011}, {5, 3000017, 3}, {400000, 7, 5},
                     {3, 5003, 4099},  {1, 3500, 3001},  {1, 4001, 3989}, {1, 3989, 4001}};
-    gp_context *context;
-    const gp_options options = {
-        .struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 1};
-    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    gp_context *context = make_context(GP_BACKEND_CPU, -1, 1);
     for (size_t i = 0; i < COUNT(matrices); i++) {
         random_move move;
         random_move_rectangles(&move, matrices[i].bytes, 1, matrices[i].rows, matrices[i].cols);

@@ -12,21 +12,6 @@
 
 #define CALLS 4000
 
-static gp_context *context;
-
-static int open_context(void **state) {
-    (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 2};
-    fake_streams_be_late(cases_seed());
-    return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    gp_context_destroy(context);
-    return fake_cuda_is_clean() ? 0 : -1;
-}
-
 static unsigned char *drawn_bytes(size_t bytes, uint64_t seed) {
     unsigned char *drawn = malloc(bytes + 1);
     assert_non_null(drawn);
@@ -42,8 +27,8 @@ static unsigned char *drawn_bytes(size_t bytes, uint64_t seed) {
 static void run_one(const random_move *move, size_t turn) {
     const fake_kind to = turn % FAKE_KINDS, from = move->in_place ? to : turn / FAKE_KINDS % FAKE_KINDS;
     const size_t bytes = move->out.bytes, pieces = fake_pieces;
-    unsigned char *out = fake_memory_make(context, to, bytes),
-                  *in = move->in_place ? out : fake_memory_make(context, from, move->in.bytes);
+    unsigned char *out = fake_memory_make(fake_context, to, bytes),
+                  *in = move->in_place ? out : fake_memory_make(fake_context, from, move->in.bytes);
     unsigned char *start = drawn_bytes(bytes, 0), *wanted = drawn_bytes(bytes, 0),
                   *before = drawn_bytes(move->in.bytes, !move->in_place);
     fake_memory_fill(to, out, start, bytes, NULL);
@@ -51,13 +36,13 @@ static void run_one(const random_move *move, size_t turn) {
         fake_memory_fill(from, in, before, move->in.bytes, NULL);
     random_move_oracle(move, before, wanted);
     const gp_array in_view = random_move_in(move, in), out_view = random_move_out(move, out);
-    gp_status status = gp_rearrange(context, &in_view, &out_view);
+    gp_status status = gp_rearrange(fake_context, &in_view, &out_view);
     const bool refused = (status == GP_ERR_UNSUPPORTED || status == GP_ERR_NO_KERNEL) && move->may_refuse;
     if (refused)
         memcpy(wanted, before, bytes);
     const bool idle = fake_pieces == pieces;
     if (refused || (status == GP_OK && (idle || (from == FAKE_DEVICE && to == FAKE_DEVICE))))
-        status = gp_context_synchronize(context);
+        status = gp_context_synchronize(fake_context);
     if (status != GP_OK)
         fail_msg("%s, places %d %d: status %d: %s", move->label, from, to, (int)status, gp_last_error());
     if (!move->in_place && memcmp(in, before, move->in.bytes) != 0)
@@ -67,9 +52,9 @@ static void run_one(const random_move *move, size_t turn) {
     if (memcmp(out, wanted, bytes) != 0)
         fail_msg("%s, places %d %d: other bytes", move->label, from, to);
     assert_true(fake.out_of_bounds == 0 && fake.too_early == 0);
-    fake_memory_free(context, to, out);
+    fake_memory_free(fake_context, to, out);
     if (!move->in_place)
-        fake_memory_free(context, from, in);
+        fake_memory_free(fake_context, from, in);
     free(wanted);
     free(start);
     free(before);
@@ -94,7 +79,7 @@ static void no_memory_is_said_in_words(void **state) {
     to.stride[0] *= 2;
     for (unsigned k = 1; k < 100; k++) {
         fake_cuda_arm(k, cudaErrorMemoryAllocation, false);
-        const gp_status status = gp_rearrange(context, &from, &to);
+        const gp_status status = gp_rearrange(fake_context, &from, &to);
         const bool failed = fake.failed != NULL;
         if (failed && strcmp(fake.failed, "cudaMalloc") == 0)
             assert_int_equal(status, GP_ERR_MEMORY);
@@ -121,5 +106,5 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_is_said_in_words), cmocka_unit_test(random_views)};
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, fake_open_context, fake_close_context);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The data that exact reductions are tested and timed on, of every element type. */
-#ifndef TESTS_DATA_SETS_H
-#define TESTS_DATA_SETS_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 
@@ -35,5 +34,3 @@ void data_set_fill(void *to, gp_type type, size_t n, data_set set, uint64_t seed
 
 /* The same in text: "cancelling, f32, n 100, seed 7". As snprintf. */
 int data_set_label(gp_type type, size_t n, data_set set, uint64_t seed, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sum and the sum of products of an array by src/host/exact.h, and every result of them. */
-#ifndef TESTS_EXACT_SUMS_H
-#define TESTS_EXACT_SUMS_H
+#pragma once
 
 #include "../../src/host/exact.h"
 
@@ -44,5 +43,3 @@ uint64_t exact_sums_result(exact_sums *s, exact_op op, gp_type to);
 
 /* Result [op * EXACT_TYPES + t] of each operation to exact_types[t]. */
 void exact_sums_results(exact_sums *s, uint64_t results[EXACT_RESULTS]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact results by the whole numbers of GMP. Shares no code with the library, and none of its ways. */
-#ifndef TESTS_ORACLE_EXACT_H
-#define TESTS_ORACLE_EXACT_H
+#pragma once
 
 #include "exact_sums.h" /* exact_op */
 #include <gmp.h>
@@ -23,5 +22,3 @@ uint64_t oracle_round(const mpz_t numerator, const mpz_t denominator, long expon
 
 /* The value of an f16 or bf16, by ldexp(). */
 double oracle_half(gp_type type, uint16_t bits);
-
-#endif

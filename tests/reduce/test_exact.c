@@ -15,11 +15,6 @@
 static uint64_t state; /* of the draws */
 static size_t compared;
 
-static size_t cases(void) {
-    const char *text = getenv("GPUPRIM_TEST_CASES");
-    return text ? (size_t)strtoull(text, NULL, 0) : cases_reduced() ? 2000 : 20000;
-}
-
 static uint64_t draw(uint64_t below) {
     return cases_random(&state) % below;
 }
@@ -105,7 +100,7 @@ static void check_array(gp_type type, data_set set) {
 static void every_data_set_of_every_type(void **unused) {
     (void)unused;
     compared = 0;
-    const size_t n = cases();
+    const size_t n = cases_drawn();
     for (size_t i = 0; i < n; i++)
         check_array((gp_type)(GP_U8 + i % 12), (data_set)(i / 12 % DATA_SETS));
     printf("%zu arrays, %zu results compared\n", n, compared);
@@ -198,7 +193,7 @@ static void check_ratio(const mpz_t value, gp_exact_form form, uint64_t n, const
 static void made_quotients_and_roots(void **unused) {
     (void)unused;
     compared = 0;
-    const size_t n_cases = cases();
+    const size_t n_cases = cases_drawn();
     mpz_t value;
     mpz_init(value);
     for (size_t i = 0; i < n_cases; i++) {
@@ -233,7 +228,7 @@ static void made_roots_of_long_squares(void **unused) {
     (void)unused;
     compared = 0;
     const gp_exact_form form = {-298, 20};
-    const size_t n_cases = cases() / 10;
+    const size_t n_cases = cases_drawn() / 10;
     mpz_t value, bit;
     mpz_inits(value, bit, NULL);
     for (size_t i = 0; i < n_cases; i++) {
@@ -267,7 +262,7 @@ static void check_variance(oracle_sums *o, const char *label) {
 static void made_variances(void **unused) {
     (void)unused;
     compared = 0;
-    const size_t n_cases = cases() / 4; /* each of 36 results */
+    const size_t n_cases = cases_drawn() / 4; /* each of 36 results */
     for (size_t i = 0; i < n_cases; i++) {
         oracle_sums o;
         oracle_sums_open(&o, GP_F32);
@@ -337,12 +332,9 @@ static int seed(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_data_set_of_every_type),
-        cmocka_unit_test(made_quotients_and_roots),
-        cmocka_unit_test(made_roots_of_long_squares),
-        cmocka_unit_test(made_variances),
-        cmocka_unit_test(every_half_is_widened),
-        cmocka_unit_test(as_many_additions_as_promised),
+        cmocka_unit_test(every_data_set_of_every_type), cmocka_unit_test(made_quotients_and_roots),
+        cmocka_unit_test(made_roots_of_long_squares),   cmocka_unit_test(made_variances),
+        cmocka_unit_test(every_half_is_widened),        cmocka_unit_test(as_many_additions_as_promised),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
 }

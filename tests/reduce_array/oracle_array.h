@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What gp_reduce() and gp_reduce_pair() owe, as their definitions read, by the whole numbers of GMP. */
-#ifndef TESTS_ORACLE_ARRAY_H
-#define TESTS_ORACLE_ARRAY_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 
@@ -12,5 +11,3 @@
 gp_status oracle_array(const gp_array *in, const gp_array *with, const gp_result *result);
 
 size_t oracle_bytes(int32_t type);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random calls of gp_reduce(), gp_reduce_pair() and gp_window(), with what they owe. All memory is the host's, unless
  * the call is moved. */
-#ifndef TESTS_RANDOM_CALL_H
-#define TESTS_RANDOM_CALL_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -67,5 +66,3 @@ gp_status random_call_run(random_call *call, gp_context *context);
 
 /* The results' memory is as wanted; else says which byte is not. */
 bool random_call_check(const random_call *call, char *words, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs random calls on all that there is, and compares. */
-#ifndef TESTS_RUN_CALLS_H
-#define TESTS_RUN_CALLS_H
+#pragma once
 
 #include "../harness.h"
 #include "random_call.h"
@@ -11,5 +10,3 @@ void run_call(harness *h, random_call *call, size_t turn);
 
 /* Frees the memory that calls were moved to; before the harness is closed. */
 void run_calls_end(void);
-
-#endif

@@ -10,16 +10,11 @@
 #include "oracle_array.h"
 #include "run_calls.h"
 
-static size_t cases(void) {
-    const char *text = getenv("GPUPRIM_TEST_CASES");
-    return text ? (size_t)strtoull(text, NULL, 0) : cases_reduced() ? 2000 : 20000;
-}
-
 static void random_calls(void **state) {
     (void)state;
     harness h;
     harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
-    const size_t count = cases();
+    const size_t count = cases_drawn();
     for (size_t i = 0; i < count; i++) {
         random_call call;
         random_call_make(&call, cases_seed() + i, i % 50 == 0 ? 20000 : i % 5 == 0 ? 1000 : 100);

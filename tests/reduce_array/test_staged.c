@@ -14,24 +14,9 @@
 
 #define CALLS 3000
 
-static gp_context *context;
-
-static int open_context(void **state) {
-    (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 2};
-    fake_streams_be_late(cases_seed());
-    return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    gp_context_destroy(context);
-    return fake_cuda_is_clean() ? 0 : -1;
-}
-
 static void *device_memory(size_t bytes) {
     void *memory = NULL;
-    assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes, &memory), GP_OK);
+    assert_int_equal(gp_alloc(fake_context, GP_MEMORY_DEVICE, bytes, &memory), GP_OK);
     return memory;
 }
 
@@ -49,8 +34,8 @@ static bool has_no_elements(const random_call *call) {
 static void run_one(random_call *call, size_t turn) {
     const fake_kind from = turn % FAKE_KINDS, to = turn / FAKE_KINDS % FAKE_KINDS;
     const size_t in_bytes = random_call_input_bytes(call), out_bytes = random_call_result_bytes(call);
-    unsigned char *in = fake_memory_make(context, from, in_bytes), *in_start = malloc(in_bytes + 1);
-    unsigned char *out = fake_memory_make(context, to, out_bytes), *out_start = malloc(out_bytes + 1);
+    unsigned char *in = fake_memory_make(fake_context, from, in_bytes), *in_start = malloc(in_bytes + 1);
+    unsigned char *out = fake_memory_make(fake_context, to, out_bytes), *out_start = malloc(out_bytes + 1);
     const size_t before = fake_pieces;
     char words[160];
     random_call moved;
@@ -59,20 +44,20 @@ static void run_one(random_call *call, size_t turn) {
     random_call_pack(call, in_start, out_start);
     fake_memory_fill(from, in, in_start, in_bytes, NULL);
     fake_memory_fill(to, out, out_start, out_bytes, NULL);
-    gp_status status = random_call_run(&moved, context);
+    gp_status status = random_call_run(&moved, fake_context);
     if (status == GP_OK && from == FAKE_DEVICE && to != FAKE_PAGEABLE)
-        status = gp_context_synchronize(context);
+        status = gp_context_synchronize(fake_context);
     if (status != call->status || fake.out_of_bounds || fake.too_early)
         fail_msg("%s, places %d %d: status %d, not %d: %s", call->label, from, to, (int)status, (int)call->status,
                  gp_last_error());
     memset(in, RANDOM_FILL, in_bytes);
     if (has_no_elements(call) || fake_pieces == before) /* no host memory among the arrays, or nothing to do */
-        assert_int_equal(gp_context_synchronize(context), GP_OK);
+        assert_int_equal(gp_context_synchronize(fake_context), GP_OK);
     random_call_unpack(call, out); /* the made-up GPU's memory is the host's */
     if (!random_call_check(call, words, sizeof words))
         fail_msg("%s, places %d %d: %s", call->label, from, to, words);
-    fake_memory_free(context, from, in);
-    fake_memory_free(context, to, out);
+    fake_memory_free(fake_context, from, in);
+    fake_memory_free(fake_context, to, out);
     free(in_start);
     free(out_start);
 }
@@ -122,10 +107,10 @@ static void scalars_need_no_memory(void **state) {
     const gp_result results[] = {gp_want(GP_REDUCE_MAX, gp_scalar(GP_F32, &most)),
                                  gp_want(GP_REDUCE_ARGMAX, gp_scalar(GP_S64, &place))};
     const int live = fake.live;
-    assert_int_equal(gp_reduce(context, &view, results, 2), GP_OK);
+    assert_int_equal(gp_reduce(fake_context, &view, results, 2), GP_OK);
     assert_true(most == 999 && in[place] == 999);
     assert_int_equal(fake.live, live);
-    assert_int_equal(gp_free(context, in), GP_OK);
+    assert_int_equal(gp_free(fake_context, in), GP_OK);
 }
 
 #define TIMES 30 /* whether work is left when a call fails is up to chance */
@@ -143,7 +128,7 @@ static void no_memory_is_said_in_words(void **state) {
         for (unsigned k = 1; failed; k++) {
             assert_true(k < 100);
             fake_cuda_arm(k, cudaErrorMemoryAllocation, false);
-            const gp_status status = gp_reduce(context, &view, &result, 1);
+            const gp_status status = gp_reduce(fake_context, &view, &result, 1);
             failed = fake.failed != NULL;
             if (failed && strcmp(fake.failed, "cudaMalloc") == 0)
                 assert_int_equal(status, GP_ERR_MEMORY);
@@ -158,5 +143,5 @@ static void no_memory_is_said_in_words(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_is_said_in_words), cmocka_unit_test(random_calls),
                                        cmocka_unit_test(random_windows), cmocka_unit_test(scalars_need_no_memory)};
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, fake_open_context, fake_close_context);
 }

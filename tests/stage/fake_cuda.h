@@ -4,8 +4,7 @@
  * not run. Streams do their work at once, or as late as they may. Link from the library's objects with --wrap= of
  * every name in fake_cuda.c and fake_streams.c.
  */
-#ifndef TESTS_FAKE_CUDA_H
-#define TESTS_FAKE_CUDA_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -75,5 +74,3 @@ bool fake_cuda_is_clean(void);
 
 /* Takes back all memory that is left, as a driver does when a process ends. */
 void fake_cuda_forget(void);
-
-#endif

@@ -21,6 +21,21 @@ int fake_close_streams(void **state) {
     return fake_cuda_is_clean() ? 0 : -1;
 }
 
+gp_context *fake_context;
+
+int fake_open_context(void **state) {
+    (void)state;
+    fake_streams_be_late(cases_seed());
+    fake_context = make_context(GP_BACKEND_CUDA, 1, 3);
+    return 0;
+}
+
+int fake_close_context(void **state) {
+    (void)state;
+    gp_context_destroy(fake_context);
+    return fake_cuda_is_clean() ? 0 : -1;
+}
+
 unsigned char *fake_memory_make(gp_context *context, fake_kind kind, size_t bytes) {
     void *memory = NULL;
     if (kind == FAKE_PAGEABLE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a test on late streams works with: streams, and arrays whose contents come by the stream. */
-#ifndef TESTS_FAKE_MEMORY_H
-#define TESTS_FAKE_MEMORY_H
+#pragma once
 
 #include "fake_cuda.h"
 #include "gpuprim/gpuprim.h"
@@ -15,6 +14,11 @@ extern cudaStream_t fake_stream[FAKE_STREAMS];
 int fake_open_streams(void **state);
 int fake_close_streams(void **state);
 
+/* In their place, of programs that have one CUDA context and the default stream. */
+extern gp_context *fake_context;
+int fake_open_context(void **state);
+int fake_close_context(void **state);
+
 typedef enum fake_kind { FAKE_PAGEABLE, FAKE_PINNED, FAKE_DEVICE, FAKE_KINDS } fake_kind;
 
 unsigned char *fake_memory_make(gp_context *context, fake_kind kind, size_t bytes);
@@ -23,5 +27,3 @@ void fake_memory_free(gp_context *context, fake_kind kind, unsigned char *memory
 /* Pageable memory at once, other memory on the stream: `from` is to stay as it is until that is done. */
 void fake_memory_fill(fake_kind kind, unsigned char *to, const unsigned char *from, size_t bytes,
                       cudaStream_t stream);
-
-#endif

@@ -37,9 +37,7 @@ typedef struct kernel {
     uint64_t *workspace;
     gp_plan plan;
     gp_problem problem;
-    gp_pass pass;
-    gp_move move;
-    gp_window_box box;
+    gp_whole whole;
 } kernel;
 
 static void window_piece(const gp_problem *p) {
@@ -64,9 +62,7 @@ static void transpose_piece(const gp_problem *p) {
 static gp_status compute(kernel *k) {
     static gp_context none;
     gp_problem *p = &k->problem;
-    p->pass = &k->pass;
-    p->move = &k->move;
-    p->box = &k->box;
+    p->whole = &k->whole;
     k->plan.tiling.blocks = 1;
     if (p->primitive == &gp_primitive_reduce)
         return oracle_reduce(p->reduce, p->in, p->n, p->result);
@@ -111,12 +107,8 @@ gp_status __wrap_gp_gpu_enqueue(gp_context *context, const gp_plan *plan, const 
                 .problem = *problem};
     assert_non_null(plan->row);
     GP_CUDA(fake_cuda_outcome("cudaLaunchKernelExC"));
-    if (problem->pass != NULL)
-        k.pass = *problem->pass;
-    if (problem->move != NULL)
-        k.move = *problem->move;
-    if (problem->box != NULL)
-        k.box = *problem->box;
+    if (problem->whole != NULL)
+        memcpy(&k.whole, problem->whole, problem->primitive->whole_bytes);
     fake_pieces++;
     fake_stream_give(gpu->stream, begin, &k, sizeof k);
     fake_stream_give(gpu->stream, end, &k, sizeof k);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The made-up GPU's kernels, which compute by the oracle or the processor's reference rows. */
-#ifndef TESTS_FAKE_PIECES_H
-#define TESTS_FAKE_PIECES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ typedef struct fake_sizes {
     size_t piece, chunk;
 } fake_sizes;
 extern fake_sizes fake_cut;
-
-#endif

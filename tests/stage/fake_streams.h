@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queues of the made-up GPUs' streams: see fake_streams.c. */
-#ifndef TESTS_FAKE_STREAMS_H
-#define TESTS_FAKE_STREAMS_H
+#pragma once
 
 #include "fake_cuda.h"
 
@@ -12,5 +11,3 @@ void fake_stream_give(cudaStream_t stream, fake_work *run, const void *argument,
 
 /* Returns when all that is on the stream is done. */
 void fake_stream_finish(cudaStream_t stream);
-
-#endif

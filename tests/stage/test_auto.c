@@ -25,10 +25,7 @@ typedef struct asked {
 } asked;
 
 static gp_context *open_auto(void) {
-    gp_options options = {.struct_size = sizeof options, .device = 1, .cpu_threads = 2};
-    gp_context *made = NULL;
-    assert_int_equal(gp_context_create(&made, &options), GP_OK);
-    return made;
+    return make_context(GP_BACKEND_AUTO, 1, 2);
 }
 
 static void make_memory(gp_context *context) {

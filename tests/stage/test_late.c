@@ -23,11 +23,7 @@ static uint64_t draw(uint64_t below) {
 }
 
 static gp_context *open_context(void) {
-    gp_options options = {
-        .struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = draw(2) == 0 ? 1 : 3};
-    gp_context *made = NULL;
-    assert_int_equal(gp_context_create(&made, &options), GP_OK);
-    return made;
+    return make_context(GP_BACKEND_CUDA, 1, draw(2) == 0 ? 1 : 3);
 }
 
 /* ---- one call ---- */

@@ -37,9 +37,7 @@ static unsigned launch(gp_context *context, const gp_plan *plan, const void *ker
 static void each_kernel_is_raised_once(void **state) {
     (void)state;
     static const gp_kernel row = {.name = "large", .space = GP_SPACE_GPU};
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1};
-    gp_context *context = NULL;
-    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    gp_context *context = make_context(GP_BACKEND_CUDA, 1, 0);
     const size_t smem = context->device.smem_per_block_optin;
     const gp_plan small = {.row = &row, .tiling = {.threads = 32, .blocks = 1, .smem = 1024}};
     const gp_plan large = {.row = &row, .tiling = {.threads = 32, .blocks = 1, .smem = smem}};

@@ -10,23 +10,8 @@
 #include "../cases.h"
 #include "../check.h"
 #include "../oracle.h"
-#include "fake_cuda.h"
+#include "fake_memory.h"
 #include "fake_pieces.h"
-
-static gp_context *context;
-
-static int open_context(void **state) {
-    (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CUDA, .device = 1, .cpu_threads = 3};
-    fake_streams_be_late(cases_seed());
-    return gp_context_create(&context, &options) == GP_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    gp_context_destroy(context);
-    return fake_cuda_is_clean() ? 0 : -1;
-}
 
 /* An array's turn to be pageable or device memory; never all on the device, which would not be staged. */
 static buffer_kind place(unsigned mix, unsigned bit) {
@@ -46,14 +31,14 @@ static void reduce_one(const reduce_case *c, void *user) {
     char label[160];
     int64_t out = 0, want = 0;
     cases_reduce_label(c, label, sizeof label);
-    buffer_make(&in, context, BUFFER_PAGE_AFTER, c->n * 4, 0);
+    buffer_make(&in, fake_context, BUFFER_PAGE_AFTER, c->n * 4, 0);
     cases_fill(in.expected, c->n, c->data, c->seed);
     buffer_send(&in);
     for (int op = GP_REDUCE_SUM; op <= GP_REDUCE_XOR; op++) {
         if (c->n > 70000 && op != GP_REDUCE_SUM && c->seed % 5 + 1 != (uint64_t)op)
             continue;
         gp_status status = oracle_reduce((gp_reduce_op)op, in.expected, c->n, &want);
-        assert_int_equal(gp_reduce_int(context, (gp_reduce_op)op, in.data, c->n, &out), status);
+        assert_int_equal(gp_reduce_int(fake_context, (gp_reduce_op)op, in.data, c->n, &out), status);
         if (status == GP_OK && out != want)
             fail_msg("op %d of %s: %lld, not %lld", op, label, (long long)out, (long long)want);
     }
@@ -77,15 +62,15 @@ static void window_one(const window_case *c, void *user) {
         return;
     int used = cases_window_label(c, label, sizeof label);
     snprintf(label + used, sizeof label - (size_t)used, ", places %u", mix);
-    buffer_make(&image, context, place(mix, 0), in_n * 4, c->offset * 4);
-    buffer_make(&sum, context, place(mix, 1), out_n * 4, 4);
-    buffer_make(&square, context, place(mix, 2), out_n * 4, 8);
+    buffer_make(&image, fake_context, place(mix, 0), in_n * 4, c->offset * 4);
+    buffer_make(&sum, fake_context, place(mix, 1), out_n * 4, 4);
+    buffer_make(&square, fake_context, place(mix, 2), out_n * 4, 8);
     cases_fill(image.expected, in_n, c->data, c->seed);
     buffer_send(&image);
     buffer_send(&sum);
     buffer_send(&square);
     fake.no_pinned = *turn % 4 == 0;
-    gp_status status = gp_sum_and_square_window(context, image.data, c->rows, c->cols, c->cols + c->image_pad,
+    gp_status status = gp_sum_and_square_window(fake_context, image.data, c->rows, c->cols, c->cols + c->image_pad,
                                                 c->window, c->border, c->want_sum ? sum.data : NULL,
                                                 c->want_square ? square.data : NULL, c->cols + c->out_pad);
     if (status != GP_OK)
@@ -119,11 +104,11 @@ static void transpose_one(const transpose_case *c, void *user) {
         return;
     int used = cases_transpose_label(c, label, sizeof label);
     snprintf(label + used, sizeof label - (size_t)used, ", places %u", mix);
-    buffer_make(&in, context, place(mix, 0), in_bytes, c->in_offset);
+    buffer_make(&in, fake_context, place(mix, 0), in_bytes, c->in_offset);
     cases_fill_bytes(in.expected, in_bytes, c->seed);
     buffer_send(&in);
     if (!c->in_place) {
-        buffer_make(&out, context, place(mix, 1), out_bytes, c->out_offset);
+        buffer_make(&out, fake_context, place(mix, 1), out_bytes, c->out_offset);
         buffer_send(&out);
     }
     buffer *result = c->in_place ? &in : &out;
@@ -132,7 +117,8 @@ static void transpose_one(const transpose_case *c, void *user) {
     memcpy(answer, result->expected, out_bytes);
     oracle_transpose(c->elem_bytes, in.expected, c->rows, c->cols, in_pitch, answer, out_pitch);
     fake.no_pinned = *turn % 4 == 0;
-    if (gp_transpose(context, c->elem_bytes, in.data, c->rows, c->cols, in_pitch, result->data, out_pitch) != GP_OK)
+    if (gp_transpose(fake_context, c->elem_bytes, in.data, c->rows, c->cols, in_pitch, result->data, out_pitch) !=
+        GP_OK)
         fail_msg("%s: %s", label, gp_last_error());
     check(result, answer, out_bytes, label);
     if (!c->in_place) {
@@ -215,5 +201,5 @@ int main(void) {
         cmocka_unit_test(transposes),           cmocka_unit_test(large_shapes),
         cmocka_unit_test(tiles_have_long_rows),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, fake_open_context, fake_close_context);
 }

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import zlib
 
+from exact_results import expected
 from npy_files import npy, read_npy
 
 
@@ -211,28 +212,24 @@ def windows(tool):
 
 
 def deviations(tool):
-    """Means and deviations within what the manual page says: no square of a common offset is left to cancel."""
+    """Means and deviations: no square of a common offset is left to cancel."""
     rng = random.Random(11)
     near = lambda low, high: [rng.randrange(low, high + 1) for _ in range(61)]
     ends = (-(1 << 31), (1 << 31) - 1)
-    images = [([60000] * 61, 0), ([ends[0]] * 61, 0), ([ends[1]] * 61, 0), (near(0, 255), 0), (near(59000, 59255), 0),
-              (near(ends[0], ends[0] + 255), 0), (near(-1255, -1000), 0), (near(-40000, 60000), 1),
-              (near(1 << 20, 1 << 30), 1), (near(*ends), 1), ([1] * 60 + [0], 0), (near(0, 9)[:-1] + [ends[1]], 1)]
-    npy("in.npy", "<i4", (len(images), 61), struct.pack(f"<{61 * len(images)}i", *(v for row, _ in images for v in row)))
+    images = [[60000] * 61, [ends[0]] * 61, [ends[1]] * 61, near(0, 255), near(59000, 59255),
+              near(ends[0], ends[0] + 255), near(-1255, -1000), near(-40000, 60000), near(1 << 20, 1 << 30), near(*ends),
+              [1] * 60 + [0], near(0, 9)[:-1] + [ends[1]]]
+    npy("in.npy", "<i4", (len(images), 61), struct.pack(f"<{61 * len(images)}i", *(v for row in images for v in row)))
     for border in ("none", "zero", "replicate", "reflect", "reflect_101", "wrap"):
         for width in (1, 2, 15, 60, 61, 200):
             run(tool, "window", "--values", "mean", "--border", border, "-w", str(width), "in.npy", "m.npy", "d.npy")
             means, wide = (array.array("f", read_npy(path)[2]) for path in ("m.npy", "d.npy"))
-            for y, (row, inexact) in enumerate(images):
-                bound = inexact * (max(row) - min(row)) / 2300
+            for y, row in enumerate(images):
                 for x in range(61):
                     seen = window_of(row, x, width, border) or [0]
-                    mean = sum(seen) / len(seen)
-                    squares = len(seen) * sum(v * v for v in seen) - sum(seen) ** 2  # exact
-                    deviation = math.sqrt(squares) / len(seen)
+                    want = expected("mean", seen, "f32"), expected("std", seen, "f32")
                     got = means[61 * y + x], wide[61 * y + x]
-                    assert abs(got[0] - mean) <= abs(mean) * 2**-22, (border, width, row, x, got, mean)
-                    assert abs(got[1] - deviation) <= bound + deviation * 2**-22, (border, width, row, x, got, deviation)
+                    assert got == want, (border, width, row, x, got, want)
 
 
 def bad_files(tool):

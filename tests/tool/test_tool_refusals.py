@@ -89,10 +89,10 @@ def memory():
     small = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 2, 8, 2, 0, 0, 0))
     put("i.png", small + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
     for needed, *words in ((152 + 24, "transpose", "i.npy", "o.npy"), (152 + 24, "rearrange", "--flip", "0", "-o", "o.npy", "i.npy"),
-                           (152 + 6 * 12, "window", "i.npy", "o.npy"), (152 + 6 * 8, "window", "--size", "3x3", "--op", "sum,max", "i.npy", "o.npy", "p.npy"),
-                           (48 + 48, "transpose", "--shape", "3x4", "i.raw", "o.raw"), (48 + 12 * 12, "window", "--shape", "3x4", "i.raw", "o.raw"),
+                           (152 + 6 * 12, "window", "i.npy", "o.npy", "p.npy"), (152 + 6 * 8, "window", "--size", "3x3", "--op", "sum,max", "i.npy", "o.npy", "p.npy"),
+                           (48 + 48, "transpose", "--shape", "3x4", "i.raw", "o.raw"), (48 + 12 * 8, "window", "--shape", "3x4", "i.raw", "o.raw"),
                            (6 + 4 * 4, "sum", "i.txt"), (16 + 4 * 4, "sum", "i.bin"), (152, "sum", "i.npy"), (152, "reduce", "i.npy"),
-                           (400 + 100 * 24, "reduce", "--axis", "0", "row.npy"), (18 + 6 * 12, "window", "i.png", "o.png"),
+                           (400 + 100 * 24, "reduce", "--axis", "0", "row.npy"), (18 + 6 * 8, "window", "i.png", "o.png"),
                            (18 + 18, "transpose", "i.png", "o.png")):
         if words[-1].endswith(".png"):  # the file itself, which is read first, is longer
             with open("i.png", "rb") as file:
@@ -107,7 +107,7 @@ def memory():
     assert (done.returncode, done.stdout) == (0, "50000  -\n"), done
     # Few bytes that would take many: neither a pixel nor an element is read.
     put("bomb.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20000, 20000, 1, 0, 0, 0, 0)) + chunk(b"IDAT", b""))
-    refused(1, "bomb.png: takes up to 5200000000 bytes of memory, more than the 4294967296", "window", "bomb.png", "no.npy")
+    refused(1, "bomb.png: takes up to 5200000000 bytes of memory, more than the 4294967296", "window", "bomb.png", "no.npy", "no2.npy")
     refused(1, "bomb.png: takes up to 2000000000 bytes", "window", "--size", "3x3", "--op", "mean", "bomb.png", "no.npy", "--memory=1G")
     refused(1, "bomb.png: takes up to 400000000 bytes", "reduce", "bomb.png", "--memory=256M")
     refused(1, "bomb.png: truncated", "reduce", "bomb.png", "--memory=400000000")

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A primitive that is not shipped. */
-#ifndef TESTS_NEGATE_H
-#define TESTS_NEGATE_H
+#pragma once
 
 #include "../../src/host/primitive.h"
 
@@ -11,5 +10,3 @@ extern const gp_primitive gp_primitive_negate;
 
 gp_status negate_problem(gp_problem *problem, const int32_t *in, size_t n, int32_t *out);
 gp_status negate(gp_context *context, const int32_t *in, size_t n, int32_t *out);
-
-#endif

@@ -24,9 +24,7 @@ static void it_computes_and_is_explained(void **state) {
     static int32_t in[N], out[N];
     for (int i = 0; i < N; i++)
         in[i] = i * 7 - 1000;
-    gp_context *context;
-    const gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1};
-    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    gp_context *context = make_context(GP_BACKEND_CPU, -1, 0);
     assert_int_equal(negate(context, in, N, out), GP_OK);
     for (int i = 0; i < N; i++)
         assert_int_equal(out[i], -in[i]);

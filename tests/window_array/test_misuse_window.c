@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad arguments of gp_window(): the status, the words, and that nothing is written. */
-#include "../check.h"
-#include "../devices.h"
+#include "../core/misuse.h"
 #include <sys/resource.h>
 
-static gp_context *contexts[2];
 static uint8_t in_data[64];
 static float out_data[2][64], out_before[2][64];
 
-static int open_contexts(void **state) {
-    (void)state;
-    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .device = -1, .cpu_threads = 2};
-    contexts[1] = devices_open(&devices[DEVICE_HOPPER]);
+static int begin(void **state) {
     for (int i = 0; i < 64; i++) {
         in_data[i] = (uint8_t)i;
         out_data[0][i] = out_data[1][i] = -1.0f - (float)i;
     }
     memcpy(out_before, out_data, sizeof out_data);
-    return gp_context_create(&contexts[0], &options) == GP_OK ? 0 : -1;
-}
-
-static int close_contexts(void **state) {
-    (void)state;
-    gp_context_destroy(contexts[0]);
-    gp_context_destroy(contexts[1]);
-    return 0;
+    return open_contexts(state);
 }
 
 /* A call that is good as it stands: 4 x 6 pixels of u8, mean and variance of 3 x 3. */
@@ -44,12 +32,9 @@ static call good(void) {
 }
 
 static void expect(const call *c, gp_status want, const char *words, int line) {
+    gp_context *const contexts[] = {cpu, model};
     for (size_t i = 0; i < COUNT(contexts); i++) {
-        const gp_status got = gp_window(contexts[i], &c->in, &c->window, c->results, c->count);
-        if (got != want)
-            fail_msg("line %d: status %d, not %d; \"%s\"", line, (int)got, (int)want, gp_last_error());
-        if (strcmp(gp_last_error(), words) != 0)
-            fail_msg("line %d: \"%s\", not \"%s\"", line, gp_last_error(), words);
+        fails_as(gp_window(contexts[i], &c->in, &c->window, c->results, c->count), want, words, true, line);
         assert_memory_equal(out_data, out_before, sizeof out_data);
     }
 }
@@ -69,11 +54,11 @@ static void bad_pointers(void **state) {
     const call fine = good();
     assert_int_equal(gp_window(NULL, &fine.in, &fine.window, fine.results, 2), GP_ERR_ARGUMENT);
     assert_string_equal(gp_last_error(), "context is NULL");
-    assert_int_equal(gp_window(contexts[0], NULL, &fine.window, fine.results, 2), GP_ERR_ARGUMENT);
+    assert_int_equal(gp_window(cpu, NULL, &fine.window, fine.results, 2), GP_ERR_ARGUMENT);
     assert_string_equal(gp_last_error(), "in is NULL");
-    assert_int_equal(gp_window(contexts[0], &fine.in, NULL, fine.results, 2), GP_ERR_ARGUMENT);
+    assert_int_equal(gp_window(cpu, &fine.in, NULL, fine.results, 2), GP_ERR_ARGUMENT);
     assert_string_equal(gp_last_error(), "window is NULL");
-    assert_int_equal(gp_window(contexts[0], &fine.in, &fine.window, NULL, 2), GP_ERR_ARGUMENT);
+    assert_int_equal(gp_window(cpu, &fine.in, &fine.window, NULL, 2), GP_ERR_ARGUMENT);
     assert_string_equal(gp_last_error(), "results is NULL");
     BAD(c.count = 0, "count: 0, not 1 to 64");
     BAD(c.count = 65, "count: 65, not 1 to 64");
@@ -100,7 +85,7 @@ static void bad_windows(void **state) {
             c.window.extent[2] = 2, "window: it extends along 3 axes, but gp_window() takes up to 2");
     call c = good();
     c.window.struct_size = sizeof c.window - 1;
-    assert_int_equal(gp_window(contexts[0], &c.in, &c.window, c.results, 2), GP_ERR_ARGUMENT);
+    assert_int_equal(gp_window(cpu, &c.in, &c.window, c.results, 2), GP_ERR_ARGUMENT);
     assert_non_null(strstr(gp_last_error(), "window"));
 }
 
@@ -136,18 +121,18 @@ static void edges(void **state) {
     call c = good();
     c.in.extent[0] = c.results[0].to.extent[0] = c.results[1].to.extent[0] = 0;
     c.in.data = c.results[0].to.data = c.results[1].to.data = NULL;
-    assert_int_equal(gp_window(contexts[0], &c.in, &c.window, c.results, 2), GP_OK);
+    assert_int_equal(gp_window(cpu, &c.in, &c.window, c.results, 2), GP_OK);
     c = good();
     c.results[0] = gp_want(GP_REDUCE_MIN, gp_matrix(GP_U8, least, 4, 6, 6));
     c.window.extent[0] = c.window.extent[1] = (size_t)1 << 30;
     for (int border = GP_BORDER_NONE; border <= GP_BORDER_SHRINK; border++) {
         c.window.border = border;
         memset(least, 0xff, sizeof least);
-        assert_int_equal(gp_window(contexts[0], &c.in, &c.window, c.results, 1), GP_OK);
+        assert_int_equal(gp_window(cpu, &c.in, &c.window, c.results, 1), GP_OK);
         assert_int_equal(least[23], border == GP_BORDER_NONE ? 0xff : 0);
     }
     c.window.extent[0] = c.window.extent[1] = 0;
-    assert_int_equal(gp_window(contexts[0], &c.in, &c.window, c.results, 1), GP_OK);
+    assert_int_equal(gp_window(cpu, &c.in, &c.window, c.results, 1), GP_OK);
     for (int i = 0; i < 24; i++)
         assert_int_equal(least[i], in_data[i / 6 * 8 + i % 6]);
 }
@@ -174,8 +159,8 @@ static void far_beyond_a_row(gp_type type, size_t n, size_t extent) {
         for (unsigned pinned = 0; pinned < 2; pinned++) {
             const gp_result results[] = {gp_want(GP_REDUCE_MEAN, gp_vector(GP_F32, out[pinned][0], n)),
                                          gp_want(GP_REDUCE_VARIANCE, gp_vector(GP_F32, out[pinned][1], n))};
-            assert_int_equal(gp_context_pin_kernel(contexts[0], pinned ? "window_array_cpu" : NULL, 0), GP_OK);
-            assert_int_equal(gp_window(contexts[0], &row, &window, results, COUNT(results)), GP_OK);
+            assert_int_equal(gp_context_pin_kernel(cpu, pinned ? "window_array_cpu" : NULL, 0), GP_OK);
+            assert_int_equal(gp_window(cpu, &row, &window, results, COUNT(results)), GP_OK);
         }
         if (memcmp(out[0], out[1], sizeof out[0]) != 0)
             fail_msg("type %d, %zu of %zu, border %d: other bits than the reference row's", (int)type, extent, n,
@@ -183,7 +168,7 @@ static void far_beyond_a_row(gp_type type, size_t n, size_t extent) {
         if (!SANITIZED && peak_kib() - before > 64 << 10)
             fail_msg("type %d, %zu of %zu, border %d: %ld KiB", (int)type, extent, n, border, peak_kib() - before);
     }
-    assert_int_equal(gp_context_pin_kernel(contexts[0], NULL, 0), GP_OK);
+    assert_int_equal(gp_context_pin_kernel(cpu, NULL, 0), GP_OK);
 }
 
 static void long_windows_of_short_rows(void **state) {
@@ -198,5 +183,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bad_pointers), cmocka_unit_test(bad_windows),
                                        cmocka_unit_test(bad_results), cmocka_unit_test(edges),
                                        cmocka_unit_test(long_windows_of_short_rows)};
-    return cmocka_run_group_tests(tests, open_contexts, close_contexts);
+    return cmocka_run_group_tests(tests, begin, close_contexts);
 }

@@ -11,16 +11,11 @@
 #include "random_window.h"
 #include <math.h>
 
-static size_t cases(void) {
-    const char *text = getenv("GPUPRIM_TEST_CASES");
-    return text ? (size_t)strtoull(text, NULL, 0) : cases_reduced() ? 2000 : 20000;
-}
-
 static void random_calls(void **state) {
     (void)state;
     harness h;
     harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
-    const size_t count = cases();
+    const size_t count = cases_drawn();
     for (size_t i = 0; i < count; i++) {
         random_call call;
         random_window_make(&call, cases_seed() + i, i % 100 == 0 ? 100000 : i % 10 == 0 ? 20000 : 1000);

@@ -5,8 +5,7 @@
  * the few rows at a stretch's end that tiles share. Its rows are copied to shared memory as they lie, in the vectors
  * that they touch, and elements are picked from there.
  */
-#ifndef GP_REARRANGE_MIRROR_PICK_CUH
-#define GP_REARRANGE_MIRROR_PICK_CUH
+#pragma once
 
 #include "tile.cuh"
 
@@ -203,5 +202,3 @@ template <int bytes, int vectors, int of_threads> struct picked_tile {
             store_rows<false>();
     }
 };
-
-#endif

@@ -5,8 +5,7 @@
  * and place of element = start + row * pitch + column: a warp needs few instructions before its first load and
  * none to speak of between two. Segments of the output begin at sectors.
  */
-#ifndef GP_REARRANGE_PICK_CUH
-#define GP_REARRANGE_PICK_CUH
+#pragma once
 
 #include "tile.cuh"
 
@@ -290,5 +289,3 @@ __device__ inline void store_words(const piece_arguments<offset> &a, const piece
     for (uint32_t set = 0; set < stride && c + set < tile.cols; set += shape::warps)
         store_set<bytes, shape, turned>(a, tile, c + set, stride, next, below);
 }
-
-#endif

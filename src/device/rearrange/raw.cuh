@@ -3,8 +3,7 @@
  * Rows of a tile in shared memory as they lie in global memory, as far past a vector's start, and pieces of elements
  * that are picked from there: pieces of 1, 2 and 4 bytes, of elements of any size.
  */
-#ifndef GP_REARRANGE_RAW_CUH
-#define GP_REARRANGE_RAW_CUH
+#pragma once
 
 #include "tile.cuh"
 
@@ -96,5 +95,3 @@ template <int piece> __device__ inline uint32_t pick_if(bool wanted, uint32_t at
 template <int piece> __device__ inline uint32_t pick(uint32_t at) {
     return pick_if<piece>(true, at);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the transpose kernels share: arguments, which tile a block takes, elements and words of them, launches. */
-#ifndef GP_REARRANGE_TILE_CUH
-#define GP_REARRANGE_TILE_CUH
+#pragma once
 
 #include "../../host/rearrange/tiling.h"
 #include "../gpu.h"
@@ -159,5 +158,3 @@ extern const transpose_kernel transpose_swap_kernels[], transpose_mirror_pick_ke
     GP_DECLARE_LAUNCHER(gp_launch_##row) {                                       \
         return launch_tiles(context, plan, problem, kernels[plan->tiling.form]); \
     }
-
-#endif

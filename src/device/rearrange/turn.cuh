@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words of 1 to 16 bytes that are moved at once, and squares of small elements, turned in registers. */
-#ifndef GP_REARRANGE_TURN_CUH
-#define GP_REARRANGE_TURN_CUH
+#pragma once
 
 #include "../l2.cuh"
 
@@ -32,5 +31,3 @@ template <int bytes> __device__ inline void transpose_words(uint32_t *w) {
         w[0] = low;
     }
 }
-
-#endif

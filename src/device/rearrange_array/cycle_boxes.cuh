@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rearrange_cycle's first kernel: boxes of a matrix go through shared memory, where pieces are turned or lines
  * shifted. */
-#ifndef GP_REARRANGE_ARRAY_CYCLE_BOXES_CUH
-#define GP_REARRANGE_ARRAY_CYCLE_BOXES_CUH
+#pragma once
 
 #include "cycle_matrix.cuh"
 
@@ -307,5 +306,3 @@ __global__ void __launch_bounds__(GP_REARRANGE_CYCLE_THREADS, GP_REARRANGE_CYCLE
         __syncthreads();
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of rearrange_cycle share: matrices, of which the workspace may hold the end. */
-#ifndef GP_REARRANGE_ARRAY_CYCLE_MATRIX_CUH
-#define GP_REARRANGE_ARRAY_CYCLE_MATRIX_CUH
+#pragma once
 
 #include "../../host/rearrange_array/tiling.h"
 #include "../rearrange/turn.cuh"
@@ -26,5 +25,3 @@ __device__ inline cycle_matrix cycle_matrix_of(const gp_cycle &c, uint64_t index
     }
     return {at, c.space + index * c.tail + (uintptr_t)(at + c.cut) % 16};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rearrange_cycle's second kernel: units are moved along the cycles of their permutation. */
-#ifndef GP_REARRANGE_ARRAY_CYCLE_UNITS_CUH
-#define GP_REARRANGE_ARRAY_CYCLE_UNITS_CUH
+#pragma once
 
 #include "cycle_matrix.cuh"
 
@@ -127,5 +126,3 @@ __global__ void __launch_bounds__(GP_REARRANGE_CYCLE_THREADS, GP_REARRANGE_CYCLE
         to = (uint32_t)mover.to(to);
     }
 }
-
-#endif

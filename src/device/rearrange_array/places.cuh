@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a thread's part of a tile lies: the walks of a cut. */
-#ifndef GP_REARRANGE_ARRAY_PLACES_CUH
-#define GP_REARRANGE_ARRAY_PLACES_CUH
+#pragma once
 
 #include "../../host/rearrange_array/tiling.h"
 #include "../rearrange/turn.cuh"
@@ -91,5 +90,3 @@ template <int count> struct place_pairs {
             asm volatile("" : "+r"(two));
     }
 };
-
-#endif

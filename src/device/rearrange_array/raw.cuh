@@ -3,8 +3,7 @@
  * Raw rows of a tile: loaded in whole words, stored in whole words, whatever the alignment of either side. Where rows
  * begin and which pieces make a word is the same in every tile, and stands in tables behind the tile.
  */
-#ifndef GP_REARRANGE_ARRAY_RAW_CUH
-#define GP_REARRANGE_ARRAY_RAW_CUH
+#pragma once
 
 #include "places.cuh"
 
@@ -254,5 +253,3 @@ template <typename STORER> __device__ inline void move_rows(const gp_move_cut &c
         __syncthreads();
     }
 }
-
-#endif

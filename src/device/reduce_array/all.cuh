@@ -3,8 +3,7 @@
  * reduce_all: one output of contiguous elements, in one launch. The last block to start collects what the others have
  * sent: it waits only for blocks that run already.
  */
-#ifndef GP_ALL_CUH
-#define GP_ALL_CUH
+#pragma once
 
 #include "join.cuh"
 #include "lane_floats.cuh"
@@ -349,5 +348,3 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
     else if (threadIdx.x == 0)
         finish(a, true);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * are multiples of 2^(16 b - 150) below 2^(16 b - 111). Adding to it is exact, whatever the data, up to ADDITIONS
  * times; then bins are carried. The last bin takes what the one before cannot hold.
  */
-#ifndef GP_BINS_CUH
-#define GP_BINS_CUH
+#pragma once
 
 #include "element.cuh"
 
@@ -85,5 +84,3 @@ struct bins_of_singles {
         }
     }
 };
-
-#endif

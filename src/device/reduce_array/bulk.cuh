@@ -3,8 +3,7 @@
  * Contiguous memory to shared memory: from architecture 90 on by one instruction of one thread, which a barrier in
  * shared memory tells of its end; from 80 on by asynchronous copies of all threads; else by their loads.
  */
-#ifndef GP_BULK_CUH
-#define GP_BULK_CUH
+#pragma once
 
 #include "../warp.cuh"
 
@@ -71,7 +70,5 @@ __device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
 }
-
-#endif
 
 #endif

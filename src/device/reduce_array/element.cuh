@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of every type as 64 bits, their ordered keys, and 16-byte vectors of a run of them. */
-#ifndef GP_ELEMENT_CUH
-#define GP_ELEMENT_CUH
+#pragma once
 
 #include "../../host/reduce_array/pass.h"
 #include "../warp.cuh"
@@ -133,5 +132,3 @@ __device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) {
 __device__ __forceinline__ uint64_t wide_of(const uint4 &v, int i) {
     return i == 0 ? v.x | (uint64_t)v.y << 32 : v.z | (uint64_t)v.w << 32;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reduce_many and reduce_short do with an output's total. */
-#ifndef GP_FINISH_CUH
-#define GP_FINISH_CUH
+#pragma once
 
 #include "lane_sums.cuh"
 #include "redo.cuh"
@@ -100,5 +99,3 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
         }
     return left;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accumulators of moments of floats: which sums an element goes to, and what a block sends. */
-#ifndef GP_FLOATS_CUH
-#define GP_FLOATS_CUH
+#pragma once
 
 #include "../../host/reduce_array/tiling.h"
 #include "halves.cuh"
@@ -272,5 +271,3 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
         return t;
     }
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forms of reduce_many and reduce_short, in the order of gp_reduce_many_form, and how one is launched. */
-#ifndef GP_FORMS_CUH
-#define GP_FORMS_CUH
+#pragma once
 
 #include "finish.cuh"
 
@@ -28,5 +27,3 @@ static gp_status launch_form(gp_context *context, const gp_plan *plan, const gp_
     GP_TRY(gp_gpu_launch(context, plan, kernels[plan->tiling.form], list));
     return cut.rest ? gp_reduce_failed(context, plan, problem, &arguments) : GP_OK;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exact sums of floats of 2 bytes, as doubles. */
-#ifndef GP_HALVES_CUH
-#define GP_HALVES_CUH
+#pragma once
 
 #include "element.cuh"
 
@@ -47,5 +46,3 @@ __device__ __forceinline__ bool try_halves(const uint4 (&v)[N], const half_form 
     units = __double_as_longlong(all + form.rounds) - __double_as_longlong(form.rounds);
     return min(least >> 16, least & 0xffff) >= form.least && max(most >> 16, most & 0xffff) < form.limit;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accumulators of bits, of extremes with their places, and of moments of integers. */
-#ifndef GP_INTEGERS_CUH
-#define GP_INTEGERS_CUH
+#pragma once
 
 #include "element.cuh"
 
@@ -392,5 +391,3 @@ template <int BYTES> struct integers {
         }
     }
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How what threads, warps and blocks have gathered of one output becomes its total. */
-#ifndef GP_JOIN_CUH
-#define GP_JOIN_CUH
+#pragma once
 
 #include "write.cuh"
 
@@ -189,5 +188,3 @@ __device__ __forceinline__ bool join_grid(T &value, uint32_t used, uint64_t *sen
     value = all;
     return true;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What a thread of reduce_many gathers of one output, element by element: bits, extremes and integers. A form has
  * the pass's constants; its state is what threads join, words that shuffles can move.
  */
-#ifndef GP_LANE_CUH
-#define GP_LANE_CUH
+#pragma once
 
 #include "join.cuh"
 
@@ -267,5 +266,3 @@ struct lane_integers : lane_base<integers_total> {
         return s;
     }
 };
-
-#endif

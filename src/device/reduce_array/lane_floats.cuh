@@ -4,8 +4,7 @@
  * both round to one result, that is the exact sum's; all else is done again: single sums where they were found
  * (redo.cuh), one contiguous output by reduce_all, the rest by reduce_any.
  */
-#ifndef GP_LANE_FLOATS_CUH
-#define GP_LANE_FLOATS_CUH
+#pragma once
 
 #include "lane.cuh"
 
@@ -387,5 +386,3 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
                                 uint64_t *raw) {
     return moment_of(pass.length, op, type, t, raw);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread of reduce_many gathers of sums of integers of up to 4 bytes. */
-#ifndef GP_LANE_SUMS_CUH
-#define GP_LANE_SUMS_CUH
+#pragma once
 
 #include "lane.cuh"
 
@@ -141,5 +140,3 @@ struct lane_bytes : lane_sum<1> {
             s.two[i] = 0;
     }
 };
-
-#endif

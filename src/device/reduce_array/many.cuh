@@ -4,8 +4,7 @@
  * what lies between are numbers of a cut: how many threads are in a team, whether a warp's threads are neighbours
  * along the output's elements or among the outputs, and how many blocks share an output.
  */
-#ifndef GP_MANY_CUH
-#define GP_MANY_CUH
+#pragma once
 
 #include "finish.cuh"
 
@@ -252,5 +251,3 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
         redo<LANE>(a, output * LANE::OUTPUTS, left, pass.length > REDO_BY_WARP);
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Sums of floats that bounds have not proved, done again where they were found: some limbs by each reading of the
  * output's elements, so that nothing but registers is needed.
  */
-#ifndef GP_REDO_CUH
-#define GP_REDO_CUH
+#pragma once
 
 #include "lane_floats.cuh"
 
@@ -118,5 +117,3 @@ __device__ __forceinline__ void redo(const reduce_arguments &a, uint32_t output,
         if (by_block ? __syncthreads_or(left != 0) : __any_sync(GP_FULL_WARP, left != 0))
             redo_named<LANE::REDO_BYTES>(a, output, left, by_block);
 }
-
-#endif

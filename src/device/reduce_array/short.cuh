@@ -3,8 +3,7 @@
  * reduce_short: short rows behind each other without gaps, by way of shared memory, so that any alignment of rows
  * is read at the memory's speed. A row has one thread, or a few neighbours.
  */
-#ifndef GP_SHORT_CUH
-#define GP_SHORT_CUH
+#pragma once
 
 #include "bulk.cuh"
 #include "finish.cuh"
@@ -120,5 +119,3 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
         stage ^= 1;
     }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * has numbers too great for the first, goes to bins or words of the thread's own in shared memory instead, in a
  * column, so that a warp's threads use all banks.
  */
-#ifndef GP_SUMS_CUH
-#define GP_SUMS_CUH
+#pragma once
 
 #include "../../host/exact.h"
 #include "bins.cuh"
@@ -388,5 +387,3 @@ template <int WORDS, int BEHIND> struct word_column {
         }
     }
 };
-
-#endif

@@ -3,8 +3,7 @@
  * From what kernels gather to results. What is short to round is written at once; all else is left in the workspace
  * for reduce_any, launched next, which writes results by the processor's own source.
  */
-#ifndef GP_WRITE_CUH
-#define GP_WRITE_CUH
+#pragma once
 
 #include "../../host/exact.c"
 #include "../../host/reduce_array/accumulator.h"
@@ -249,5 +248,3 @@ __device__ inline void leave(gp_accumulator *whole, const gp_pass &pass, const f
     whole->flags[sum] = t.flags & ((1 << FLAGS_SQUARE) - 1);
     whole->flags[GP_SQUARES] = t.flags >> FLAGS_SQUARE;
 }
-
-#endif

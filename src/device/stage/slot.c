@@ -20,9 +20,9 @@ static gp_status wait_for_slot(const gp_gpu *gpu, bool polled) {
     return GP_OK;
 }
 
-gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool may_overflow,
-                      bool *overflow) {
+gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool *overflow) {
     gp_gpu *gpu = context->gpu;
+    const bool may_overflow = problem->primitive->may_overflow != NULL && problem->primitive->may_overflow(problem);
     uint32_t earlier_overflow = 0;
     *overflow = false;
     if (may_overflow) {

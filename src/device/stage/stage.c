@@ -2,19 +2,15 @@
 /* Problems with host memory among their arrays: cut in pieces that are moved in, computed and moved out at once. */
 #include "stage.h"
 
-/* Up to this many ints no sum passes 64 bits: 2^32 * -2^31 = -2^63. */
-#define SUM_SAFE_COUNT ((uint64_t)1 << 32)
-
 /* A reduction of data that the device reaches, into pageable memory: the kernel writes to the slot, the host waits.
  */
 static gp_status reduce_to_host(gp_context *context, const gp_problem *problem) {
     gp_gpu *gpu = context->gpu;
     gp_problem local = *problem;
-    const bool may_overflow = problem->reduce == GP_REDUCE_SUM && problem->n > SUM_SAFE_COUNT;
     bool overflow;
     local.result = (int64_t *)&gpu->slot_device->value;
     GP_TRY(gp_context_replan(context, &local));
-    GP_TRY(gp_slot_run(context, &local, true, may_overflow, &overflow));
+    GP_TRY(gp_slot_run(context, &local, true, &overflow));
     if (overflow)
         return gp_fail(GP_ERR_OVERFLOW, "the sum of %zu ints passes 64 bits", problem->n);
     *problem->result = gpu->slot->value;

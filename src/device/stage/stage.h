@@ -6,8 +6,7 @@
  * it lies. Input goes on the context's side stream, output on a stream of its own, kernels run on the user's stream;
  * events order them.
  */
-#ifndef GP_STAGE_H
-#define GP_STAGE_H
+#pragma once
 
 #include "../../host/primitive.h"
 #include "../gpu.h"
@@ -22,7 +21,7 @@
 /* Boxes up to this size are left to the driver, which copies them through its own pinned memory. */
 #define GP_RING_LEAST ((size_t)64 << 10)
 
-/* Staging memory of more pieces than one is not had beyond this, nor kept when a call has ended. */
+/* Staging memory for more than one piece has at most so many bytes, and no more are kept after a call. */
 #define GP_SLOTS_BYTES_MOST ((size_t)256 << 20)
 
 /* Pinned memory, and what the threads have to copy to or from it. */
@@ -95,13 +94,11 @@ bool gp_stage_help(gp_stage *stage);
 /* Runs all pieces and waits for the last. */
 gp_status gp_stage_run(gp_stage_job *job);
 
-/* A problem with host memory among its arrays, which is not cut into pieces: a pass, a box of windows, or a move. */
+/* A problem of views with host memory among its arrays, which is not cut into pieces. */
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]);
 
 /*
  * Enqueues the context's plan for a problem, and waits; `polled`: its results go to the slot, and are announced
- * there. may_overflow: only then *overflow tells whether this call's results did.
+ * there. *overflow: an integer result of this call did.
  */
-gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool may_overflow, bool *overflow);
-
-#endif
+gp_status gp_slot_run(gp_context *context, const gp_problem *problem, bool polled, bool *overflow);

@@ -4,115 +4,107 @@
  * whole, gaps and all; outputs are written there without gaps and come back in one copy if they have none on the host
  * either, else element by element, so that nothing between them is touched. In place one memory is both.
  */
-#include "../../host/rearrange_array/array.h"
 #include "../../host/rearrange_array/walk.h"
 #include "stage.h"
 
 #include <stdlib.h>
 
-#define RESULT 2 /* operand of the first output but of a move, which has but one input */
+#define RESULT 2 /* operand of the first result that may be scalar */
+
+/* What is staged of an array; bytes and back.count 0: nothing, as the device reaches it. */
+typedef struct staged {
+    unsigned char *begin; /* of an input's bytes on the host */
+    size_t bytes;
+    gp_move back; /* of an output: from staging memory to the host */
+    size_t first; /* of the bytes in staging memory */
+} staged;
 
 typedef struct whole {
     gp_context *context;
-    gp_problem local; /* of those below, which have addresses that the device reaches */
-    gp_pass pass;     /* or the results of the box as a pass's */
-    gp_window_box box;
-    gp_move move;
-    gp_pass_span in[RESULT]; /* on the host; bytes 0: the device reaches it */
-    unsigned outputs;
-    gp_move back[GP_PASS_RESULTS]; /* each output from staging memory to the host; count 0: the device reaches it */
-    size_t first[RESULT + GP_PASS_RESULTS]; /* of the bytes in staging memory */
+    const gp_operand *operand;
+    gp_problem local; /* of addresses that the device reaches */
+    gp_whole of;      /* what it points to */
+    gp_view view[GP_OPERANDS];
+    staged array[GP_OPERANDS];
     size_t bytes;
 } whole;
 
-static bool is_host(const gp_operand *operand) {
-    return operand->data != NULL && (operand->place == GP_PLACE_PAGEABLE || operand->place == GP_PLACE_PINNED);
+static unsigned char *address_of(const gp_view *view) {
+    unsigned char *address;
+    memcpy(&address, view->address, sizeof address);
+    return address;
 }
 
-static void reserve(whole *w, unsigned which, size_t bytes) {
-    w->first[which] = w->bytes;
+static void put_address(const gp_view *view, const unsigned char *address) {
+    memcpy(view->address, &address, sizeof address);
+}
+
+static void reserve(whole *w, unsigned i, size_t bytes) {
+    w->array[i].first = w->bytes;
     w->bytes += gp_slot_bytes(bytes);
 }
 
-/* A single output of a pass goes to the slot, as one element is too little to be copied. */
-static bool goes_to_slot(const whole *w) {
-    return w->local.move == NULL && w->pass.outputs == 1;
-}
-
-/* From staging memory without gaps. In place its axes are those of the host. */
-static void add_output(whole *w, gp_move back) {
-    int64_t stride = (int64_t)back.run;
-    back.count = 1;
-    for (unsigned i = back.rank; i-- > 0; stride *= (int64_t)back.axis[i].n) {
-        back.axis[i].in = back.in_place ? back.axis[i].out : stride;
-        back.count *= back.axis[i].n;
+static void add_input(whole *w, unsigned i) {
+    const gp_view *view = &w->view[i];
+    staged *in = &w->array[i];
+    in->begin = address_of(view);
+    in->bytes = view->bytes;
+    for (unsigned axis = 0; axis < view->rank; axis++) {
+        const int64_t walk = (int64_t)(view->n[axis] - 1) * *view->stride[axis];
+        if (walk < 0)
+            in->begin += walk;
+        in->bytes += (size_t)(walk < 0 ? -walk : walk);
     }
-    if (!back.in_place && !goes_to_slot(w))
-        reserve(w, RESULT + w->outputs, back.count * back.run);
-    w->back[w->outputs] = back;
+    reserve(w, i, in->bytes);
 }
 
-static void lay_out_move(whole *w, const gp_operand operand[GP_OPERANDS]) {
-    const gp_move_span in = gp_move_span_of(&w->move, false);
-    if (is_host(&operand[0])) {
-        w->in[0] = (gp_pass_span){in.begin, in.bytes};
-        reserve(w, 0, in.bytes);
+/* From staging memory without gaps. In place its axes are those of the host. A scalar result goes to the slot, as one
+ * element is too little to be copied. */
+static void add_output(whole *w, unsigned i) {
+    const gp_view *view = &w->view[i];
+    gp_move *back = &w->array[i].back;
+    int64_t stride = (int64_t)view->bytes;
+    *back = (gp_move){
+        .run = view->bytes, .count = 1, .rank = view->rank, .in_place = w->local.in_place, .out = address_of(view)};
+    for (unsigned axis = view->rank; axis-- > 0; stride *= (int64_t)view->n[axis]) {
+        const int64_t out = *view->stride[axis];
+        back->axis[axis] = (gp_move_axis){view->n[axis], back->in_place ? out : stride, out};
+        back->count *= view->n[axis];
     }
-    if (is_host(&operand[1]))
-        add_output(w, w->move);
-    w->outputs = 1;
+    if (!back->in_place && !w->operand[i].scalar)
+        reserve(w, i, back->count * back->run);
 }
 
-static void lay_out_pass(whole *w, const gp_operand operand[GP_OPERANDS]) {
-    const gp_pass *pass = &w->pass;
-    for (unsigned i = 0; i < RESULT; i++)
-        if (is_host(&operand[i])) {
-            w->in[i] = w->local.box != NULL ? (gp_pass_span){w->box.in, gp_window_input_bytes(&w->box)}
-                                            : gp_pass_input_span(pass, i == 1);
-            reserve(w, i, w->in[i].bytes);
-        }
-    for (; w->outputs < pass->results; w->outputs++) {
-        const gp_pass_result *result = &pass->result[w->outputs];
-        gp_move back = {.run = gp_type_bytes(result->type), .rank = pass->kept, .out = pass->to[w->outputs]};
-        for (unsigned i = 0; i < back.rank; i++)
-            back.axis[i] = (gp_move_axis){pass->axis[i].n, 0, result->stride[i]};
-        if (is_host(&operand[RESULT + w->outputs]))
-            add_output(w, back);
+static void lay_out(whole *w) {
+    w->local.primitive->show_views(&w->of, w->view);
+    for (unsigned i = 0; i < GP_OPERANDS; i++) {
+        const gp_operand *operand = &w->operand[i];
+        if (operand->data != NULL && (operand->place == GP_PLACE_PAGEABLE || operand->place == GP_PLACE_PINNED))
+            (w->view[i].output ? add_output : add_input)(w, i);
     }
 }
 
-/* An address on the device at the distance from its span's begin that it has on the host. */
-static const unsigned char *staged(const whole *w, unsigned which, const unsigned char *at, unsigned char *memory) {
-    return w->in[which].bytes > 0 ? memory + w->first[which] + (at - w->in[which].begin) : at;
-}
-
-static void set_move(whole *w, unsigned char *memory) {
-    gp_move *move = &w->move, *back = &w->back[0];
-    if (move->in_place)
-        back->in = move->out = (unsigned char *)(uintptr_t)staged(w, 0, move->out, memory);
-    move->in = staged(w, 0, move->in, memory);
-    if (move->in_place || back->count == 0)
-        return;
-    back->in = move->out = memory + w->first[RESULT];
-    for (unsigned i = 0; i < move->rank; i++)
-        move->axis[i].out = back->axis[i].in;
-}
-
-static void set_pass(whole *w, unsigned char *memory) {
-    gp_pass *pass = &w->pass;
-    pass->in = staged(w, 0, pass->in, memory);
-    pass->with = staged(w, 1, pass->with, memory);
-    for (unsigned r = 0; r < w->outputs; r++) {
-        if (w->back[r].count == 0)
+/* Gives the problem its arrays' addresses on the device: an input's at the distance from its span's begin that it has
+ * on the host. */
+static void set_addresses(whole *w, unsigned char *memory) {
+    const staged *first = &w->array[0];
+    for (unsigned i = 0; i < GP_OPERANDS; i++) {
+        const gp_view *view = &w->view[i];
+        staged *array = &w->array[i];
+        if (array->bytes > 0)
+            put_address(view, memory + array->first + (address_of(view) - array->begin));
+        if (array->back.count == 0)
             continue;
-        w->back[r].in = pass->to[r] =
-            goes_to_slot(w) ? (void *)&w->context->gpu->slot_device->reduced[r] : memory + w->first[RESULT + r];
-        for (unsigned i = 0; i < pass->kept; i++)
-            pass->result[r].stride[i] = w->back[r].axis[i].in;
+        if (array->back.in_place)
+            array->back.in = memory + first->first + (array->back.out - first->begin);
+        else if (w->operand[i].scalar)
+            array->back.in = (unsigned char *)&w->context->gpu->slot_device->reduced[i - RESULT];
+        else
+            array->back.in = memory + array->first;
+        put_address(view, array->back.in);
+        for (unsigned axis = 0; axis < view->rank; axis++)
+            *view->stride[axis] = array->back.axis[axis].in;
     }
-    w->box.in = pass->in;
-    memcpy(w->box.to, pass->to, sizeof pass->to);
-    memcpy(w->box.result, pass->result, sizeof pass->result);
 }
 
 static void deliver(const gp_move *back) {
@@ -123,17 +115,21 @@ static void deliver(const gp_move *back) {
 }
 
 static gp_status copy_out(const gp_gpu *gpu, gp_move *back) {
-    const gp_move_span from = gp_move_span_of(back, false), to = gp_move_span_of(back, true);
-    bool same = to.bytes == back->count * back->run;
-    for (unsigned i = 0; i < back->rank; i++)
-        same = same && back->axis[i].in == back->axis[i].out;
-    unsigned char *copy = same ? to.begin : malloc(from.bytes);
+    size_t bytes = back->run;
+    bool same = true;
+    for (unsigned i = 0; i < back->rank; i++) {
+        const gp_move_axis *axis = &back->axis[i];
+        bytes += (size_t)(axis->n - 1) * (size_t)axis->in;
+        same = same && (axis->n == 1 || axis->in == axis->out);
+    }
+    same = same && bytes == back->count * back->run;
+    unsigned char *copy = same ? back->out : malloc(bytes);
     if (copy == NULL)
-        return gp_fail(GP_ERR_MEMORY, "no %zu bytes of host memory for an output", from.bytes);
-    cudaError_t error = cudaMemcpyAsync(copy, from.begin, from.bytes, cudaMemcpyDeviceToHost, gpu->stream);
+        return gp_fail(GP_ERR_MEMORY, "no %zu bytes of host memory for an output", bytes);
+    cudaError_t error = cudaMemcpyAsync(copy, back->in, bytes, cudaMemcpyDeviceToHost, gpu->stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(gpu->stream);
-    back->in = copy + (back->in - from.begin);
+    back->in = copy;
     if (error == cudaSuccess && !same)
         deliver(back);
     if (!same)
@@ -143,70 +139,50 @@ static gp_status copy_out(const gp_gpu *gpu, gp_move *back) {
 
 static gp_status copy_all_out(whole *w) {
     const gp_gpu *gpu = w->context->gpu;
-    for (unsigned r = 0; r < w->outputs; r++) {
-        gp_move *back = &w->back[r];
-        const uint64_t reduced = gpu->slot->reduced[r];
-        if (back->count > 0 && goes_to_slot(w))
+    for (unsigned i = 0; i < GP_OPERANDS; i++) {
+        gp_move *back = &w->array[i].back;
+        if (back->count == 0)
+            continue;
+        if (w->operand[i].scalar) {
+            const uint64_t reduced = gpu->slot->reduced[i - RESULT];
             memcpy(back->out, &reduced, back->run);
-        else if (back->count > 0)
+        } else {
             GP_TRY(copy_out(gpu, back));
+        }
     }
     return GP_OK;
 }
 
-/* Integers that a sum may pass. */
-static bool may_overflow(const whole *w) {
-    const gp_pass *pass = &w->pass;
-    for (unsigned r = 0; r < pass->results; r++)
-        if (pass->wants & (GP_WANT_SUM | GP_WANT_ABS | GP_WANT_SQUARES | GP_WANT_DOT) &&
-            (pass->result[r].type == GP_S64 || pass->result[r].type == GP_U64))
-            return true;
-    return false;
-}
-
 static gp_status run(whole *w, unsigned char *memory) {
+    const gp_primitive *primitive = w->local.primitive;
     gp_gpu *gpu = w->context->gpu;
     bool polled = false, overflow;
-    for (unsigned r = 0; r < w->outputs; r++)
-        polled = polled || (goes_to_slot(w) && w->back[r].count > 0);
-    (w->local.move != NULL ? set_move : set_pass)(w, memory);
-    w->local.primitive->derive(&w->local);
+    for (unsigned i = 0; i < GP_OPERANDS; i++)
+        polled = polled || (w->operand[i].scalar && w->array[i].back.count > 0);
+    set_addresses(w, memory);
+    primitive->derive(&w->local);
     GP_TRY(gp_context_replan(w->context, &w->local));
-    for (unsigned i = 0; i < RESULT; i++)
-        if (w->in[i].bytes > 0)
-            GP_CUDA(cudaMemcpyAsync(memory + w->first[i], w->in[i].begin, w->in[i].bytes, cudaMemcpyHostToDevice,
-                                    gpu->stream));
-    GP_TRY(gp_slot_run(w->context, &w->local, polled, may_overflow(w), &overflow));
+    for (unsigned i = 0; i < GP_OPERANDS; i++)
+        if (w->array[i].bytes > 0)
+            GP_CUDA(cudaMemcpyAsync(memory + w->array[i].first, w->array[i].begin, w->array[i].bytes,
+                                    cudaMemcpyHostToDevice, gpu->stream));
+    GP_TRY(gp_slot_run(w->context, &w->local, polled, &overflow));
     if (w->bytes > 0) {
         GP_TRY(gp_gpu_settle(gpu, gpu->stream));
         GP_CUDA(cudaStreamSynchronize(gpu->stream));
     }
     GP_TRY(copy_all_out(w));
     if (overflow)
-        return gp_fail(GP_ERR_OVERFLOW, "an integer result of %llu elements passes its 64 bits",
-                       (unsigned long long)w->pass.length);
+        return gp_fail(GP_ERR_OVERFLOW, "an integer result of %zu elements passes its 64 bits", w->local.cols);
     return GP_OK;
 }
 
 gp_status gp_stage_whole(gp_context *context, const gp_problem *problem, const gp_operand operand[GP_OPERANDS]) {
     gp_gpu *gpu = context->gpu;
-    whole w = {.context = context, .local = *problem};
+    whole w = {.context = context, .operand = operand, .local = *problem};
     unsigned slots = 1;
-    if (problem->move != NULL) {
-        w.move = *problem->move;
-        w.local.move = &w.move;
-        lay_out_move(&w, operand);
-    } else {
-        if (problem->box != NULL) {
-            gp_window_as_pass(problem->box, &w.pass);
-            w.box = *problem->box;
-            w.local.box = &w.box;
-        } else {
-            w.pass = *problem->pass;
-            w.local.pass = &w.pass;
-        }
-        lay_out_pass(&w, operand);
-    }
+    w.local.whole = memcpy(&w.of, problem->whole, problem->primitive->whole_bytes);
+    lay_out(&w);
     if (w.bytes == 0)
         return run(&w, NULL);
     GP_TRY(gp_stage_create(gpu));

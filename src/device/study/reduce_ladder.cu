@@ -65,7 +65,7 @@ __global__ void __maxnreg__(GP_LADDER_REGS) reduce_neighbored(gp_ladder_argument
     ladder_store(a, data);
 }
 
-/* The same pairs by consecutive threads: whole warps work or idle. */
+/* Neighbouring pairs by consecutive threads: whole warps work or idle. */
 __global__ void __maxnreg__(GP_LADDER_REGS) reduce_neighbored_less(gp_ladder_arguments a) {
     uint32_t *data = block_data<1>(a);
     for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {

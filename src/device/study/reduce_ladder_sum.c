@@ -20,15 +20,6 @@ static gp_status add_partials(const gp_gpu *gpu, const uint32_t *partial, uint64
     return GP_OK;
 }
 
-/* As a kernel would: the result is written where the device reaches it, then the host that polls is told. */
-static gp_status deliver(gp_gpu *gpu, int64_t *result, int64_t total) {
-    GP_CUDA(cudaMemcpyAsync(result, &total, sizeof total, cudaMemcpyDefault, gpu->stream));
-    GP_CUDA(cudaStreamSynchronize(gpu->stream));
-    if (result == (int64_t *)&gpu->slot_device->value)
-        gpu->slot->done = gpu->sequence;
-    return GP_OK;
-}
-
 static gp_status fill(const gp_gpu *gpu, const gp_ladder_arguments *arguments, uint64_t elements) {
     const uint64_t n = arguments->n;
     if (n > 0 && elements > 0)
@@ -38,16 +29,22 @@ static gp_status fill(const gp_gpu *gpu, const gp_ladder_arguments *arguments, u
     return GP_OK;
 }
 
+/* As a kernel would, it writes the result where the device reaches it, then tells the host that polls. */
 static gp_status run(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
                      gp_ladder_arguments *arguments, uint64_t elements) {
+    gp_gpu *gpu = context->gpu;
     void *list[] = {arguments};
     int64_t total = 0;
-    GP_TRY(fill(context->gpu, arguments, elements));
+    GP_TRY(fill(gpu, arguments, elements));
     gp_context_bracket(context, false);
     GP_TRY(gp_gpu_launch(context, plan, kernel, list));
     gp_context_bracket(context, true);
-    GP_TRY(add_partials(context->gpu, arguments->partial, plan->tiling.blocks, &total));
-    return deliver(context->gpu, problem->result, total);
+    GP_TRY(add_partials(gpu, arguments->partial, plan->tiling.blocks, &total));
+    GP_CUDA(cudaMemcpyAsync(problem->result, &total, sizeof total, cudaMemcpyDefault, gpu->stream));
+    GP_CUDA(cudaStreamSynchronize(gpu->stream));
+    if (problem->result == (int64_t *)&gpu->slot_device->value)
+        gpu->slot->done = gpu->sequence;
+    return GP_OK;
 }
 
 static gp_status run_in_scratch(gp_context *context, const gp_plan *plan, const gp_problem *problem,

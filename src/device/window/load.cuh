@@ -3,8 +3,7 @@
  * Loading a tile's pixels into shared memory: those in the row, and those that the border shows outside it, from the
  * same place where the tile holds it.
  */
-#ifndef GP_WINDOW_LOAD_CUH
-#define GP_WINDOW_LOAD_CUH
+#pragma once
 
 #include "../../host/window/tiling.h"
 #include "../warp.cuh"
@@ -145,5 +144,3 @@ __device__ __forceinline__ uint32_t load_tile(const window_arguments &a, const t
     __syncthreads();
     return magnitude | fill_border(a, f, row, pixels);
 }
-
-#endif

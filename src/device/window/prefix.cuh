@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prefix sums of a block's pixels in shared memory, of each width; every window is the difference of two. */
-#ifndef GP_WINDOW_PREFIX_CUH
-#define GP_WINDOW_PREFIX_CUH
+#pragma once
 
 #include "../../host/window/tiling.h"
 #include "sums.cuh"
@@ -85,5 +84,3 @@ template <typename SUMS> __device__ __forceinline__ SUMS sums_before(uint64_t *w
             running.plus(of_warp[warp]);
     return running;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of window_rows: how prefixes of each width are kept, what a block holds, how it is loaded. */
-#ifndef GP_WINDOW_ROWS_CUH
-#define GP_WINDOW_ROWS_CUH
+#pragma once
 
 #include "../gpu.h"
 #include "prefix.cuh"
@@ -168,5 +167,3 @@ template <rows_kind KIND> __device__ __forceinline__ void extend_rows(const rows
         pixel[x] = pixel[from];
     }
 }
-
-#endif

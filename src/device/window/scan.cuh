@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What window_scan and window_stream share besides sums: four neighbouring outputs a lane, read, stored at once. */
-#ifndef GP_WINDOW_SCAN_CUH
-#define GP_WINDOW_SCAN_CUH
+#pragma once
 
 #include "load.cuh"
 #include "sums.cuh"
@@ -78,5 +77,3 @@ __device__ __forceinline__ void store_windows(const window_arguments &a, int64_t
     if (SUMS::has_square && a.square != NULL)
         store_four(a.square + at, first, end, windows.square);
 }
-
-#endif

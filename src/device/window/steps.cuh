@@ -4,8 +4,7 @@
  * take fewer bits than the windows' own. They are scanned over the lanes in words so narrow that none carries into
  * the next: then an addition goes by what the shuffle says of its lane, where a carry would take two selections more.
  */
-#ifndef GP_WINDOW_STEPS_CUH
-#define GP_WINDOW_STEPS_CUH
+#pragma once
 
 #include "sums.cuh"
 
@@ -142,5 +141,3 @@ __device__ __forceinline__ SUMS share_of_window(const int32_t *pixels, int32_t s
         sums.add(pixels[tail + rank]);
     return sums;
 }
-
-#endif

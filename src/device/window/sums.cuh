@@ -4,8 +4,7 @@
  * differences of two are exact modulo 2^32, 2^64 or 2^96 as long as each window's own value fits, which pick_class()
  * makes sure of.
  */
-#ifndef GP_WINDOW_SUMS_CUH
-#define GP_WINDOW_SUMS_CUH
+#pragma once
 
 #include "../warp.cuh"
 #include "window.cuh"
@@ -239,5 +238,3 @@ __device__ __forceinline__ window_class pick_class(uint32_t magnitudes, uint32_t
         return CLASS_WIDE;
     return window_bits + bits <= 31 ? CLASS_32_64 : CLASS_64;
 }
-
-#endif

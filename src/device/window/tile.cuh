@@ -4,8 +4,7 @@
  * Tiles start early enough for outputs to fill whole 128-byte lines, and their pixels early enough for 16-byte loads,
  * row by row, as a pitch may be odd.
  */
-#ifndef GP_WINDOW_TILE_CUH
-#define GP_WINDOW_TILE_CUH
+#pragma once
 
 #include "../../host/window/tiling.h"
 #include "window.cuh"
@@ -46,5 +45,3 @@ __device__ __forceinline__ tile_frame find_tile(const window_arguments &a, const
     f.row_end = max(f.row_first, clamp_to(a.cols - f.column, f.needed));
     return f;
 }
-
-#endif

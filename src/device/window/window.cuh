@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the window kernels share: borders as index maps, launches. */
-#ifndef GP_WINDOW_CUH
-#define GP_WINDOW_CUH
+#pragma once
 
 #include "../../host/window/tiling.h"
 #include "../gpu.h"
@@ -85,5 +84,3 @@ __device__ __forceinline__ uint32_t magnitude_of(int32_t pixel) {
 __device__ __forceinline__ uint32_t magnitude_of(const int4 &four) {
     return magnitude_of(four.x) | magnitude_of(four.y) | magnitude_of(four.z) | magnitude_of(four.w);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What window_strip's launcher shares with its kernels of extremes and of floats. */
-#ifndef GP_WINDOW_ARRAY_EXTREMES_CUH
-#define GP_WINDOW_ARRAY_EXTREMES_CUH
+#pragma once
 
 #include "../../host/kernel.h"
 #include "strip.cuh"
@@ -15,5 +14,3 @@ struct extremes_arguments {
 gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                     uint32_t stores);
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs that window_strip leaves to window_any, which is launched behind it. */
-#ifndef GP_WINDOW_FAILED_CUH
-#define GP_WINDOW_FAILED_CUH
+#pragma once
 
 #include "../../host/reduce_array/tiling.h"
 #include "../gpu.h"
@@ -32,5 +31,3 @@ static __device__ inline void fail(window_failed *failed, uint64_t output) {
 
 /* window_any, of what failed. */
 gp_status gp_window_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem);
-
-#endif

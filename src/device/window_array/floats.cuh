@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a block of window_strip of floats knows, and how it writes an output by itself. */
-#ifndef GP_WINDOW_FLOATS_CUH
-#define GP_WINDOW_FLOATS_CUH
+#pragma once
 
 #include "failed.cuh"
 #include "quotient.cuh"
@@ -108,5 +107,3 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
 }
 
 extern const void *const gp_window_means; /* the kernel of means by warps */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs of windows of ints that warps walk down: from prefix sums in shared memory to what is stored. */
-#ifndef GP_WINDOW_OUTPUTS_CUH
-#define GP_WINDOW_OUTPUTS_CUH
+#pragma once
 
 #include "results.cuh"
 
@@ -259,5 +258,3 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
             write_any(row);
     }
 };
-
-#endif

@@ -4,8 +4,7 @@
  * doubles, exactly or within an error. A double near the result tells between which two floats it lies; which of both
  * is nearer is decided by comparing what is exact. Where the error leaves that open, nothing is written.
  */
-#ifndef GP_WINDOW_QUOTIENT_CUH
-#define GP_WINDOW_QUOTIENT_CUH
+#pragma once
 
 #include "scale.cuh"
 
@@ -98,5 +97,3 @@ static __device__ bool decide(const two_doubles &number, unsigned op, unsigned t
                           : (uint64_t)__double_as_longlong(nearest_double(number, by, root, &decided));
     return decided;
 }
-
-#endif

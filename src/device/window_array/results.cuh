@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the launcher of window_strip finds out about each result. */
-#ifndef GP_WINDOW_ARRAY_RESULTS_CUH
-#define GP_WINDOW_ARRAY_RESULTS_CUH
+#pragma once
 
 #include "extremes.cuh"
 #include "strip.cuh"
@@ -40,5 +39,3 @@ static bool stores_together(const gp_problem *problem, unsigned r, unsigned chan
     return result->stride[x] == bytes * channels && (channels == 1 || result->stride[x - 2] == bytes) &&
            bits % (uint64_t)(4 * bytes) == 0;
 }
-
-#endif

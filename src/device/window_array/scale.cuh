@@ -4,8 +4,7 @@
  * bits. A double of 1.5 2^52 units rounds what is added to it to whole ones: its bits are the number, and what stands
  * above it cancels in differences.
  */
-#ifndef GP_WINDOW_SCALE_CUH
-#define GP_WINDOW_SCALE_CUH
+#pragma once
 
 #include "strip.cuh"
 #include <cuda_fp16.h>
@@ -153,5 +152,3 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool pivots, dou
     s->product_error = bits + counted <= 53 && 2 * bits + counted <= 53 ? 0 : 0x1p-51;
     s->result_error = 2 * (bits + counted) <= 53 ? 0 : 0x1p-51;
 }
-
-#endif

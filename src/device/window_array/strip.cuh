@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where strips of window_strip lie, how their rows are loaded and outputs stored. */
-#ifndef GP_WINDOW_STRIP_CUH
-#define GP_WINDOW_STRIP_CUH
+#pragma once
 
 #include "../../host/window_array/box.h"
 #include "../../host/window_array/tiling.h"
@@ -139,5 +138,3 @@ __device__ inline void store_bits(unsigned size, uint64_t bits, unsigned char *t
     else
         *to = (uint8_t)bits;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of ints that a window holds of a column, and of their squares, modulo a power of two above what they can be.
  */
-#ifndef GP_WINDOW_SUMS_CUH
-#define GP_WINDOW_SUMS_CUH
+#pragma once
 
 #include "../warp.cuh"
 
@@ -117,5 +116,3 @@ typedef walk_sums<uint32_t, int32_t, uint32_t, true> walk_narrow;
 typedef walk_sums<uint32_t, int32_t, uint64_t, true> walk_long; /* squares of 64 bits */
 typedef walk_sums<uint64_t, int64_t, uint64_t, true> walk_wide;
 typedef walk_sums<uint64_t, int64_t, uint128, true> walk_widest;
-
-#endif

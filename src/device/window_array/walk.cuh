@@ -6,8 +6,7 @@
  * leaves. A row of outputs takes prefix sums over the strip, those of each channel for itself; a window is the
  * difference of two.
  */
-#ifndef GP_WINDOW_WALK_CUH
-#define GP_WINDOW_WALK_CUH
+#pragma once
 
 #include "outputs.cuh"
 
@@ -306,5 +305,3 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         }
     }
 };
-
-#endif

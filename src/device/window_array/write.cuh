@@ -3,8 +3,7 @@
  * From the sums of a window to its results, each rounded once. A result goes by way of a double that is off by a few
  * of its last bits; where these decide how it is rounded, it is computed again from exact integers.
  */
-#ifndef GP_WINDOW_ARRAY_WRITE_CUH
-#define GP_WINDOW_ARRAY_WRITE_CUH
+#pragma once
 
 #include "../../host/exact.c"
 #include "../../host/window_array/box.h"
@@ -196,5 +195,3 @@ static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, in
     }
     return __float_as_uint(__double2float_rn(x));
 }
-
-#endif

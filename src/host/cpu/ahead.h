@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes next of a long input, prefetched while this is taken. Behind one of the simd_*.h. */
-#ifndef GP_CPU_AHEAD_H
-#define GP_CPU_AHEAD_H
+#pragma once
 
 #define PIECE_BYTES ((size_t)2048)
 #define PAGE_BYTES ((size_t)4096)
@@ -48,5 +47,3 @@ INLINE void prefetch_for(const void *at, size_t bytes, const unsigned char *end)
     if (has_next(at, end))
         prefetch_lines(at, bytes);
 }
-
-#endif

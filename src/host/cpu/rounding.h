@@ -7,8 +7,7 @@
  * gp_inexact(): the flag of the calling thread that a result had to be rounded, which stays set until it is cleared.
  * Compilers move computations past it, so these must stand in a function that is not inlined.
  */
-#ifndef GP_CPU_ROUNDING_H
-#define GP_CPU_ROUNDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ static inline void gp_round_back(const gp_rounding *before) {
 /* In front of what computes on the host: to nearest until its scope is left. */
 #define GP_ROUNDS_TO_NEAREST \
     __attribute__((cleanup(gp_round_back), unused)) const gp_rounding rounding_before = gp_round_to_nearest()
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How tables name processor rows, and what these work with. One with an instruction set in its name may only be
  * launched where gp_device.cpu_isa has that bit. */
-#ifndef GP_CPU_ROWS_H
-#define GP_CPU_ROWS_H
+#pragma once
 
 #include "split.h"
 #include "threads.h"
@@ -41,5 +40,3 @@
     GP_CPU_ROW(row##_avx512, fit_avx512, GP_X86(gp_launch_##row##_avx512), "AVX-512" text), \
         GP_CPU_ROW(row##_avx2, fit_avx2, GP_X86(gp_launch_##row##_avx2), "AVX2" text),      \
         GP_CPU_ROW(row##_neon, fit_neon, GP_ARM64(gp_launch_##row##_neon), "NEON" text)
-
-#endif

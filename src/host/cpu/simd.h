@@ -5,8 +5,7 @@
  * that use the instructions; LANES, of 32 bits, in a vector; vec, wide, fvec and dvec, vectors of 32 bits, 64 bits,
  * floats and doubles; and, behind this file, what is only declared here.
  */
-#ifndef GP_CPU_SIMD_H
-#define GP_CPU_SIMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,10 +163,7 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b);
 
 /* load_floats(at): half a vector of floats as a vector of doubles, without alignment. widen_lower(x),
  * widen_upper(x): half of a vector of floats as one of doubles. load_halves(at): half a vector
- * of f16 as floats. max_magnitude(a, b), max_magnitude_floats(a, b): the greater of a and |b|, either where one is a
- * NaN. */
+ * of f16 as floats. max_magnitude(a, b): the greater of a and |b|, either where one is a NaN. */
 
 /* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
 INLINE vec pick_bytes(vec x, const unsigned char *order);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vectors of simd.h with AVX2. */
-#ifndef GP_CPU_SIMD_AVX2_H
-#define GP_CPU_SIMD_AVX2_H
+#pragma once
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -98,7 +97,5 @@ INLINE __m256d load_floats(const float *at) {
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(load_lane(order)));
 }
-
-#endif
 
 #endif

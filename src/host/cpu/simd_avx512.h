@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vectors of simd.h with AVX-512 (F, BW, DQ, VL). */
-#ifndef GP_CPU_SIMD_AVX512_H
-#define GP_CPU_SIMD_AVX512_H
+#pragma once
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -160,7 +159,5 @@ INLINE void copy_some(char *to, const char *from, size_t bytes) {
     const __mmask64 first = ~UINT64_C(0) >> (64 - bytes);
     _mm512_mask_storeu_epi8(to, first, _mm512_maskz_loadu_epi8(first, from));
 }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vectors of simd.h with NEON, of 64-bit ARM. */
-#ifndef GP_CPU_SIMD_NEON_H
-#define GP_CPU_SIMD_NEON_H
+#pragma once
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -26,7 +25,6 @@ typedef float64x2_t dvec;
 #define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
 #define add_words(x) vpaddlq_s16((int16x8_t)(x))
 #define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
-#define max_magnitude_floats(a, b) vmaxq_f32(a, vabsq_f32(b))
 
 INLINE vec load_first(const int32_t *at, size_t n, vec rest) {
     rest = n > 0 ? vld1q_lane_s32(at, rest, 0) : rest;
@@ -133,7 +131,5 @@ INLINE float64x2_t load_floats(const float *at) {
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(order));
 }
-
-#endif
 
 #endif

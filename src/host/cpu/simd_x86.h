@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What AVX2 and AVX-512 have in common of simd.h, with MM(name) for an intrinsic function of the vectors' size. */
-#ifndef GP_CPU_SIMD_X86_H
-#define GP_CPU_SIMD_X86_H
+#pragma once
 
 #include "simd.h"
 
@@ -13,7 +12,6 @@
 #define add_bytes(x) MM(sad_epu8)(x, all(0))
 #define add_words(x) MM(madd_epi16)(x, all(0x00010001))
 #define max_magnitude(a, b) MM(max_pd)(a, MM(andnot_pd)(MM(set1_pd)(-0.0), b))
-#define max_magnitude_floats(a, b) MM(max_ps)(a, MM(andnot_ps)(MM(set1_ps)(-0.0f), b))
 #define multiply_unsigned MM(mul_epu32) /* of 64-bit lanes' lower halves */
 
 INLINE void stream(void *at, vec x) {
@@ -65,5 +63,3 @@ INLINE vec max_signed(size_t bytes, vec a, vec b) {
 INLINE __m128i load_lane(const void *at) {
     return _mm_loadu_si128(at);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How work is divided into parts, one a thread. */
-#ifndef GP_CPU_SPLIT_H
-#define GP_CPU_SPLIT_H
+#pragma once
 
 #include "../arithmetic.h"
 #include <stddef.h>
@@ -55,5 +54,3 @@ static inline void gp_streams_done(void) {
     __builtin_ia32_sfence();
 #endif
 }
-
-#endif

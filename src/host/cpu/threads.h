@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that a context owns for its processor rows: started on first need, asleep between calls, joined at destroy.
  * Not OpenMP: libgomp hangs in a child forked after its use. In such a child the threads are started anew. */
-#ifndef GP_THREADS_H
-#define GP_THREADS_H
+#pragma once
 
 #include "../context.h"
 
@@ -35,5 +34,3 @@ typedef void (*gp_share_function)(void *work, unsigned part, unsigned share, uns
 void gp_threads_share(gp_context *context, unsigned parts, uint64_t bytes, gp_share_function function, void *work);
 
 void gp_threads_destroy(gp_context *context);
-
-#endif

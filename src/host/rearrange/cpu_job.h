@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A transpose under way on the processor: what its kernels share. */
-#ifndef GP_CPU_TRANSPOSE_JOB_H
-#define GP_CPU_TRANSPOSE_JOB_H
+#pragma once
 
 #include "../cpu/rows.h"
 #include "../rearrange_array/walk.h"
@@ -141,5 +140,3 @@ GP_DECLARE_SIMD_LAUNCHERS(transpose_lines);
 GP_DECLARE_SIMD_LAUNCHERS(transpose_tiles);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_cpu);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fit() functions of transposes share: questions about a problem, and the order in which blocks take tiles.
  */
-#ifndef GP_REARRANGE_FIT_H
-#define GP_REARRANGE_FIT_H
+#pragma once
 
 #include "../arithmetic.h"
 #include "tiling.h"
@@ -49,5 +48,3 @@ static inline bool gp_fit_transpose_tile_as(unsigned first, const gp_problem *pr
 /* Fills in what follows from the tile, for `rows` rows with the halo, and puts it all into the tiling. */
 void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsigned threads, size_t smem,
                   gp_tiling *tiling);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How transposes are cut into tiles: the numbers that fit() decides, a plan keeps and kernels take. Plain C. */
-#ifndef GP_REARRANGE_TILING_H
-#define GP_REARRANGE_TILING_H
+#pragma once
 
 #include "../plan.h"
 
@@ -83,5 +82,3 @@ static inline gp_tiles gp_tiles_of(const gp_plan *plan) {
 static inline uint32_t gp_piece_bytes(const gp_problem *problem) {
     return gp_alignment(problem->elem_bytes | problem->in_align | problem->out_align | GP_VECTOR);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the arguments of gp_rearrange() to a move, and what a move is: questions that planning asks. Pure. */
-#ifndef GP_REARRANGE_ARRAY_H
-#define GP_REARRANGE_ARRAY_H
+#pragma once
 
 #include "../status.h"
 #include "move.h"
@@ -11,17 +10,6 @@ gp_status gp_move_check(const gp_array *in, const gp_array *out, bool *in_place)
 
 /* Of checked arguments. count 0: there is nothing to be moved. */
 void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool in_place);
-
-/* Equal shapes have equal plans. */
-bool gp_move_same_shape(const gp_move *a, const gp_move *b);
-
-/* From the first byte of a move's elements to the last, of `in` or of `out`. */
-typedef struct gp_move_span {
-    unsigned char *begin; /* `in` is only read */
-    size_t bytes;
-} gp_move_span;
-
-gp_move_span gp_move_span_of(const gp_move *move, bool out);
 
 /* Every element stays where it is, in place. */
 bool gp_move_is_nothing(const gp_move *move);
@@ -40,5 +28,3 @@ bool gp_move_is_swap(const gp_move *move, uint8_t partner[GP_AXES]);
  * input, that become their transposes where they are. All other axes count matrices.
  */
 bool gp_move_is_rectangle(const gp_move *move, unsigned *cols);
-
-#endif

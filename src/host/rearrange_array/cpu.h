@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processor rows that rearrange views share. */
-#ifndef GP_CPU_REARRANGE_ARRAY_H
-#define GP_CPU_REARRANGE_ARRAY_H
+#pragma once
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
@@ -27,5 +26,3 @@ GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);
 GP_DECLARE_SIMD_LAUNCHERS(rearrange_array);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_runs);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_cpu);
-
-#endif

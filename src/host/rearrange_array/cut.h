@@ -7,8 +7,7 @@
  * it, so that every tile is whole; what two tiles share is written twice, with the same values. Tiles of raw rows
  * that share more, for whole sectors, write each piece once but for what the last of them repeats.
  */
-#ifndef GP_REARRANGE_ARRAY_CUT_H
-#define GP_REARRANGE_ARRAY_CUT_H
+#pragma once
 
 #include "../kernel.h"
 #include "move.h"
@@ -142,5 +141,3 @@ bool gp_move_fit_form(const gp_move *move, const gp_move_form *form, unsigned in
 /* Spells a tile out for the kernel. */
 GP_C_LINKAGE void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_move_tile *tile,
                                    gp_move_cut *cut);
-
-#endif

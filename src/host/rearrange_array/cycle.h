@@ -11,8 +11,7 @@
  * storage format conversion", 2012, and I. Sung, J. Gomez-Luna, J. M. Gonzalez-Linares, N. Guil, W. Hwu, "In-place
  * transposition of rectangular matrices on accelerators", 2014.)
  */
-#ifndef GP_REARRANGE_ARRAY_CYCLE_H
-#define GP_REARRANGE_ARRAY_CYCLE_H
+#pragma once
 
 #include "../kernel.h"
 #include "move.h"
@@ -53,5 +52,3 @@ typedef struct gp_cycle {
 
 /* False: it is no rectangle in place, or the workspace has no room for its flags. align: of the output. */
 GP_C_LINKAGE bool gp_cycle_make(gp_cycle *c, const gp_move *move, unsigned align, uint32_t rows);
-
-#endif

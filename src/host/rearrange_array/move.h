@@ -7,8 +7,7 @@
  * the output, neighbours fused where both views allow. Elements that lie one behind the other in both views are one
  * longer element: no axis is contiguous in both.
  */
-#ifndef GP_REARRANGE_ARRAY_MOVE_H
-#define GP_REARRANGE_ARRAY_MOVE_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -32,5 +31,3 @@ typedef struct gp_move {
     const unsigned char *in;
     unsigned char *out;
 } gp_move;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A move whose elements are cut into pieces, and how a tile of it lies in shared memory. Pure. */
-#ifndef GP_REARRANGE_ARRAY_PIECES_H
-#define GP_REARRANGE_ARRAY_PIECES_H
+#pragma once
 
 #include "cut.h"
 
@@ -69,5 +68,3 @@ gp_move_row gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *for
 
 /* The walks, and what else the kernel is told of rows; false if that is more than it has numbers for. */
 bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut);
-
-#endif

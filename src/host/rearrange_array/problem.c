@@ -47,10 +47,26 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
     operand[1] = (gp_operand){.name = "out", .data = problem->move->out};
 }
 
+static bool same_shape(const gp_problem *of_a, const gp_problem *of_b) {
+    const gp_move *a = of_a->move, *b = of_b->move;
+    return memcmp(a, b, offsetof(gp_move, axis)) == 0 && memcmp(a->axis, b->axis, a->rank * sizeof *a->axis) == 0;
+}
+
+static void show_views(void *whole, gp_view view[GP_OPERANDS]) {
+    gp_move *move = whole;
+    view[0] = (gp_view){.address = &move->in, .bytes = move->run};
+    view[1] = (gp_view){.address = &move->out, .bytes = move->run, .output = true};
+    for (unsigned i = 0; i < move->rank; i++) {
+        gp_view_add_axis(&view[0], move->axis[i].n, &move->axis[i].in);
+        gp_view_add_axis(&view[1], move->axis[i].n, &move->axis[i].out);
+    }
+}
+
 GP_DECLARE_ROWS(rearrange_array);
 
 const gp_primitive gp_primitive_rearrange_array = {
     GP_PRIMITIVE_ENTRY(rearrange_array, GP_OPERATION_REARRANGE_ARRAY),
+    GP_PRIMITIVE_OF_VIEWS(gp_move),
 };
 
 /* In place, what is neither pairs that change places nor matrices of other sides. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the arguments of gp_rearrange() to a problem, and from a move of one matrix. */
-#ifndef GP_REARRANGE_ARRAY_PROBLEM_H
-#define GP_REARRANGE_ARRAY_PROBLEM_H
+#pragma once
 
 #include "../problem.h"
 #include "move.h"
@@ -20,5 +19,3 @@ static inline void gp_move_transpose(gp_problem *problem, const gp_move *matrix,
     gp_problem_make_transpose(problem, matrix->run, in, row->n, col->n, (size_t)row->in / matrix->run, out,
                               (size_t)col->out / matrix->run, matrix->in_place);
 }
-
-#endif

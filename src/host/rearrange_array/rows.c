@@ -16,20 +16,20 @@ FIT(cpu, true)
 
 const gp_kernel gp_rearrange_array_rows[] = {
     GP_GPU_ROW(rearrange_tile, GP_REARRANGE_TILE_REGS, 0, gp_fit_rearrange_tile,
-               "any view: boxes of indices, read in the input's order and written in the output's"),
+               "any view: boxes of indices, read in the input's order, written in the output's"),
     {.name = "rearrange_cycle",
-     .about = "matrices in place that are not square: pieces turned, then columns of pieces moved along cycles",
+     .about = "matrices in place, not square: pieces are turned, then moved along cycles",
      .space = GP_SPACE_GPU,
      .regs_per_thread = GP_REARRANGE_CYCLE_REGS,
      .together = true,
      .fit = gp_fit_rearrange_cycle,
      .launch = GP_GPU(gp_launch_rearrange_cycle)},
     GP_GPU_ROW(rearrange_any, GP_REARRANGE_ANY_REGS, 0, gp_fit_rearrange_any,
-               "any view and alignment, in place where elements change places in pairs: a piece a thread"),
+               "any view and alignment; in place, elements that change places in pairs"),
     CPU_ROW(planes, "large matrices, squares also in place: each by the kernels that transpose one"),
     GP_SIMD_ROWS(rearrange_array, ": runs of the output by way of a buffer, elements of 1 to 16 bytes"),
     CPU_ROW(runs, "portable C: runs of the output by way of a buffer, elements of up to 8 KiB"),
-    CPU_ROW(cpu, "portable C, any view, also in place: the reference that every other kernel is proved against"),
+    CPU_ROW(cpu, "portable C, any view, also in place: the reference of all other kernels"),
 };
 
 GP_COUNT_ROWS(rearrange_array);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the GPU rows that rearrange views cut a move: the numbers that fit() decides, a plan keeps and kernels take. */
-#ifndef GP_REARRANGE_ARRAY_TILING_H
-#define GP_REARRANGE_ARRAY_TILING_H
+#pragma once
 
 #include "../plan.h"
 #include "cut.h"
@@ -32,5 +31,3 @@ GP_DECLARE_ROW(rearrange_cycle);
 GP_DECLARE_ROW(rearrange_any);
 
 GP_C_LINKAGE gp_move_form gp_move_form_at(unsigned form);
-
-#endif

@@ -20,7 +20,7 @@ static void lengthen(gp_move *move) {
 }
 
 void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool in_place) {
-    const uint64_t bytes = in->type == GP_BYTES ? in->elem_bytes : gp_type_bytes((unsigned)in->type);
+    const uint64_t bytes = gp_type_bytes((unsigned)in->type) + in->elem_bytes; /* one of them is 0 */
     uintptr_t origin[GP_VIEWS_MAX] = {(uintptr_t)out->data, (uintptr_t)in->data};
     gp_axis axis[GP_AXES];
     gp_axes axes = {.count = 0};
@@ -46,22 +46,6 @@ void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool i
     for (unsigned i = 0; i < axes.count; i++)
         move->axis[i] = (gp_move_axis){axes.at[i]->n, axes.at[i]->stride[IN], axes.at[i]->stride[OUT]};
     lengthen(move);
-}
-
-bool gp_move_same_shape(const gp_move *a, const gp_move *b) {
-    return memcmp(a, b, offsetof(gp_move, axis)) == 0 && memcmp(a->axis, b->axis, a->rank * sizeof *a->axis) == 0;
-}
-
-gp_move_span gp_move_span_of(const gp_move *move, bool out) {
-    gp_move_span span = {out ? move->out : (unsigned char *)(uintptr_t)move->in, move->run};
-    for (unsigned i = 0; i < move->rank; i++) {
-        const gp_move_axis *axis = &move->axis[i];
-        const int64_t walk = (int64_t)(axis->n - 1) * (out ? axis->out : axis->in);
-        if (walk < 0)
-            span.begin += walk;
-        span.bytes += (size_t)(walk < 0 ? -walk : walk);
-    }
-    return span;
 }
 
 bool gp_move_is_nothing(const gp_move *move) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A walk over a move's elements in the order of the output. Pure: addresses are computed, never followed. */
-#ifndef GP_REARRANGE_ARRAY_WALK_H
-#define GP_REARRANGE_ARRAY_WALK_H
+#pragma once
 
 #include "move.h"
 
@@ -36,5 +35,3 @@ static inline void gp_move_next(const gp_move *move, unsigned axes, gp_move_plac
         place->out -= (int64_t)(axis->n - 1) * axis->out;
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processor rows of the reduction share, and staging: joining, the walk over parts and chunks. */
-#ifndef GP_CPU_REDUCE_H
-#define GP_CPU_REDUCE_H
+#pragma once
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
@@ -33,5 +32,3 @@ gp_status gp_reduce_in_chunks(gp_context *context, const gp_plan *plan, const gp
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_cpu);
 GP_DECLARE_SIMD_LAUNCHERS(reduce);
-
-#endif

@@ -33,6 +33,11 @@ static gp_total combine(const gp_problem *problem, gp_total a, gp_total b) {
     return gp_reduce_combine(problem->reduce, a, b);
 }
 
+/* Up to 2^32 ints no sum passes 64 bits: 2^32 * -2^31 = -2^63. */
+static bool may_overflow(const gp_problem *problem) {
+    return problem->reduce == GP_REDUCE_SUM && problem->n > (uint64_t)1 << 32;
+}
+
 /* Pieces are runs of elements, whose results are combined. */
 static void cut(gp_split *split, size_t target) {
     const gp_problem *problem = split->problem;
@@ -57,6 +62,7 @@ const gp_primitive gp_primitive_reduce = {
     .split = cut,
     .part = set_part,
     .combine = combine,
+    .may_overflow = may_overflow,
 };
 
 /* A short call's checks of its arrays, without the words: a tenth of its time. */

@@ -46,9 +46,7 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, &held);
     const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
     tiling->t[GP_TILE_COLS] = gp_to_u32(tile);
-    tiling->blocks = tiles < GP_REDUCE_GRID_MAX ? tiles : GP_REDUCE_GRID_MAX;
-    if (tiling->blocks > resident)
-        tiling->blocks = resident;
+    tiling->blocks = gp_least(gp_least(tiles, GP_REDUCE_GRID_MAX), resident);
     if (tiling->blocks > 0)
         tiling->t[GP_REDUCE_DEALT] = dealt_tiles(problem->n, tiling);
     return true;
@@ -68,7 +66,7 @@ const gp_kernel gp_reduce_rows[] = {
     GP_GPU_ROW(reduce_block, GP_REDUCE_BLOCK_REGS, GP_REDUCE_STATIC_SMEM, fit_block,
                "one block for few elements: no second pass over partial results"),
     GP_GPU_ROW(reduce_grid, GP_REDUCE_REGS, GP_REDUCE_STATIC_SMEM, fit_grid,
-               "any number of elements in one launch: the last block to start collects the partial results"),
+               "any number of elements, one launch: the last block to start joins the results"),
     GP_SIMD_ROWS(reduce, ", four vectors side by side, the next pages prefetched"),
     GP_CPU_ROW(reduce_cpu, fit_cpu, gp_launch_reduce_cpu,
                "portable C: the reference that every other kernel is proved against"),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers that the reduction kernels and their rows in the catalogue must agree on. Plain C. */
-#ifndef GP_REDUCE_H
-#define GP_REDUCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ typedef struct gp_reduce_space {
     uint32_t unused_too[31];
     uint64_t partial[GP_REDUCE_GRID_MAX];
 } gp_reduce_space;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What processor rows gather of the elements of one output, and how results are made of it. Adding elements in any
  * order, and merging the accumulators of parts in any order, gives the same results. */
-#ifndef GP_ACCUMULATOR_H
-#define GP_ACCUMULATOR_H
+#pragma once
 
 #include "../exact.h"
 #include "pass.h"
@@ -105,5 +104,3 @@ GP_BOTH_OPEN void gp_result_store(unsigned type, uint64_t bits, unsigned char *t
 
 /* Writes result r. False: an integer that its type does not hold, written modulo 2^64. */
 GP_BOTH_OPEN bool gp_accumulator_write(gp_accumulator *a, const gp_pass *pass, unsigned r, unsigned char *to);
-
-#endif

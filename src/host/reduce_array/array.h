@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the arguments of gp_reduce() and gp_reduce_pair() to passes: facts of operations, checks, canonical views.
  * What gp_window() shares of these. Pure. */
-#ifndef GP_REDUCE_ARRAY_H
-#define GP_REDUCE_ARRAY_H
+#pragma once
 
 #include "../status.h"
 #include "pass.h"
@@ -42,8 +41,12 @@ unsigned gp_result_types(const gp_operation_facts *facts, unsigned type);
 
 const char *gp_type_name(unsigned type);
 
-/* "results[12].to": `tail` is what stands behind the number. */
-void gp_name_result(char name[24], size_t i, const char *tail);
+/* What a call asks of a result, which fails in words. name: of the result, or of its view. */
+typedef gp_status gp_result_check(const gp_reduce_call *call, const gp_result *result,
+                                  const gp_operation_facts *facts, const char *name);
+
+/* Checks all arguments but the window; operation: before a result's view is known to be good, output: after. */
+gp_status gp_results_check(const gp_reduce_call *call, gp_result_check *operation, gp_result_check *output);
 
 /* Checks all arguments; fails and names argument and axis. */
 gp_status gp_reduce_check(const gp_reduce_call *call);
@@ -58,5 +61,3 @@ unsigned gp_results_next(const gp_reduce_call *call, gp_served *served, uint8_t 
 static inline bool gp_axis_is_reduced(const gp_array *to, unsigned axis) {
     return to->rank == 0 || to->extent[axis] == 1;
 }
-
-#endif

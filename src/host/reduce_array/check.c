@@ -4,14 +4,11 @@
 #include "array.h"
 #include <string.h>
 
-static gp_status check_operation(const gp_reduce_call *call, const char *name, const gp_result *result) {
-    const bool pair = call->with != NULL, where = result->op & GP_WHERE;
-    const gp_operation_facts *facts = gp_operation_facts_of(result->op & GP_OPERATION_MASK);
-    if (facts->name == NULL || (result->op & ~(GP_OPERATION_MASK | GP_SKIP_NAN | GP_WHERE)) != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s.op: 0x%x is no operation", name, result->op);
+static gp_status check_operation(const gp_reduce_call *call, const gp_result *result, const gp_operation_facts *facts,
+                                 const char *name) {
+    const bool pair = call->with != NULL, where = result->op & GP_WHERE, of_pairs = facts->kind >= GP_PASS_PAIR;
     if (where && !pair)
         return gp_fail(GP_ERR_ARGUMENT, "%s.op: GP_WHERE is for gp_reduce_pair()", name);
-    const bool of_pairs = facts->kind >= GP_PASS_PAIR;
     if (of_pairs && (!pair || where))
         return gp_fail(GP_ERR_ARGUMENT, "%s.op: %s is for gp_reduce_pair(), without GP_WHERE", name, facts->name);
     if (!of_pairs && pair && !where)
@@ -19,25 +16,16 @@ static gp_status check_operation(const gp_reduce_call *call, const char *name, c
     if (of_pairs && call->with->type != call->in->type)
         return gp_fail(GP_ERR_ARGUMENT, "with: type %s, but in has %s and results[].op %s needs one type",
                        gp_type_name((unsigned)call->with->type), gp_type_name((unsigned)call->in->type), facts->name);
-    if (result->reserved != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: reserved is %u, not 0", name, result->reserved);
     return GP_OK;
 }
 
-static gp_status check_result_type(const gp_reduce_call *call, const char *name, const gp_result *result) {
-    const gp_operation_facts *facts = gp_operation_facts_of(result->op & GP_OPERATION_MASK);
-    const unsigned type = (unsigned)call->in->type, may = gp_result_types(facts, type);
-    if (may == 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s.op: %s has no %s", name, gp_type_name(type), facts->name);
-    if (!(may >> result->to.type & 1))
-        return gp_fail(GP_ERR_ARGUMENT, "%s.to: type %s cannot be that of %s of %s", name,
-                       gp_type_name((unsigned)result->to.type), facts->name, gp_type_name(type));
-    return GP_OK;
-}
-
-/* Every axis kept or reduced, as the first result has it. */
-static gp_status check_extents(const gp_reduce_call *call, const char *name, const gp_array *to) {
-    const gp_array *in = call->in, *first = &call->results[0].to;
+/* Its type; and every axis kept or reduced, as the first result has it. */
+static gp_status check_output(const gp_reduce_call *call, const gp_result *result, const gp_operation_facts *facts,
+                              const char *name) {
+    const gp_array *in = call->in, *first = &call->results[0].to, *to = &result->to;
+    if (!(gp_result_types(facts, (unsigned)in->type) >> to->type & 1))
+        return gp_fail(GP_ERR_ARGUMENT, "%s: type %s cannot be that of %s of %s", name,
+                       gp_type_name((unsigned)to->type), facts->name, gp_type_name((unsigned)in->type));
     if (to->rank != 0 && to->rank != in->rank)
         return gp_fail(GP_ERR_ARGUMENT, "%s: rank %u, not 0 or %u", name, to->rank, in->rank);
     for (unsigned axis = 0; axis < in->rank; axis++) {
@@ -53,7 +41,7 @@ static gp_status check_extents(const gp_reduce_call *call, const char *name, con
 }
 
 /* printf would take longer than all checks together. */
-void gp_name_result(char name[24], size_t i, const char *tail) {
+static void name_result(char name[24], size_t i, const char *tail) {
     char *end = stpcpy(name, "results[");
     if (i >= 10)
         *end++ = (char)('0' + i / 10);
@@ -61,15 +49,23 @@ void gp_name_result(char name[24], size_t i, const char *tail) {
     strcpy(end, tail);
 }
 
-static gp_status check_result(const gp_reduce_call *call, size_t i, gp_footprint *f) {
+static gp_status check_result(const gp_reduce_call *call, size_t i, gp_result_check *operation,
+                              gp_result_check *output, gp_footprint *f) {
     const gp_result *result = &call->results[i];
+    const gp_operation_facts *facts = gp_operation_facts_of(result->op & GP_OPERATION_MASK);
+    const unsigned type = (unsigned)call->in->type;
     char name[24];
-    gp_name_result(name, i, "]");
-    gp_name_result(f->name, i, "].to");
-    GP_TRY(check_operation(call, name, result));
-    GP_TRY(gp_footprint_measure(&result->to, f));
-    GP_TRY(check_result_type(call, name, result));
-    GP_TRY(check_extents(call, f->name, &result->to));
+    name_result(name, i, "]");
+    name_result(f->name, i, "].to");
+    if (facts->name == NULL || (result->op & ~(GP_OPERATION_MASK | GP_SKIP_NAN | GP_WHERE)) != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s.op: 0x%x is no operation", name, result->op);
+    GP_TRY(operation(call, result, facts, name));
+    if (result->reserved != 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s: reserved is %u, not 0", name, result->reserved);
+    GP_TRY(gp_footprint_measure(&result->to, false, f));
+    if (gp_result_types(facts, type) == 0)
+        return gp_fail(GP_ERR_ARGUMENT, "%s.op: %s has no %s", name, gp_type_name(type), facts->name);
+    GP_TRY(output(call, result, facts, f->name));
     if (f->folded)
         return gp_fail(GP_ERR_OVERLAP, "%s: its strides fold it onto itself", f->name);
     return GP_OK;
@@ -87,23 +83,27 @@ static gp_status check_of_something(const gp_reduce_call *call) {
     return GP_OK;
 }
 
-gp_status gp_reduce_check(const gp_reduce_call *call) {
+gp_status gp_results_check(const gp_reduce_call *call, gp_result_check *operation, gp_result_check *output) {
     gp_footprint in = {.name = "in"}, with = {.name = "with", .empty = true}, to[GP_RESULTS_MAX];
-    GP_TRY(gp_check_not_null("in", call->in));
-    GP_TRY(gp_check_not_null("results", call->results));
     if (call->count == 0 || call->count > GP_RESULTS_MAX)
         return gp_fail(GP_ERR_ARGUMENT, "count: %zu, not 1 to %u", call->count, GP_RESULTS_MAX);
-    GP_TRY(gp_footprint_measure(call->in, &in));
+    GP_TRY(gp_footprint_measure(call->in, false, &in));
     if (call->with != NULL) {
-        GP_TRY(gp_footprint_measure(call->with, &with));
+        GP_TRY(gp_footprint_measure(call->with, false, &with));
         GP_TRY(gp_check_same_extents("with", call->with, call->in));
     }
     for (size_t i = 0; i < call->count; i++) {
-        GP_TRY(check_result(call, i, &to[i]));
+        GP_TRY(check_result(call, i, operation, output, &to[i]));
         GP_TRY(gp_footprint_check_apart(&to[i], &in));
         GP_TRY(gp_footprint_check_apart(&to[i], &with));
         for (size_t j = 0; j < i; j++)
             GP_TRY(gp_footprint_check_apart(&to[j], &to[i]));
     }
     return in.empty && !to[0].empty ? check_of_something(call) : GP_OK;
+}
+
+gp_status gp_reduce_check(const gp_reduce_call *call) {
+    GP_TRY(gp_check_not_null("in", call->in));
+    GP_TRY(gp_check_not_null("results", call->results));
+    return gp_results_check(call, check_operation, check_output);
 }

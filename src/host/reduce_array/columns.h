@@ -4,8 +4,7 @@
  * are not contiguous. Sums of floats are kept with their errors, and a column whose errors are not all held is done
  * again by the reference.
  */
-#ifndef GP_COLUMNS_H
-#define GP_COLUMNS_H
+#pragma once
 
 #include "accumulator.h"
 
@@ -123,5 +122,3 @@ void gp_columns_merge(gp_columns *c, size_t j, const gp_columns *from, size_t i,
 
 /* Adds column j to an accumulator. False: it is not held exactly, and has to be done again. */
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a);
-
-#endif

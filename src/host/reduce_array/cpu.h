@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processor rows that reduce views share: the walk over outputs, elements and threads. */
-#ifndef GP_CPU_REDUCE_ARRAY_H
-#define GP_CPU_REDUCE_ARRAY_H
+#pragma once
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
@@ -48,5 +47,3 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_array_cpu);
 GP_DECLARE_SIMD_LAUNCHERS(reduce_array);
-
-#endif

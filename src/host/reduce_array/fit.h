@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the GPU rows that reduce views cut a pass. */
-#ifndef GP_REDUCE_ARRAY_FIT_H
-#define GP_REDUCE_ARRAY_FIT_H
+#pragma once
 
 #include "../kernel.h"
 #include "pass.h"
@@ -24,5 +23,3 @@ GP_DECLARE_ROW(reduce_any);
 /* For outputs that reduce_many and reduce_short have not proved; *all: by reduce_all, else by reduce_any. */
 GP_C_LINKAGE gp_status gp_fit_reduce_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling,
                                             bool *all);
-
-#endif

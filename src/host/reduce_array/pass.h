@@ -7,8 +7,7 @@
  * apart, each group ordered by falling stride of the input but with strides of 0 first, neighbours fused where input,
  * places and results allow. Reduced axes of no elements become one of extent 0.
  */
-#ifndef GP_PASS_H
-#define GP_PASS_H
+#pragma once
 
 #include "gpuprim/gpuprim.h"
 #include <stdbool.h>
@@ -138,8 +137,3 @@ typedef struct gp_pass_span {
 
 /* Of `in`, or of `with`. */
 gp_pass_span gp_pass_input_span(const gp_pass *pass, bool with);
-
-/* Equal shapes have equal plans. */
-bool gp_pass_same_shape(const gp_pass *a, const gp_pass *b);
-
-#endif

@@ -64,8 +64,41 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
         operand[2 + r] = (gp_operand){.name = "results[].to", .data = pass->to[r], .scalar = pass->outputs == 1};
 }
 
+static bool same_shape(const gp_problem *of_a, const gp_problem *of_b) {
+    const gp_pass *a = of_a->pass, *b = of_b->pass;
+    return memcmp(a, b, offsetof(gp_pass, axis)) == 0 &&
+           memcmp(a->axis, b->axis, (size_t)(a->kept + a->reduced) * sizeof *a->axis) == 0 &&
+           memcmp(a->result, b->result, a->results * sizeof *a->result) == 0;
+}
+
+static void show_views(void *whole, gp_view view[GP_OPERANDS]) {
+    gp_pass *pass = whole;
+    view[0] = (gp_view){.address = &pass->in, .bytes = gp_type_bytes(pass->type)};
+    view[1] = (gp_view){.address = &pass->with, .bytes = gp_type_bytes(pass->with_type)};
+    for (unsigned r = 0; r < pass->results; r++)
+        view[2 + r] =
+            (gp_view){.address = &pass->to[r], .bytes = gp_type_bytes(pass->result[r].type), .output = true};
+    for (unsigned i = 0; i < (unsigned)pass->kept + pass->reduced; i++) {
+        gp_view_add_axis(&view[0], pass->axis[i].n, &pass->axis[i].in);
+        gp_view_add_axis(&view[1], pass->axis[i].n, &pass->axis[i].with);
+        for (unsigned r = 0; r < pass->results && i < pass->kept; r++)
+            gp_view_add_axis(&view[2 + r], pass->axis[i].n, &pass->result[r].stride[i]);
+    }
+}
+
+/* Integers that a sum may pass. */
+static bool may_overflow(const gp_problem *problem) {
+    const gp_pass *pass = problem->pass;
+    bool may = false;
+    for (unsigned r = 0; r < pass->results; r++)
+        may = may || pass->result[r].type == GP_S64 || pass->result[r].type == GP_U64;
+    return may && (pass->wants & (GP_WANT_SUM | GP_WANT_ABS | GP_WANT_SQUARES | GP_WANT_DOT)) != 0;
+}
+
 GP_DECLARE_ROWS(reduce_array);
 
 const gp_primitive gp_primitive_reduce_array = {
     GP_PRIMITIVE_ENTRY(reduce_array, GP_OPERATION_REDUCE_ARRAY),
+    GP_PRIMITIVE_OF_VIEWS(gp_pass),
+    .may_overflow = may_overflow,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers that the GPU kernels which reduce views and their rows in the catalogue must agree on. Plain C. */
-#ifndef GP_REDUCE_ARRAY_TILING_H
-#define GP_REDUCE_ARRAY_TILING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -128,5 +127,3 @@ enum {
 #define GP_MANY_FAILED_MAX 131072u
 #define GP_MANY_TILES_MAX 4096u /* and groups of blocks that share one */
 #define GP_MANY_SENT_BYTES ((size_t)6 << 20)
-
-#endif

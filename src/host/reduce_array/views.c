@@ -167,9 +167,3 @@ gp_pass_span gp_pass_input_span(const gp_pass *pass, bool with) {
     }
     return span;
 }
-
-bool gp_pass_same_shape(const gp_pass *a, const gp_pass *b) {
-    return memcmp(a, b, offsetof(gp_pass, axis)) == 0 &&
-           memcmp(a->axis, b->axis, (size_t)(a->kept + a->reduced) * sizeof *a->axis) == 0 &&
-           memcmp(a->result, b->result, a->results * sizeof *a->result) == 0;
-}

@@ -7,8 +7,7 @@
  * 2^32, and equal to it where no block's sum passes 32 bits. Windows are added up in float: off by up to (window + 3)
  * 2^-24 of the sum of the magnitudes.
  */
-#ifndef GP_LADDER_H
-#define GP_LADDER_H
+#pragma once
 
 #include "../../device/launch.h"
 
@@ -36,5 +35,3 @@ GP_DECLARE_LAUNCHER(gp_launch_reduce_recursive_cpu);
  */
 GP_C_LINKAGE gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                      const void *kernel, unsigned data_blocks);
-
-#endif

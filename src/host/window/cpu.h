@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processor rows of the window share: lines as pieces of work, and what a window sees outside its row. */
-#ifndef GP_CPU_WINDOW_H
-#define GP_CPU_WINDOW_H
+#pragma once
 
 #include "../cpu/rows.h"
 
@@ -53,5 +52,3 @@ GP_DECLARE_LAUNCHER(gp_launch_window_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_window_batch_avx2);
 GP_DECLARE_LAUNCHER(gp_launch_window_batch_avx512);
 GP_DECLARE_SIMD_LAUNCHERS(window);
-
-#endif

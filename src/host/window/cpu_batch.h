@@ -4,8 +4,7 @@
  * windows slide by one addition and one subtraction a column, without scans. What a window sees outside its row is
  * the same column for all rows, found once a call.
  */
-#ifndef GP_CPU_WINDOW_BATCH_H
-#define GP_CPU_WINDOW_BATCH_H
+#pragma once
 
 #include "cpu.h"
 
@@ -63,5 +62,3 @@ typedef struct gp_batch_kernels {
 /* Runs the problem in batches, and with `line` what none can. */
 gp_status gp_window_in_batches(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                                const gp_batch_kernels *kernels, gp_window_line line);
-
-#endif

@@ -5,8 +5,7 @@
  * one kernel without special cases does it all; and a bound on the elements' size is known, so that it computes no
  * wider than it must.
  */
-#ifndef GP_CPU_WINDOW_SLIDE_H
-#define GP_CPU_WINDOW_SLIDE_H
+#pragma once
 
 #include "cpu.h"
 
@@ -44,5 +43,3 @@ void gp_window_slide_line(const gp_window_kernels *kernels, const gp_problem *pr
 
 /* A slide kernel for any processor and any numbers. */
 void gp_window_slide_scalar(const gp_window_block *block, gp_window_totals *totals);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What slides a window by one column, in the vectors of the simd_*.h that the including file names before: how wide
  * totals are computed, the differences of what enters and what leaves, and rounding. */
-#ifndef GP_CPU_WINDOW_TOTALS_H
-#define GP_CPU_WINDOW_TOTALS_H
+#pragma once
 
 #include "cpu.h"
 
@@ -129,5 +128,3 @@ INLINE fvec round_square(width w, const number *n, units *u) {
     (void)u;
     return w == IN_32 ? round_32(n->narrow) : round_unsigned(n->low);
 }
-
-#endif

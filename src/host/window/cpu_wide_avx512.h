@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Totals of squares past 64 bits, with AVX-512: up to 92 bits, of which a float shows 24. */
-#ifndef GP_CPU_WINDOW_WIDE_AVX512_H
-#define GP_CPU_WINDOW_WIDE_AVX512_H
+#pragma once
 
 #include "../cpu/simd_avx512.h"
 #include "cpu_slide.h"
@@ -88,7 +87,5 @@ INLINE void scan_with_units(pairs *a, pairs *b, units *u) {
 INLINE bool units_sure(const units *u) {
     return _mm512_cmplt_epu32_mask(u->smallest, all_64(UNITS_MIN + UNITS_ERROR)) == 0;
 }
-
-#endif
 
 #endif

@@ -5,6 +5,8 @@
 #include "tiling.h"
 
 #define GPU_ROW(row, ceiling, fixed, text) GP_GPU_ROW(row, ceiling, fixed, gp_fit_##row, text)
+#define CPU_ROW(row, target, text) \
+    GP_CPU_ROW(window_##row, fit_##row, target(gp_launch_window_##row), text ", windows up to 2^30")
 #define WORTH gp_parts_for_bytes(problem->bytes_read + problem->bytes_written)
 
 GP_CPU_FIT(fit_batch_avx512, GP_ISA_AVX512, gp_window_batch_supports(problem, 16), WORTH)
@@ -21,16 +23,11 @@ const gp_kernel gp_window_rows[] = {
             "windows too wide for shared memory: what enters and leaves, from global memory"),
     GPU_ROW(window_naive, GP_WINDOW_NAIVE_REGS, 0,
             "any window: a thread a pixel adds up its window, at a cost that grows with it"),
-    GP_CPU_ROW(window_batch_avx512, fit_batch_avx512, GP_X86(gp_launch_window_batch_avx512),
-               "AVX-512, 16 short rows at once, a lane a row, windows up to 2^30"),
-    GP_CPU_ROW(window_avx512, fit_avx512, GP_X86(gp_launch_window_avx512),
-               "AVX-512, row by row, 16 columns a step, windows up to 2^30"),
-    GP_CPU_ROW(window_batch_avx2, fit_batch_avx2, GP_X86(gp_launch_window_batch_avx2),
-               "AVX2, 8 short rows at once, a lane a row, windows up to 2^30"),
-    GP_CPU_ROW(window_avx2, fit_avx2, GP_X86(gp_launch_window_avx2),
-               "AVX2, row by row, 8 columns a step, windows up to 2^30"),
-    GP_CPU_ROW(window_neon, fit_neon, GP_ARM64(gp_launch_window_neon),
-               "NEON, row by row, 4 columns a step, windows up to 2^30"),
+    CPU_ROW(batch_avx512, GP_X86, "AVX-512, 16 short rows at once, a lane a row"),
+    CPU_ROW(avx512, GP_X86, "AVX-512, row by row, 16 columns a step"),
+    CPU_ROW(batch_avx2, GP_X86, "AVX2, 8 short rows at once, a lane a row"),
+    CPU_ROW(avx2, GP_X86, "AVX2, row by row, 8 columns a step"),
+    CPU_ROW(neon, GP_ARM64, "NEON, row by row, 4 columns a step"),
     GP_CPU_ROW(window_cpu, fit_cpu, gp_launch_window_cpu,
                "portable C: the reference that every other kernel is proved against"),
 };

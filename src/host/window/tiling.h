@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How windows are cut for each kernel: the numbers that fit() decides, a plan keeps and kernels take. Plain C. */
-#ifndef GP_WINDOW_TILING_H
-#define GP_WINDOW_TILING_H
+#pragma once
 
 #include "../plan.h"
 
@@ -75,5 +74,3 @@ GP_DECLARE_ROW(window_rows);
 GP_DECLARE_ROW(window_scan);
 GP_DECLARE_ROW(window_stream);
 GP_DECLARE_ROW(window_naive);
-
-#endif

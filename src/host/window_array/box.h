@@ -10,8 +10,7 @@
  *
  * GP_BORDER_NONE: outputs are only those whose window lies inside; no window then leaves its axis.
  */
-#ifndef GP_WINDOW_BOX_H
-#define GP_WINDOW_BOX_H
+#pragma once
 
 #include "../reduce_array/pass.h"
 #include <string.h>
@@ -113,11 +112,3 @@ GP_BOTH static inline void gp_window_as_pass(const gp_window_box *box, gp_pass *
         pass->to[r] = box->to[r];
     }
 }
-
-/* Of the whole input: its strides are not negative. */
-size_t gp_window_input_bytes(const gp_window_box *box);
-
-/* Equal shapes have equal plans. */
-bool gp_window_same_shape(const gp_window_box *a, const gp_window_box *b);
-
-#endif

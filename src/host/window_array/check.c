@@ -30,11 +30,9 @@ static gp_status check_axes(const gp_array *in, const gp_window_shape *window) {
     return GP_OK;
 }
 
-static gp_status check_operation(const gp_reduce_call *call, const char *name, const gp_result *result) {
+static gp_status check_operation(const gp_reduce_call *call, const gp_result *result, const gp_operation_facts *facts,
+                                 const char *name) {
     const uint32_t op = result->op & GP_OPERATION_MASK;
-    const gp_operation_facts *facts = gp_operation_facts_of(op);
-    if (facts->name == NULL || (result->op & ~(GP_OPERATION_MASK | GP_SKIP_NAN | GP_WHERE)) != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s.op: 0x%x is no operation", name, result->op);
     if (facts->kind >= GP_PASS_PAIR || (result->op & GP_WHERE))
         return gp_fail(GP_ERR_ARGUMENT, "%s.op: %s is for gp_reduce_pair()", name,
                        result->op & GP_WHERE ? "GP_WHERE" : facts->name);
@@ -42,61 +40,35 @@ static gp_status check_operation(const gp_reduce_call *call, const char *name, c
         return gp_fail(GP_ERR_UNSUPPORTED, "%s.op: gp_window() has no %s", name, facts->name);
     if (result->op & GP_SKIP_NAN)
         return gp_fail(GP_ERR_UNSUPPORTED, "%s.op: gp_window() has no GP_SKIP_NAN", name);
-    if (result->reserved != 0)
-        return gp_fail(GP_ERR_ARGUMENT, "%s: reserved is %u, not 0", name, result->reserved);
     if (!(INPUTS >> call->in->type & 1))
         return gp_fail(GP_ERR_UNSUPPORTED, "in: gp_window() does not take %s",
                        gp_type_name((unsigned)call->in->type));
     return GP_OK;
 }
 
-static gp_status check_result_type(const gp_reduce_call *call, const char *name, const gp_result *result) {
-    const gp_operation_facts *facts = gp_operation_facts_of(result->op & GP_OPERATION_MASK);
+static gp_status check_output(const gp_reduce_call *call, const gp_result *result, const gp_operation_facts *facts,
+                              const char *name) {
     const unsigned type = (unsigned)call->in->type, to = (unsigned)result->to.type;
     const bool own = result->op == GP_REDUCE_MEAN && !gp_type_is_float(type);
     const unsigned have =
         facts->kind == GP_PASS_EXTREMES ? BIT(type) : BIT(GP_F32) | BIT(GP_F64) | (own ? BIT(type) : 0);
     if (have >> to & 1)
-        return GP_OK;
+        return gp_check_same_extents(name, &result->to, call->in);
     const bool reduces = gp_result_types(facts, type) >> to & 1;
     return gp_fail(reduces ? GP_ERR_UNSUPPORTED : GP_ERR_ARGUMENT,
-                   "%s.to: type %s cannot be that of %s of %s in gp_window()", name, gp_type_name(to), facts->name,
+                   "%s: type %s cannot be that of %s of %s in gp_window()", name, gp_type_name(to), facts->name,
                    gp_type_name(type));
 }
 
-static gp_status check_result(const gp_reduce_call *call, size_t i, gp_footprint *f) {
-    const gp_result *result = &call->results[i];
-    char name[24];
-    gp_name_result(name, i, "]");
-    gp_name_result(f->name, i, "].to");
-    GP_TRY(check_operation(call, name, result));
-    GP_TRY(gp_footprint_measure(&result->to, f));
-    GP_TRY(check_result_type(call, name, result));
-    GP_TRY(gp_check_same_extents(f->name, &result->to, call->in));
-    if (f->folded)
-        return gp_fail(GP_ERR_OVERLAP, "%s: its strides fold it onto itself", f->name);
-    return GP_OK;
-}
-
 gp_status gp_window_check(const gp_reduce_call *call) {
-    gp_footprint in = {.name = "in"}, to[GP_RESULTS_MAX];
     GP_TRY(gp_check_not_null("in", call->in));
     GP_TRY(gp_check_not_null("window", call->window));
     GP_TRY(gp_check_not_null("results", call->results));
     GP_TRY(gp_check_struct("window", call->window, sizeof *call->window));
-    if (call->count == 0 || call->count > GP_RESULTS_MAX)
-        return gp_fail(GP_ERR_ARGUMENT, "count: %zu, not 1 to %u", call->count, GP_RESULTS_MAX);
-    GP_TRY(gp_footprint_measure(call->in, &in));
     if ((unsigned)call->window->border > GP_BORDER_SHRINK)
         return gp_fail(GP_ERR_ARGUMENT, "window: border %d is no gp_border", (int)call->window->border);
     if (call->window->reserved != 0)
         return gp_fail(GP_ERR_ARGUMENT, "window: reserved is %u, not 0", call->window->reserved);
     GP_TRY(check_axes(call->in, call->window));
-    for (size_t i = 0; i < call->count; i++) {
-        GP_TRY(check_result(call, i, &to[i]));
-        GP_TRY(gp_footprint_check_apart(&to[i], &in));
-        for (size_t j = 0; j < i; j++)
-            GP_TRY(gp_footprint_check_apart(&to[j], &to[i]));
-    }
-    return GP_OK;
+    return gp_results_check(call, check_operation, check_output);
 }

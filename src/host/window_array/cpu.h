@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the processor rows that slide windows over views share: tiles of outputs, and single ones. */
-#ifndef GP_CPU_WINDOW_ARRAY_H
-#define GP_CPU_WINDOW_ARRAY_H
+#pragma once
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
@@ -55,5 +54,3 @@ bool gp_window_float_moments(const gp_window_tile *tile);
 GP_DECLARE_LAUNCHER(gp_launch_window_array_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_window_array_plain);
 GP_DECLARE_SIMD_LAUNCHERS(window_array);
-
-#endif

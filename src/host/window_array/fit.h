@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the GPU rows that slide windows over views cut a box. */
-#ifndef GP_WINDOW_ARRAY_FIT_H
-#define GP_WINDOW_ARRAY_FIT_H
+#pragma once
 
 #include "../arithmetic.h"
 #include "../kernel.h"
@@ -28,5 +27,3 @@ static inline void gp_window_cut_rows(uint32_t *rows, uint32_t *segments, const 
 
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
-
-#endif

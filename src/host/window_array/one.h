@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One output of a box at a time, element by element: what all other ways are proved against. */
-#ifndef GP_WINDOW_ONE_H
-#define GP_WINDOW_ONE_H
+#pragma once
 
 #include "../reduce_array/accumulator.h"
 #include "box.h"
@@ -33,5 +32,3 @@ GP_BOTH_OPEN void gp_window_gather_one(gp_accumulator *a, const gp_window_one *o
 /* All its results. */
 GP_BOTH_OPEN void gp_window_write_one(gp_accumulator *a, const gp_window_one *one,
                                       unsigned char *const to[GP_PASS_RESULTS]);
-
-#endif

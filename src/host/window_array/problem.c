@@ -60,8 +60,28 @@ static void name_operands(const gp_problem *problem, gp_operand operand[GP_OPERA
         operand[2 + r] = (gp_operand){.name = "results[].to", .data = box->to[r], .scalar = box->outputs == 1};
 }
 
+static bool same_shape(const gp_problem *of_a, const gp_problem *of_b) {
+    const gp_window_box *a = of_a->box, *b = of_b->box;
+    return memcmp(a, b, offsetof(gp_window_box, axis)) == 0 &&
+           memcmp(a->axis, b->axis, (a->outer + 2u) * sizeof *a->axis) == 0 &&
+           memcmp(a->result, b->result, a->results * sizeof *a->result) == 0;
+}
+
+static void show_views(void *whole, gp_view view[GP_OPERANDS]) {
+    gp_window_box *box = whole;
+    view[0] = (gp_view){.address = &box->in, .bytes = gp_type_bytes(box->type)};
+    for (unsigned i = 0; i < box->outer + 2u; i++)
+        gp_view_add_axis(&view[0], box->axis[i].n, &box->axis[i].in);
+    for (unsigned r = 0; r < box->results; r++) {
+        view[2 + r] = (gp_view){.address = &box->to[r], .bytes = gp_type_bytes(box->result[r].type), .output = true};
+        for (unsigned i = 0; i < box->outer + 2u; i++)
+            gp_view_add_axis(&view[2 + r], box->axis[i].outputs, &box->result[r].stride[i]);
+    }
+}
+
 GP_DECLARE_ROWS(window_array);
 
 const gp_primitive gp_primitive_window_array = {
     GP_PRIMITIVE_ENTRY(window_array, GP_OPERATION_WINDOW_ARRAY),
+    GP_PRIMITIVE_OF_VIEWS(gp_window_box),
 };

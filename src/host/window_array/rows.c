@@ -12,14 +12,14 @@ GP_CPU_FIT(fit_cpu, 0, true, WORTH)
 
 const gp_kernel gp_window_array_rows[] = {
     GP_GPU_ROW(window_strip, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM, gp_fit_window_strip,
-               "sums of columns carried down a strip, windows from prefix sums; extremes by blocks"),
+               "windows up to some hundred columns wide: columns are carried down a strip"),
     GP_GPU_ROW(window_any, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM, gp_fit_window_any,
-               "any window, element by element: sums by proof, all else by the source of the processor's reference"),
+               "any window: a thread looks at each element of the window of its output"),
     GP_SIMD_ROWS(window_array, ", any window: sums and extremes carried along both axes"),
     GP_CPU_ROW(window_array_plain, fit_cpu, gp_launch_window_array_plain,
                "portable C, any window: sums and extremes carried along both axes"),
     GP_CPU_ROW(window_array_cpu, fit_cpu, gp_launch_window_array_cpu,
-               "portable C, any window, element by element: the reference that others are proved against"),
+               "portable C, any window, element by element: the reference of all other kernels"),
 };
 
 GP_COUNT_ROWS(window_array);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers that the GPU kernels which slide windows over views and their rows must agree on. Plain C. */
-#ifndef GP_WINDOW_ARRAY_TILING_H
-#define GP_WINDOW_ARRAY_TILING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -72,5 +71,3 @@ typedef struct gp_extremes_cut {
     uint32_t block;   /* columns of a channel that a thread does; a window has no fewer, unless it is small */
     uint32_t vectors; /* words can be loaded as such */
 } gp_extremes_cut;
-
-#endif

@@ -146,16 +146,3 @@ bool gp_window_box_next(const gp_reduce_call *call, gp_served *served, gp_window
     set_views(box, call, index);
     return true;
 }
-
-size_t gp_window_input_bytes(const gp_window_box *box) {
-    size_t bytes = gp_type_bytes(box->type);
-    for (unsigned i = 0; i < box->outer + 2u; i++)
-        bytes += (size_t)(box->axis[i].n - 1) * (size_t)box->axis[i].in;
-    return bytes;
-}
-
-bool gp_window_same_shape(const gp_window_box *a, const gp_window_box *b) {
-    return memcmp(a, b, offsetof(gp_window_box, axis)) == 0 &&
-           memcmp(a->axis, b->axis, (a->outer + 2u) * sizeof *a->axis) == 0 &&
-           memcmp(a->result, b->result, a->results * sizeof *a->result) == 0;
-}
