@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what the planner decides, a line a question: every point of the benchmark's sweeps and the shared case
- * list's shapes, on every made-up GPU, under several limits. A change that claims not to change behaviour prints the
- * same. Usage: plan_dump [--pins]   --pins: with every GPU kernel pinned in turn, too; some minutes and a gigabyte
+ * Prints what the planner decides, a line a question: shapes of the three older calls, and of views every case that
+ * the benchmark times, on every made-up GPU, under several limits. A change that claims not to change behaviour
+ * prints the same. Usage: plan_dump [--pins]   --pins: with every GPU kernel pinned in turn, too; some minutes and a
+ * gigabyte
  */
-#include "../cases.h"
+#include "../../bench/core/bench.h"
 #include "../check.h"
 #include "../devices.h"
 
@@ -136,6 +137,32 @@ static void all_reductions(void) {
             answer(&(question){.operation = GP_OPERATION_REDUCE, .n = cases_point(1, i), .offset = offset});
 }
 
+/* A timed case, and the primitive that it is of. */
+static void answer_case(const void *one_case, const char *series, void *user) {
+    line l = {.of = user};
+    result told = {0};
+    char text[240];
+    void *out[OUTS_MAX];
+    (void)series;
+    memcpy(l.problem, one_case, l.of->case_bytes);
+    l.of->describe(&l, &told);
+    for (size_t k = 0; k < OUTS_MAX; k++)
+        out[k] = (void *)(BASE + (1 + k) * APART);
+    snprintf(text, sizeof text, "%s %s", told.op, told.shape);
+    print_plan(text, "-", l.of->call(context, &l, (const void *)BASE, out));
+}
+
+static void all_views(void) {
+    static const char *const more[] = {"sweep", "processor", "cached"};
+    for (size_t i = 0; primitives[i] != NULL; i++) {
+        const primitive *of = primitives[i];
+        for (size_t k = 0; of->problem == NULL && of->groups[k][0] != NULL; k++)
+            of->timed(of->groups[k][1], answer_case, (void *)(uintptr_t)of);
+        for (size_t k = 0; of->problem == NULL && k < COUNT(more); k++)
+            of->timed(more[k], answer_case, (void *)(uintptr_t)of);
+    }
+}
+
 int main(int argc, char **argv) {
     pins = argc > 1 && strcmp(argv[1], "--pins") == 0;
     for (size_t d = 0; d < DEVICE_COUNT; d++)
@@ -146,6 +173,7 @@ int main(int argc, char **argv) {
                 all_reductions();
                 all_windows();
                 all_transposes();
+                all_views();
             }
             gp_context_destroy(context);
         }
