@@ -115,6 +115,19 @@ bool gp_fit_transpose_vector(const gp_problem *problem, const gp_device *device,
     return gp_transpose_is_vectors(problem);
 }
 
+/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. */
+bool gp_fit_transpose_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    (void)device;
+    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
+    if (threads == 0 || problem->in_place || !gp_transpose_is_plain(problem))
+        return false;
+    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
+    tiling->form = gp_log2(problem->elem_bytes);
+    gp_tiles_put((gp_tiles){.rows = side, .cols = side}, problem, problem->rows, threads,
+                 (size_t)side * (side + 1) * problem->elem_bytes, tiling);
+    return true;
+}
+
 /* A thread a word, of the widest type that divides an element's size and every address. */
 bool gp_fit_transpose_naive(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     (void)device;
