@@ -74,6 +74,7 @@ static void fit_vectors(const gp_problem *problem, gp_tiling *tiling) {
  * sector as the column does. Matrices of up to NARROW columns are one tile across.
  */
 #define TRIPLE_ROWS 224u
+#define TRIPLE_LINES 128u /* where no halo is needed: 4000 x 6000 on an H200 41.5 us by 224 rows, 39.8 so */
 #define TRIPLE_COLS 32u
 #define TRIPLE_NARROW 96u
 #define TRIPLE_NARROW_ROWS 96u
@@ -88,7 +89,7 @@ static bool fit_triples(const gp_problem *problem, gp_tiling *tiling) {
     if (problem->elem_bytes != 3 || problem->out_align < 4 || problem->rows % 4 != 0 ||
         problem->rows < TRIPLE_LEAST || problem->cols < 4)
         return false;
-    gp_tiles tiles = {.rows = TRIPLE_ROWS, .cols = TRIPLE_COLS};
+    gp_tiles tiles = {.rows = problem->out_align < GP_SECTOR ? TRIPLE_ROWS : TRIPLE_LINES, .cols = TRIPLE_COLS};
     if (problem->cols <= TRIPLE_NARROW) {
         tiles.cols = gp_to_u32(gp_round_up(problem->cols, 4));
         tiles.rows = tiles.cols > TRIPLE_COLS ? TRIPLE_NARROW_ROWS : TRIPLE_ROWS;
