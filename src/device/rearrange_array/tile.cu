@@ -24,9 +24,10 @@ template <typename word> struct carrier {
 #if __CUDA_ARCH__ >= 800
         if constexpr (sizeof(word) == 16)
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+        else if constexpr (sizeof(word) == 8)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
         else if constexpr (async)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(word))
-                         : "memory");
+            asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
         else
 #endif
             kept = __ldg(from);
@@ -101,7 +102,10 @@ template <int bytes, int out, int stores> struct gatherer {
 #pragma unroll
             for (int j = 0; j < out; j++)
                 w.part[j] = ((const piece *)shared)[from[i * out + j]];
-            *(word *)(base + to[i]) = w.whole;
+            if constexpr (sizeof(word) >= 8)
+                __stcs((word *)(base + to[i]), w.whole); /* smaller words are slower so */
+            else
+                *(word *)(base + to[i]) = w.whole;
         }
     }
 };
