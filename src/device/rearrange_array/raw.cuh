@@ -243,9 +243,10 @@ template <typename STORER> __device__ inline void move_rows(const gp_move_cut &c
     storer.prepare(cut, pick, rows + all);
     __syncthreads();
     gp_grid_dependency_wait();
+    uint32_t turn = 0;
 #pragma unroll 1
-    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
-        const tile_base base = base_of(cut, tile);
+    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x, turn++) {
+        const tile_base base = base_of_turn(cut, turn);
         load_raw(cut, rows, base.in, base.last);
         await_copies();
         __syncthreads();

@@ -187,15 +187,16 @@ template <int bytes, int words> struct triple_turner {
     }
 };
 
-/* Two tiles have room in shared memory: while one is stored the next is being loaded. */
-template <typename LOADER, typename STORER> __device__ inline void move_tiles(const gp_move_cut &cut) {
+/* Two tiles have room in shared memory: while one is stored the next is being loaded. by_warp: see base_of_turn(). */
+template <typename LOADER, typename STORER, bool by_warp = false>
+__device__ inline void move_tiles(const gp_move_cut &cut) {
     LOADER loader;
     STORER storer;
     loader.prepare(cut);
     storer.prepare(cut);
     gp_grid_dependency_wait();
-    uint32_t tile = blockIdx.x, buffer = 0;
-    tile_base base = base_of(cut, tile);
+    uint32_t tile = blockIdx.x, buffer = 0, turn = 0;
+    tile_base base = by_warp ? base_of_turn(cut, turn) : base_of(cut, tile);
     loader.load(cut, base.in, rearrange_shared);
     loader.put(cut, rearrange_shared);
 #pragma unroll 1
@@ -207,7 +208,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
         const bool more = tile < cut.tiles;
         const uint32_t next = cut.tile_bytes - buffer;
         if (more) {
-            base = base_of(cut, tile);
+            base = by_warp ? base_of_turn(cut, ++turn) : base_of(cut, tile);
             loader.load(cut, base.in, rearrange_shared + next);
         }
         storer.store(cut, rearrange_shared + buffer, output);
@@ -258,7 +259,7 @@ __global__ void __launch_bounds__(GP_MOVE_BLOCK(way), BLOCKS_OF(GP_MOVE_BLOCK(wa
     else if constexpr (way == GP_MOVE_SQUARES)
         move_tiles<load, square_turner<bytes, words / out>>(cut);
     else if constexpr (way == GP_MOVE_TRIPLES)
-        move_tiles<load, triple_turner<bytes, words>>(cut);
+        move_tiles<load, triple_turner<bytes, words>, true>(cut);
     else
         move_straight<bytes>(cut);
 }
