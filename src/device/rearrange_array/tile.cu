@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rearrange_tile: any move, a box of indices at a time, by way of shared memory; or straight, where elements are
- * long. Where a thread's pieces lie is found out once; blocks then walk from tile to tile. While one is stored the
- * next is being loaded, but for raw rows: of these a block has one tile at a time, and an SM several blocks.
+ * long. A thread finds out where its pieces lie. A block has one tile where a thread has much of it; others walk from
+ * tile to tile, and while one is stored the next is being loaded, but for raw rows: of these a block has one tile at
+ * a time, and an SM several blocks.
  */
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"
