@@ -233,7 +233,8 @@ static void walk_plan(const gp_context *context, const random_move *move, const 
     if (t.form.way == GP_MOVE_DIRECT)
         cut.tile_bytes = GP_ALIGN_MAX; /* none is needed; a piece passes through it here */
     else
-        assert_in_range(cut.tile_bytes, 1, tiling->smem / (t.form.way >= GP_MOVE_RAW ? 1 : 2));
+        assert_in_range(cut.tile_bytes, 1, /* of two tiles, but where a block has one */
+                        tiling->smem / (t.form.way >= GP_MOVE_RAW || tiling->blocks == cut.tiles ? 1 : 2));
     t.shared = malloc(cut.tile_bytes);
     assert_non_null(t.shared);
     walk_tiles(&t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_mirror, in place: here 3 to 8, 12, 16 and 24 bytes, any pitch; 1 and 2 in swap.cu and mirror_pick.cu, and
- * small devices in plain.cu. L2 is what limits large matrices (87 % of its peak at 11585 x 11585 of 4 bytes, DRAM
- * 69 %): a row of a tile that begins anywhere reaches into one more sector than it fills. So large matrices take
- * large tiles. Stores are shifted such that none reaches into two lines.
+ * transpose_mirror, in place: here 3 to 8, 12, 16 and 24 bytes, any pitch; 1 and 2 in swap.cu and mirror_pick.cu. L2
+ * is what limits large matrices (87 % of its peak at 11585 x 11585 of 4 bytes, DRAM 69 %): a row of a tile that
+ * begins anywhere reaches into one more sector than it fills. So large matrices take large tiles. Stores are shifted
+ * such that none reaches into two lines.
  */
 #include "tile.cuh"
 
@@ -189,8 +189,7 @@ static const transpose_kernel kernels[] = {
 GP_DECLARE_LAUNCHER(gp_launch_transpose_mirror) {
     const unsigned form = plan->tiling.form;
     return launch_tiles(context, plan, problem,
-                        form >= GP_MIRROR_TILE_FORM   ? transpose_tile_kernels[form - GP_MIRROR_TILE_FORM]
-                        : form >= GP_MIRROR_PICK_FORM ? transpose_mirror_pick_kernels[form - GP_MIRROR_PICK_FORM]
+                        form >= GP_MIRROR_PICK_FORM   ? transpose_mirror_pick_kernels[form - GP_MIRROR_PICK_FORM]
                         : form >= GP_MIRROR_SWAP_FORM ? transpose_swap_kernels[form - GP_MIRROR_SWAP_FORM]
                                                       : kernels[form]);
 }

@@ -159,9 +159,4 @@ static const transpose_kernel kernels[] = {transpose_pieces<1, false>, transpose
                                            transpose_pieces<4, false>, transpose_pieces<1, true>,
                                            transpose_pieces<2, true>,  transpose_pieces<4, true>};
 
-GP_DECLARE_LAUNCHER(gp_launch_transpose_pieces) {
-    const unsigned form = plan->tiling.form;
-    return launch_tiles(context, plan, problem,
-                        form < GP_PIECES_TILE_FORM ? kernels[form]
-                                                   : transpose_tile_kernels[form - GP_PIECES_TILE_FORM]);
-}
+LAUNCHER(transpose_pieces, kernels)

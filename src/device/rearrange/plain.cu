@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The plain transposes: transpose_naive, a thread a word, right for every size and alignment; and transpose_tile, for
- * study and a way of other rows on small devices, a padded square tile in shared memory (G. Ruetsch, P. Micikevicius,
- * "Optimizing matrix transpose in CUDA").
+ * study, a padded square tile in shared memory (G. Ruetsch, P. Micikevicius, "Optimizing matrix transpose in CUDA").
  */
 #include "tile.cuh"
 
@@ -37,43 +36,31 @@ static const transpose_kernel naive_kernels[] = {transpose_naive<1>, transpose_n
 
 LAUNCHER(transpose_naive, naive_kernels)
 
-/* Both directions of a tile of `rows` x `cols` elements at (row, col): in to shared memory, shared memory to out. */
-template <typename element> struct square_tile {
-    element *shared;
-    uint32_t side, log2_side;
-    __device__ void load(const transpose_arguments &a, uint64_t row, uint64_t col) const {
-        const uint32_t rows = left_of(a.rows, row, side), cols = left_of(a.cols, col, side);
-        const unsigned char *from = a.in + row * a.in_pitch + col * sizeof(element);
-        for (uint32_t i = threadIdx.x; i < side * side; i += blockDim.x) {
-            const uint32_t r = i >> log2_side, c = i & (side - 1);
-            if (r < rows && c < cols)
-                shared[r * (side + 1) + c] = ((const element *)(from + r * a.in_pitch))[c];
-        }
-    }
-    __device__ void store(const transpose_arguments &a, uint64_t row, uint64_t col) const {
-        const uint32_t rows = left_of(a.rows, row, side), cols = left_of(a.cols, col, side);
-        unsigned char *to = a.out + col * a.out_pitch + row * sizeof(element);
-        for (uint32_t i = threadIdx.x; i < side * side; i += blockDim.x) {
-            const uint32_t c = i >> log2_side, r = i & (side - 1);
-            if (r < rows && c < cols)
-                ((element *)(to + c * a.out_pitch))[r] = shared[r * (side + 1) + c];
-        }
-    }
-};
-
+/* A tile by way of shared memory, whose rows are an element longer. */
 template <int bytes> __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS) transpose_tile(transpose_arguments a) {
     gp_grid_dependency_wait();
     typedef typename element_of<bytes>::type element;
+    element *const shared = (element *)transpose_shared;
     const uint32_t side = a.tiles.rows, log2_side = 31 - __clz((int)side);
-    const bool in_place = (const void *)a.in == a.out;
-    const tile_index tile = in_place ? tile_of_triangle(a.tiles.down, blockIdx.x) : tile_of_block<false>(a.tiles);
+    const tile_index tile = tile_of_block<false>(a.tiles);
     const uint64_t row = (uint64_t)tile.row * side, col = (uint64_t)tile.col * side;
-    const square_tile<element> upper = {(element *)transpose_shared, side, log2_side};
-    const square_tile<element> lower = {upper.shared + side * (side + 1), side, log2_side};
-    move_tiles(a, upper, lower, row, col, in_place && row != col);
+    const uint32_t rows = left_of(a.rows, row, side), cols = left_of(a.cols, col, side);
+    const unsigned char *from = a.in + row * a.in_pitch + col * bytes;
+    unsigned char *to = a.out + col * a.out_pitch + row * bytes;
+    for (uint32_t i = threadIdx.x; i < side * side; i += blockDim.x) {
+        const uint32_t r = i >> log2_side, c = i & (side - 1);
+        if (r < rows && c < cols)
+            shared[r * (side + 1) + c] = ((const element *)(from + r * a.in_pitch))[c];
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < side * side; i += blockDim.x) {
+        const uint32_t c = i >> log2_side, r = i & (side - 1);
+        if (r < rows && c < cols)
+            ((element *)(to + c * a.out_pitch))[r] = shared[r * (side + 1) + c];
+    }
 }
 
-const transpose_kernel transpose_tile_kernels[] = {transpose_tile<1>, transpose_tile<2>, transpose_tile<4>,
-                                                   transpose_tile<8>, transpose_tile<16>};
+static const transpose_kernel transpose_tile_kernels[] = {transpose_tile<1>, transpose_tile<2>, transpose_tile<4>,
+                                                          transpose_tile<8>, transpose_tile<16>};
 
 LAUNCHER(transpose_tile, transpose_tile_kernels)

@@ -80,7 +80,13 @@ __global__ void __launch_bounds__(side *side, 512 / (side * side)) transpose_swa
     const tile_index at = tile_of_triangle(a.tiles.down, blockIdx.x);
     const uint64_t row = (uint64_t)at.row * tile::across, col = (uint64_t)at.col * tile::across;
     const tile upper = {(uint4 *)transpose_shared}, lower = {upper.shared + side * tile::across};
-    move_tiles(a, upper, lower, row, col, row != col);
+    upper.load(a, row, col);
+    if (row != col)
+        lower.load(a, col, row);
+    __syncthreads();
+    upper.store(a, row, col);
+    if (row != col)
+        lower.store(a, col, row);
 }
 
 const transpose_kernel transpose_swap_kernels[] = {transpose_swap<1, 16>, transpose_swap<2, 16>, transpose_swap<1, 8>,

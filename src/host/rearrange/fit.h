@@ -36,15 +36,6 @@ static inline bool gp_transpose_is_vectors(const gp_problem *problem) {
 #define GP_FEW_COLUMNS 16u
 #define GP_COLUMN_BYTES ((uint64_t)16 << 20) /* columns of tiles that some kernels take whole */
 
-/* As the forms from `first` on of another row. */
-static inline bool gp_fit_transpose_tile_as(unsigned first, const gp_problem *problem, const gp_device *device,
-                                            unsigned attempt, gp_tiling *tiling) {
-    const bool fits = gp_fit_transpose_tile(problem, device, attempt, tiling);
-    tiling->form += first;
-    tiling->regs = GP_TRANSPOSE_TILE_REGS;
-    return fits;
-}
-
 /* Fills in what follows from the tile, for `rows` rows with the halo, and puts it all into the tiling. */
 void gp_tiles_put(gp_tiles tiles, const gp_problem *problem, uint64_t rows, unsigned threads, size_t smem,
                   gp_tiling *tiling);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tilings of transpose_mirror: matrices in place, a tile and its mirror image at a time, in four ways. Pure. */
+/* Tilings of transpose_mirror: matrices in place, a tile and its mirror image at a time, in three ways. Pure. */
 #include "fit.h"
 
 /*
@@ -109,32 +109,13 @@ static bool fit_pick(const gp_problem *problem, const gp_device *device, unsigne
     return true;
 }
 
-/* The largest square of a power of two with at most 4 elements a thread, rows padded by one. In place: two. */
-bool gp_fit_transpose_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    (void)device;
-    const unsigned threads = gp_threads_of_attempt(GP_TRANSPOSE_THREADS, 32, attempt);
-    if (threads == 0 || !gp_transpose_is_plain(problem))
-        return false;
-    const uint32_t side = 1u << gp_log2((uint64_t)threads * 4) / 2;
-    const size_t smem = (size_t)side * (side + 1) * problem->elem_bytes;
-    tiling->form = gp_log2(problem->elem_bytes);
-    if (problem->in_place)
-        put_pairs(problem, side, problem->rows, UINT64_MAX, threads, 2 * smem, tiling);
-    else
-        gp_tiles_put((gp_tiles){.rows = side, .cols = side}, problem, problem->rows, threads, smem, tiling);
-    return true;
-}
-
-/* The tilings of all ways one after another: each way is the best for what it can, the last for small devices. */
+/* The tilings of all ways one after another: each way is the best for what it can. */
 bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device, unsigned attempt,
                              gp_tiling *tiling) {
     static const struct {
         bool (*fit)(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
         unsigned form, regs;
-    } ways[] = {{fit_swap, GP_MIRROR_SWAP_FORM, 128},
-                {fit_pick, GP_MIRROR_PICK_FORM, 64},
-                {fit_loads, 0, 128},
-                {gp_fit_transpose_tile, GP_MIRROR_TILE_FORM, GP_TRANSPOSE_TILE_REGS}};
+    } ways[] = {{fit_swap, GP_MIRROR_SWAP_FORM, 128}, {fit_pick, GP_MIRROR_PICK_FORM, 64}, {fit_loads, 0, 128}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways && problem->in_place; i++)
         for (unsigned own = 0; ways[i].fit(problem, device, own, tiling); own++)
             if (attempt-- == 0) {

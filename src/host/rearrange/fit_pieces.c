@@ -161,10 +161,8 @@ static bool share_columns(const gp_problem *problem, gp_tiles *tiles, uint32_t w
 bool gp_fit_transpose_pieces(const gp_problem *problem, const gp_device *device, unsigned attempt,
                              gp_tiling *tiling) {
     const uint32_t elem = gp_to_u32(problem->elem_bytes);
-    if (problem->in_place || problem->elem_bytes > PIECES_ELEM)
+    if (problem->in_place || problem->elem_bytes > PIECES_ELEM || attempt > 2)
         return false;
-    if (attempt > 2) /* on small devices elements that are words by a tile without a halo */
-        return gp_fit_transpose_tile_as(GP_PIECES_TILE_FORM, problem, device, attempt - 3, tiling);
     const uint64_t budget = piece_of(problem) == 4 ? BUDGET_4 : BUDGET;
     gp_tiles tiles = tile_of(problem, budget_of(problem, device, budget) >> attempt);
     const bool single = tiles.rows == problem->rows, skewed = problem->out_align < GP_SECTOR;

@@ -18,7 +18,6 @@
 #define GP_MIRROR_WORDS_FORM 6u /* elements of three words of 1, 2, 4 and 8 bytes, then of 5 and 7 bytes */
 #define GP_MIRROR_SWAP_FORM 16u
 #define GP_MIRROR_PICK_FORM 24u
-#define GP_MIRROR_TILE_FORM 32u /* plain.cu */
 
 /* transpose_vector: words of room after each vector's columns, of `across` vectors in a tile's row. */
 #define GP_TRANSPOSE_VECTOR_PAD(across) ((across) >= 8 ? 4u : 32u / (across))
@@ -37,7 +36,6 @@
 
 /* transpose_pieces: words below each other that a thread stores of a column, by the piece's bytes. */
 #define GP_TRANSPOSE_PIECES_TIMES(piece) ((piece) == 2 ? 2u : 3u)
-#define GP_PIECES_TILE_FORM 6u /* from here on the forms are those of transpose_tile, in plain.cu */
 
 /*
  * mirror_pick.cu: words that a tile owns of a row, which touches `vectors` at most; bytes from row to row in

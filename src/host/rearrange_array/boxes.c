@@ -4,11 +4,9 @@
 #include "../problem.h"
 #include "pieces.h"
 
-#define BANKS 32u
 /* Squares of 4 bytes pay from such sides of a tile on: 16 x 16 planes 0.83 of a copy, gathered 0.85; 32 x 32 0.88,
  * 0.85. */
 #define WIDE_SQUARES 32u
-#define SPREADS 8u /* paddings that are tried */
 
 uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_align) {
     return gp_alignment(move->run | in_align | out_align | 16);
@@ -132,53 +130,15 @@ static bool moves_words(const gp_move_pieces *p, const uint32_t *t, bool out, ui
     return bytes % word == 0;
 }
 
-static uint32_t shared_of(const gp_move_walk *walk, uint32_t unit) {
-    int64_t at = walk->shared;
-    for (uint32_t d = 0; d < walk->digits; d++) {
-        at += (int64_t)(unit % walk->digit[d].n) * walk->digit[d].shared;
-        unit /= walk->digit[d].n;
-    }
-    return gp_to_u32((uint64_t)at);
-}
-
-/* How often a warp's first read asks one bank, at most: 1 is best. */
-static uint32_t conflicts_of(const gp_move_form *form, const gp_move_walk *walk) {
-    const uint32_t read = form->way == GP_MOVE_SQUARES ? form->piece * form->out : form->piece;
-    const uint32_t lanes = read <= 4 ? 32 : 128 / read;
-    const uint32_t units = form->way == GP_MOVE_GATHER ? form->out : 1;
-    uint32_t worst = 0;
-    uint32_t word[BANKS], in_bank[BANKS] = {0};
-    for (uint32_t lane = 0; lane < lanes && lane * units < walk->units; lane++) {
-        word[lane] = shared_of(walk, lane * units) * form->piece / (read > 4 ? read : 4);
-        bool again = false;
-        for (uint32_t other = 0; other < lane && !again; other++)
-            again = word[other] == word[lane];
-        const uint32_t count = again ? 0 : ++in_bank[word[lane] % lanes];
-        worst = count > worst ? count : worst;
-    }
-    return worst;
-}
-
-/* Leaves places free in shared memory for the fewest conflicts. Returns the pieces' room. */
-static uint32_t spread_out(const gp_move_pieces *p, const gp_move_form *form, gp_move_tile *tile) {
-    int32_t shared[GP_MOVE_AXES];
-    uint32_t best = UINT32_MAX, spread = 0;
-    for (uint32_t free = 0; free < SPREADS && best > 1; free++) {
-        gp_move_walk walk;
-        tile->spread = free * form->in;
-        gp_move_place(p, form, tile, shared);
-        gp_move_walk_in(p, tile, shared, &walk);
-        if (walk.digits > 0 && walk.digit[0].n % form->in != 0)
-            continue; /* words would not lie together */
-        gp_move_walk_out(p, form, tile, shared, &walk);
-        const uint32_t conflicts = conflicts_of(form, &walk);
-        if (conflicts < best) {
-            best = conflicts;
-            spread = tile->spread;
-        }
-    }
-    tile->spread = spread;
-    return gp_move_place(p, form, tile, shared);
+/*
+ * A word is left free between rows of an even number of them, whose beginnings would else be in few banks. Elements
+ * of several pieces are read by threads beside each other.
+ */
+static uint32_t spread_of(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t) {
+    uint64_t row = 1;
+    for (uint32_t i = 0; i < p->read && p->by_in[i] != 1; i++)
+        row *= t[p->by_in[i]];
+    return p->axis[0].n == 1 && row % (2 * form->in) == 0 ? form->in : 0;
 }
 
 /* Squares need an axis of their own on each side. */
@@ -339,7 +299,10 @@ static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsig
         (form->way == GP_MOVE_TRIPLES && !has_triples(p, form, t)) || in_align < in_word || out_align < out_word ||
         !is_near(p, t) || !moves_words(p, t, false, in_word) || !moves_words(p, t, true, out_word))
         return false;
-    const uint64_t room = form->way == GP_MOVE_DIRECT ? 0 : spread_out(p, form, tile) * (uint64_t)form->piece;
+    int32_t shared[GP_MOVE_AXES];
+    tile->spread = spread_of(p, form, t);
+    const uint64_t room =
+        form->way == GP_MOVE_DIRECT ? 0 : gp_move_place(p, form, tile, shared) * (uint64_t)form->piece;
     *smem = 2 * (size_t)gp_round_up(room, 16);
     return true;
 }

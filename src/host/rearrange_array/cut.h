@@ -16,8 +16,9 @@
 #define GP_MOVE_DIGITS (GP_MOVE_AXES + 3) /* of which two may be parted for the sake of banks */
 #define GP_MOVE_THREADS 256u              /* a block */
 #define GP_MOVE_DIRECT_PIECES 4u          /* of a thread in a tile */
+/* A thread, in shared memory. 16000 x 33 x 33 of 4 bytes on an H200, one plane a tile: 44.6 us; two, by 12: 37.9. */
 #define GP_MOVE_GATHERED(bytes, in, out) \
-    ((bytes) == 16 ? 4u : (bytes) >= 4 ? 8u : 8u * ((in) < (out) ? (in) : (out))) /* a thread, in shared memory */
+    ((bytes) == 16 ? 4u : (bytes) == 4 ? 12u : 8u * ((in) < (out) ? (in) : (out)))
 #define GP_MOVE_RAW_WORD 16u
 #define GP_MOVE_RAW_THREADS 384u
 #define GP_MOVE_RAW_BYTES 61440u         /* of a tile, at most */

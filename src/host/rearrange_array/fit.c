@@ -25,7 +25,18 @@ gp_move_form gp_move_form_at(unsigned form) {
     return forms[form].form;
 }
 
-/* As many blocks as the device has room for: each walks from tile to tile. */
+/*
+ * Bytes of a tile that a thread has, from which on a block has one tile: memory is then read and written in the order
+ * of tiles. With fewer the time in which a thread finds its places shows, and as many blocks as the device has room
+ * for walk from tile to tile. 16 x 2048 x 2048 on an H100: of 2 bytes 100.4 and 91.2 us so, of 1 byte 46.7 and 54.1.
+ */
+#define BYTES_FOR_A_BLOCK 64u
+
+static bool takes_blocks(const gp_move_form *form) {
+    return form->way < GP_MOVE_RAW && gp_move_room(form) * form->piece >= BYTES_FOR_A_BLOCK * GP_MOVE_THREADS;
+}
+
+/* As many blocks as the device has room for. */
 static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned threads, unsigned most, size_t smem) {
     const uint64_t block = gp_plus(smem, device->smem_reserved), room = device->smem_per_sm;
     const uint64_t of_smem = gp_at_least_one(room / gp_at_least_one(block));
@@ -60,8 +71,9 @@ bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, u
         tiling->form = i;
         tiling->regs = raw ? GP_REARRANGE_RAW_REGS : 0;
         tiling->threads = GP_MOVE_BLOCK(form->way);
-        tiling->smem = fit.smem;
-        tiling->blocks = blocks_of(device, fit.tiles, tiling->threads, forms[i].blocks, fit.smem);
+        const bool one = takes_blocks(form);
+        tiling->smem = one ? fit.smem / 2 : fit.smem;
+        tiling->blocks = one ? fit.tiles : blocks_of(device, fit.tiles, tiling->threads, forms[i].blocks, fit.smem);
         GP_TILING_PUT(tiling, fit.tile);
         if (good)
             break;

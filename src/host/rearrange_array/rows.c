@@ -15,7 +15,7 @@ FIT(cpu, true)
 #define CPU_ROW(name, text) GP_CPU_ROW(rearrange_array_##name, fit_##name, gp_launch_rearrange_array_##name, text)
 
 const gp_kernel gp_rearrange_array_rows[] = {
-    GP_GPU_ROW(rearrange_tile, GP_REARRANGE_TILE_REGS, 0, gp_fit_rearrange_tile,
+    GP_GPU_ROW(rearrange_tile, GP_REARRANGE_TILE_REGS, GP_REARRANGE_TILE_SMEM, gp_fit_rearrange_tile,
                "any view: boxes of indices, read in the input's order, written in the output's"),
     {.name = "rearrange_cycle",
      .about = "matrices in place, not square: pieces are turned, then moved along cycles",

@@ -16,13 +16,14 @@
     FORM(RUNS, 1, 1, 16, 3) FORM(DIRECT, 16, 1, 1, 6) FORM(TRIPLES, 2, 2, 2, 4) FORM(TRIPLES, 1, 4, 4, 4)   \
     FORM(SQUARES, 4, 4, 4, 4) FORM(SQUARES, 2, 4, 2, 4) FORM(SQUARES, 2, 2, 2, 4) FORM(SQUARES, 1, 4, 4, 4) \
     FORM(GATHER, 16, 1, 1, 4) FORM(GATHER, 8, 1, 1, 4) FORM(GATHER, 2, 2, 2, 4) FORM(GATHER, 1, 4, 4, 4)    \
-    FORM(GATHER, 4, 1, 1, 5) FORM(GATHER, 2, 1, 1, 4) FORM(GATHER, 1, 1, 1, 4)                              \
+    FORM(GATHER, 4, 1, 1, 4) FORM(GATHER, 2, 1, 1, 4) FORM(GATHER, 1, 1, 1, 4)                              \
     FORM(RAW, 16, 1, 1, 3) FORM(RAW, 8, 1, 1, 3) FORM(RAW, 4, 1, 2, 3) FORM(RAW, 2, 1, 4, 3)                \
     FORM(RAW, 1, 1, 8, 3)
 /* clang-format on */
 
 #define GP_REARRANGE_TILE_REGS 64
-#define GP_REARRANGE_RAW_REGS 56 /* of raw rows */
+#define GP_REARRANGE_TILE_SMEM 768 /* static: where the next tiles begin */
+#define GP_REARRANGE_RAW_REGS 56   /* of raw rows */
 #define GP_REARRANGE_ANY_REGS 48
 #define GP_REARRANGE_ANY_THREADS 256u
 
