@@ -6,7 +6,7 @@
 #pragma once
 
 #include "join.cuh"
-#include "lane_floats.cuh"
+#include "lane_moments.cuh"
 
 #define NOT_DRAWN UINT32_MAX
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "lane_floats.cuh"
+#include "lane_moments.cuh"
 
 #define REDO_LIMBS 11      /* those of gp_exact_form_of(GP_F32, false) */
 #define REDO_AT_ONCE 3     /* that elements of f16 have bits of, from the fourth on; others of three times as many */

@@ -4,7 +4,7 @@
  * prove, of floats by doubles with their rests, else, as extremes, by the processor's own source. Launched behind
  * window_strip, it does again what that has left.
  */
-#include "../reduce_array/lane_floats.cuh"
+#include "../reduce_array/lane_moments.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
 #include "../../host/reduce_array/accumulator_write.c"
