@@ -11,6 +11,9 @@
 /* An exact number is between them. */
 struct bounds {
     double down, up;
+    static __device__ bounds none() {
+        return {0, 0};
+    }
     __device__ void add(double x) {
         down = __dadd_rd(down, x);
         up = __dadd_ru(up, x);
@@ -48,10 +51,6 @@ __device__ __forceinline__ float quotient_of(double sum, double n, double invers
     return __double2float_rn(__longlong_as_double(bits));
 }
 
-__device__ inline bounds reciprocal(double n) {
-    return {__drcp_rd(n), __drcp_ru(n)};
-}
-
 /* Rounded once to f16 or bf16, by way of a float that is odd if something was lost. */
 static __device__ __noinline__ uint32_t narrowed(double x, unsigned type) {
     const float cut = __double2float_rz(x);
@@ -77,19 +76,16 @@ static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64
 }
 
 /* The result, if it is one that all numbers between the bounds round to. Both are NaN, or none. */
-__device__ __forceinline__ bool settle(bounds b, unsigned type, uint64_t *raw) {
-    b.down += 0.0; /* a zero is +0 */
-    b.up += 0.0;
-    if (type != GP_F32) {
-        uint64_t other; /* in memory, so that *raw need not be */
-        const bool settled = settle_other(b, type, &other);
+__device__ __forceinline__ bool settle(const bounds &b, unsigned type, uint64_t *raw) {
+    if (type != GP_F32) { /* a zero is +0 */
+        uint64_t other;   /* in memory, so that *raw need not be */
+        const bool settled = settle_other({b.down + 0.0, b.up + 0.0}, type, &other);
         *raw = other;
         return settled;
     }
-    const uint32_t least = __float_as_uint(__double2float_rn(b.down)),
-                   most = __float_as_uint(__double2float_rn(b.up));
-    *raw = b.down == b.down ? least : 0x7fc00000;
-    return least == most;
+    const float least = __double2float_rn(b.down) + 0.0f, most = __double2float_rn(b.up) + 0.0f;
+    *raw = least == least ? __float_as_uint(least) : 0x7fc00000;
+    return __float_as_uint(least) == __float_as_uint(most);
 }
 
 /* A float of 2 or 4 bytes. */
@@ -100,43 +96,27 @@ template <int WIDTH> __device__ __forceinline__ float real_of(uint32_t raw, bool
 }
 
 /* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
-struct bounds_state {
-    bounds sum;
-    static __device__ bounds_state none() {
-        return {{0, 0}};
-    }
-    __device__ void join(const bounds_state &other) {
-        sum.join(other.sum);
-    }
-};
-
-template <int WIDTH> struct lane_floats : lane_base<bounds_state> {
+template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> {
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true, REDOES = true;
     static const int REDO_BYTES = WIDTH;
     uint32_t kept; /* bits of an element: without the sign for sums of magnitudes */
     bool is_bf16;
     double n, inverse; /* to nearest */
-    __device__ explicit lane_floats(const gp_pass &pass)
-        : kept(pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0),
-          is_bf16(pass.type == GP_BF16), n((double)pass.length), inverse(1 / n) {}
-    __device__ uint32_t nothing() const {
-        return 0;
-    }
-    __device__ __forceinline__ void take(bounds_state &s, uint32_t raw, uint32_t) const {
-        s.sum.add(real_of<WIDTH>(raw & kept, is_bf16));
-    }
-    __device__ bounds total(const bounds_state &s) const {
-        return s.sum;
+    __device__ explicit lane_floats(const reduce_arguments &a)
+        : kept(a.pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0),
+          is_bf16(a.pass.type == GP_BF16), n(a.n), inverse(a.inverse) {}
+    __device__ __forceinline__ void take(bounds &sum, uint32_t raw, uint32_t) const {
+        sum.add(real_of<WIDTH>(raw & kept, is_bf16));
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         return pass.result[0].type == GP_F32 ? 4 : 0;
     }
-    __device__ __forceinline__ bool quick(const bounds_state &s, unsigned op, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const bounds &sum, unsigned op, uint64_t *raw) const {
         if (op != GP_REDUCE_MEAN)
-            return settle(s.sum, GP_F32, raw);
-        *raw = __float_as_uint(quotient_of(s.sum.up, n, inverse));
-        return s.sum.up - s.sum.down == 0; /* exact and finite */
+            return settle(sum, GP_F32, raw);
+        *raw = __float_as_uint(quotient_of(sum.up, n, inverse));
+        return sum.up - sum.down == 0; /* exact and finite */
     }
 };
 
@@ -170,16 +150,13 @@ struct sum_and_rest {
     }
 };
 
-template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest> {
+template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<WIDTH>> {
     typedef typename raw_type<WIDTH>::type raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     raw_t kept;
-    __device__ explicit lane_doubles(const gp_pass &pass)
-        : kept(pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
-    __device__ raw_t nothing() const {
-        return 0;
-    }
+    __device__ explicit lane_doubles(const reduce_arguments &a)
+        : kept(a.pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
     __device__ __forceinline__ void take(sum_and_rest &s, raw_t raw, uint32_t) const {
         const double x = WIDTH == 8 ? __longlong_as_double((long long)(raw & kept))
                                     : (double)__uint_as_float((uint32_t)(raw & kept));
@@ -187,9 +164,6 @@ template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest> {
             s.special += x;
         else
             s.add(x);
-    }
-    __device__ sum_and_rest total(const sum_and_rest &s) const {
-        return s;
     }
 };
 

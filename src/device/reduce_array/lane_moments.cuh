@@ -4,11 +4,16 @@
 
 #include "lane_floats.cuh"
 
+/* 1 / n, of which `near` is the nearest double. */
+__device__ inline bounds reciprocal(double n, double near) {
+    const double over = __fma_rn(near, n, -1);
+    return {over > 0 ? __dmul_rd(near, 1 - 0x1p-53) : near, over < 0 ? __dmul_ru(near, 1 + 0x1p-52) : near};
+}
+
 /* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
 struct moments_total {
     bounds sum, square;
-    double pivot;
-    bounds inverse;         /* of the number of elements, NaNs among them */
+    double pivot, inverse;  /* the latter to nearest, of the number of elements, NaNs among them */
     uint32_t nonzero, nans; /* these are not added */
 };
 
@@ -36,7 +41,7 @@ struct moments_state {
         const double off = 0x1.1p-53 * (steps + 8);
         return {__dmul_rd(square, 1 - off), __dmul_ru(square, 1 + off)};
     }
-    __device__ moments_total total(const bounds &inverse) const {
+    __device__ moments_total total(double inverse) const {
         return {sum, squares(), pivot, inverse, 0, 0};
     }
 };
@@ -52,31 +57,28 @@ struct moments_counted : moments_state {
         nonzero += other.nonzero;
         nans += other.nans;
     }
-    __device__ moments_total total(const bounds &inverse) const {
+    __device__ moments_total total(double inverse) const {
         return {sum, squares(), pivot, inverse, nonzero, nans};
     }
 };
 
 /* WIDTH 0: that of the pass, and counted. */
-template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_base<STATE> {
+template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_base<STATE, lane_moments<WIDTH, STATE>> {
     typedef typename raw_type<WIDTH>::type raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, QUICKS = 2;
-    static const bool HAS_NOTHING = false;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, QUICKS = 2, SIDE_BY_SIDE = 2;
+    static const bool REDOES = WIDTH > 0;
+    static const int REDO_BYTES = WIDTH > 0 ? WIDTH : 4;
     uint32_t sign, kept, bytes;
-    double n;
-    bounds inverse;
+    double n, inverse; /* to nearest */
     bool is_bf16, skip_nan, pivots;
 
-    __device__ explicit lane_moments(const gp_pass &pass)
-        : sign((uint32_t)1 << (8 * bytes_of(pass.type) - 1)), kept(pass.wants & GP_WANT_ABS ? ~sign : ~(uint32_t)0),
-          bytes(bytes_of(pass.type)), n((double)pass.length), inverse(reciprocal(n)), is_bf16(pass.type == GP_BF16),
-          skip_nan(pass.skip_nan) {
-        pivots = pass.wants & GP_WANT_SQUARES;
-        for (unsigned r = 0; r < pass.results; r++)
-            pivots &= pass.result[r].op != GP_REDUCE_SUM_SQUARES && pass.result[r].op != GP_REDUCE_NORM;
-    }
-    __device__ raw_t nothing() const {
-        return 0;
+    __device__ explicit lane_moments(const reduce_arguments &a)
+        : sign((uint32_t)1 << (8 * bytes_of(a.pass.type) - 1)),
+          kept(a.pass.wants & GP_WANT_ABS ? ~sign : ~(uint32_t)0), bytes(bytes_of(a.pass.type)), n(a.n),
+          inverse(a.inverse), is_bf16(a.pass.type == GP_BF16), skip_nan(a.pass.skip_nan) {
+        pivots = a.pass.wants & GP_WANT_SQUARES;
+        for (unsigned r = 0; r < a.pass.results; r++)
+            pivots &= a.pass.result[r].op != GP_REDUCE_SUM_SQUARES && a.pass.result[r].op != GP_REDUCE_NORM;
     }
     __device__ __forceinline__ float value(raw_t raw) const {
         if (WIDTH == 4 || (WIDTH == 0 && bytes == 4))
@@ -84,7 +86,7 @@ template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_bas
         return real_of<2>((uint32_t)raw & kept, is_bf16);
     }
     /* The pivot of an output is its first element. */
-    __device__ void begin(const unsigned char *first, STATE &s) const {
+    __device__ void begin(const unsigned char *first, STATE &s, uint32_t = 0, uint32_t = 1) const {
         const float x = pivots ? value(load_unit<WIDTH>(first, bytes)) : 0;
         s.pivot = x - x == 0 ? x : 0;
     }
@@ -116,12 +118,12 @@ template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_bas
         const double sum = s.sum.up;
         const bool exact = sum - s.sum.down == 0; /* and finite */
         if (op == GP_REDUCE_MEAN) {
-            *raw = __float_as_uint(quotient_of(sum, n, inverse.down));
+            *raw = __float_as_uint(quotient_of(sum, n, inverse));
             return exact;
         }
         const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE;
-        const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse.down, less, s.square),
-                     off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse.down;
+        const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse, less, s.square),
+                     off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse;
         bounds b = {(all - off) * part, (all + off) * part};
         if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
             b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
@@ -150,7 +152,7 @@ __device__ inline bool moment_of(uint64_t length, unsigned op, unsigned type, co
         return true;
     if (count <= samples)
         return false;
-    const bounds inverse = t.nans == 0 ? t.inverse : reciprocal(n);
+    const bounds inverse = reciprocal(n, t.nans == 0 ? t.inverse : 1 / n);
     if (op == GP_REDUCE_MEAN && type != GP_F64)
         return settle(quotient_of(t.sum, n, inverse), type, raw);
     if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {
@@ -166,7 +168,7 @@ __device__ inline bool moment_of(uint64_t length, unsigned op, unsigned type, co
         if (!(t.square.up < INFINITY))
             b.down = b.up = NAN; /* of an infinity, or a NaN */
         else
-            b = deviations(t, n, inverse).times(samples ? reciprocal(n - 1) : inverse);
+            b = deviations(t, n, inverse).times(samples ? reciprocal(n - 1, 1 / (n - 1)) : inverse);
     }
     if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
         b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
