@@ -9,7 +9,7 @@
 
 typedef struct gp_plan gp_plan;
 
-#define GP_TILING_NUMBERS 14
+#define GP_TILING_NUMBERS 15
 
 /* The first of them: rows and columns of the tile that a block computes. Rows 0: a run of so many elements. */
 enum { GP_TILE_ROWS, GP_TILE_COLS };

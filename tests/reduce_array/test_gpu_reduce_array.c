@@ -93,9 +93,9 @@ static size_t matrix_wishes(gp_result *results, unsigned char *to, gp_type type,
 /* What a GPU row does with rows and columns of each type, narrow and wide, at 16 bytes and not. */
 static void matrices(void **state) {
     (void)state;
-    static const size_t shapes[][2] = {{1000, 64},   {1001, 7},   {3333, 3},   {64, 2000},  {3, 40000}, {17, 1001},
-                                       {500, 256},   {10, 9999},  {9999, 10},  {1, 77},     {77, 1},    {40, 3000},
-                                       {1400003, 3}, {600001, 7}, {66001, 63}, {4096, 1000}};
+    static const size_t shapes[][2] = {{1000, 64},   {1001, 7},   {3333, 3},   {64, 2000},   {3, 40000},  {17, 1001},
+                                       {500, 256},   {10, 9999},  {9999, 10},  {1, 77},      {77, 1},     {40, 3000},
+                                       {1400003, 3}, {600001, 7}, {66001, 63}, {4096, 1000}, {12001, 333}};
     unsigned char *host = calloc(ELEMENTS, 8), *want = calloc(RESULTS * MATRIX, 8),
                   *got = malloc(RESULTS * MATRIX * 8);
     unsigned char *device = NULL, *to = NULL;
@@ -140,6 +140,41 @@ static void matrices(void **state) {
     CUDA_OK(cudaFree(to));
     free(host);
     free(want);
+    free(got);
+}
+
+#define MANY_ROWS ((size_t)3000018) /* so many tiles that the last are drawn; of floats, some variances are ties */
+
+/* Short rows by the million: one result each, or two. */
+static void many_rows(void **state) {
+    (void)state;
+    static const unsigned asked[][4] = {{GP_F32, GP_F32, GP_REDUCE_MEAN, GP_REDUCE_VARIANCE},
+                                        {GP_F32, GP_F32, GP_REDUCE_SUM, GP_REDUCE_SUM},
+                                        {GP_F32, GP_F32, GP_REDUCE_MAX, GP_REDUCE_MIN},
+                                        {GP_S32, GP_S64, GP_REDUCE_SUM, GP_REDUCE_SUM},
+                                        {GP_U8, GP_F32, GP_REDUCE_MEAN, GP_REDUCE_MEAN}};
+    const size_t n = MANY_ROWS * 3, bytes = MANY_ROWS * 8;
+    unsigned char *host = malloc(n * 4 + 2 * bytes), *device = NULL, *got = malloc(2 * bytes);
+    assert_true(host != NULL && got != NULL);
+    CUDA_OK(cudaMalloc((void **)&device, n * 4 + 2 * bytes));
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        const unsigned *ask = asked[i];
+        memset(host, 0, n * 4 + 2 * bytes);
+        data_set_fill(host, (gp_type)ask[0], n, DATA_SET_UNIFORM, 5);
+        CUDA_OK(cudaMemcpy(device, host, n * 4 + 2 * bytes, cudaMemcpyHostToDevice));
+        for (unsigned on = 0; on < 2; on++) {
+            unsigned char *const in = on ? device : host, *const to = in + n * 4;
+            const gp_array view = gp_matrix((gp_type)ask[0], in, MANY_ROWS, 3, 3);
+            const gp_result rows[] = {gp_want(ask[2], gp_matrix((gp_type)ask[1], to, MANY_ROWS, 1, 1)),
+                                      gp_want(ask[3], gp_matrix((gp_type)ask[1], to + bytes, MANY_ROWS, 1, 1))};
+            assert_int_equal(gp_reduce(on ? gpu : cpu, &view, rows, ask[2] == ask[3] ? 1 : 2), GP_OK);
+        }
+        assert_int_equal(gp_context_synchronize(gpu), GP_OK);
+        CUDA_OK(cudaMemcpy(got, device + n * 4, 2 * bytes, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, host + n * 4, 2 * bytes);
+    }
+    CUDA_OK(cudaFree(device));
+    free(host);
     free(got);
 }
 
@@ -292,12 +327,14 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 
 #define LINES ((size_t)1000)
 
-/* Means and variances of so many lines of 100, or of all N. */
+/* Means and variances of so many lines of 100, which are listed where they are open, or of all N. */
 static gp_status moments(gp_context *context, const float *in, size_t lines, float *to) {
     const gp_array view = lines > 0 ? gp_matrix(GP_F32, in, lines, 100, 100) : gp_vector(GP_F32, in, N);
     const gp_array mean = lines > 0 ? gp_matrix(GP_F32, to, lines, 1, 1) : gp_scalar(GP_F32, to);
     const gp_array variance = lines > 0 ? gp_matrix(GP_F32, to + LINES, lines, 1, 1) : gp_scalar(GP_F32, to + LINES);
-    const gp_result results[] = {gp_want(GP_REDUCE_MEAN, mean), gp_want(GP_REDUCE_VARIANCE, variance)};
+    const unsigned skips = lines > 0 ? GP_SKIP_NAN : 0;
+    const gp_result results[] = {gp_want(GP_REDUCE_MEAN | skips, mean),
+                                 gp_want(GP_REDUCE_VARIANCE | skips, variance)};
     return gp_reduce(context, &view, results, lines == 0 && until_lost > 0 ? 1 : 2);
 }
 
@@ -352,7 +389,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overflow),       cmocka_unit_test(captured_and_replayed),
         cmocka_unit_test(managed_memory), cmocka_unit_test(a_lost_launch_misleads_no_other),
-        cmocka_unit_test(matrices),       cmocka_unit_test(long_ones)};
+        cmocka_unit_test(matrices),       cmocka_unit_test(long_ones),
+        cmocka_unit_test(many_rows)};
     if (gpu_is_missing())
         return 77;
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

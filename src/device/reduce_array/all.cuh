@@ -6,7 +6,7 @@
 #pragma once
 
 #include "join.cuh"
-#include "lane_floats.cuh"
+#include "lane_moments.cuh"
 
 #define NOT_DRAWN UINT32_MAX
 
@@ -217,7 +217,7 @@ static __device__ __noinline__ bool moment_of_exact(uint64_t count, unsigned op,
     square = plus(square, -ps_rest, -ps_rest);
     square = plus(square, -__dmul_ru(p, p < 0 ? both.down : both.up), -__dmul_rd(p, p < 0 ? both.up : both.down));
     square = plus(square, __dadd_rd(q.sum, -ps), __dadd_ru(q.sum, -ps));
-    return moment_of(count, op, type, {plus(rest, s.sum, s.sum), square, p, reciprocal(n), 0, 0}, raw);
+    return moment_of(count, op, type, {plus(rest, s.sum, s.sum), square, p, 1 / n, 0, 0}, raw);
 }
 
 /* A type of its own, so that value_of() tries more than that of floats_total does. */

@@ -64,11 +64,12 @@ __device__ __forceinline__ void copy_vectors(int4 *to, const int4 *from, uint32_
 #endif
 }
 
-/* All copies but the last. */
+/* All copies but the last, of all threads. */
 __device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
+    __syncthreads();
 }
 
 #endif

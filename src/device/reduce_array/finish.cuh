@@ -36,17 +36,18 @@ __device__ __forceinline__ bool write_quick(const gp_pass &pass, uint32_t bytes,
 }
 
 /*
- * Any results of an output, or its number for reduce_any; false: of a form that redoes, some are left. It makes a
- * form of its own, so that no other holds registers while elements are loaded.
+ * Any results of an output, or its number for reduce_any; false: of a form that redoes, some are left. For all forms
+ * that have one kind of total, so that their code is loaded and compiled once.
  */
-template <class LANE, class PART>
-static __device__ __noinline__ bool finish_any(const reduce_arguments &a, const PART p, uint32_t output) {
-    if (write_results(a.pass, LANE(a.pass).total(p), output)) {
+template <class TOTAL>
+static __device__ __noinline__ bool finish_any(const reduce_arguments &a, const TOTAL t, uint32_t output,
+                                               bool redoes) {
+    if (write_results(a.pass, t, output)) {
         if (a.done != NULL)
             tell_host(a);
         return true;
     }
-    if (LANE::REDOES)
+    if (redoes)
         return false;
     const uint32_t at = atomicAdd(&a.many->failed, 1);
     if (at < GP_MANY_FAILED_MAX)
@@ -94,7 +95,7 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
         for (int i = 0; i < N; i++) {
             const auto &part = LANE::part_of(s, i);
             if ((N == 4 || quick_bytes == 0 || !write_quick(pass, quick_bytes, form, part, output + i)) &&
-                !finish_any<LANE>(a, part, output + i))
+                !finish_any(a, form.total(part), output + i, redoes<LANE>(pass)))
                 left |= 1 << i;
         }
     return left;

@@ -8,9 +8,10 @@
 #include "join.cuh"
 
 /*
- * Of a form: BYTES that are loaded at once (0: an element's, of any type) with PACKED elements of one output, or with
- * one of each of OUTPUTS outputs, of each of which the state has a part; whether nothing() is bits that can be taken
- * without adding anything; whether outputs that are not proved are done again at once (redo.cuh).
+ * Of a form: one_t, which takes single elements; BYTES that are loaded at once (0: an element's, of any type) with
+ * PACKED elements of one output, or with one of each of OUTPUTS outputs, of each of which the state has a part;
+ * whether nothing() is bits that can be taken without adding anything; whether outputs that are not proved are done
+ * again at once (redo.cuh).
  */
 
 /* What BYTES of elements are loaded as. */
@@ -60,10 +61,7 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
     static const int UNITS = UNIT / LANE::BYTES;
     static const int BYTES = UNIT, PACKED = UNITS * LANE::PACKED, OUTPUTS = 1;
     static const bool HAS_NOTHING = false;
-    __device__ explicit lane_packed(const gp_pass &pass) : LANE(pass) {}
-    __device__ raw_t nothing() const {
-        return raw_t();
-    }
+    __device__ explicit lane_packed(const reduce_arguments &a) : LANE(a) {}
     __device__ __forceinline__ void take(typename LANE::state &s, const raw_t &raw, uint32_t id) const {
 #pragma unroll
         for (int i = 0; i < UNITS; i++)
@@ -74,6 +72,7 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
 /* Units of LANE's elements, each of another output: neighbouring columns. */
 template <class LANE, int UNIT> struct lane_wide : LANE {
     typedef typename raw_type<UNIT>::type raw_t;
+    typedef LANE one_t;
     static const int BYTES = UNIT, PACKED = 1, OUTPUTS = UNIT / LANE::BYTES;
     static const bool HAS_NOTHING = false;
     struct state {
@@ -95,17 +94,16 @@ template <class LANE, int UNIT> struct lane_wide : LANE {
     static __device__ const state &join_of(const state &s) {
         return s;
     }
-    __device__ explicit lane_wide(const gp_pass &pass) : LANE(pass) {}
+    __device__ explicit lane_wide(const reduce_arguments &a) : LANE(a) {}
     static __device__ const typename LANE::state &part_of(const state &s, int i) {
         return s.of[i];
     }
-    __device__ raw_t nothing() const {
-        return raw_t();
-    }
-    __device__ void begin(const unsigned char *first, state &s) const {
+    /* across: 0, or where rows are folded columns so far apart are one output's. */
+    __device__ void begin(const unsigned char *first, state &s, uint32_t column, uint32_t across) const {
 #pragma unroll
         for (int i = 0; i < OUTPUTS; i++)
-            LANE::begin(first + i * LANE::BYTES, s.of[i]);
+            LANE::begin(first + (i - (int32_t)(across > 0 ? (column + i) / across * across : 0)) * LANE::BYTES,
+                        s.of[i]);
     }
     __device__ __forceinline__ void take(state &s, const raw_t &raw, uint32_t id) const {
 #pragma unroll
@@ -121,14 +119,21 @@ template <class PART> __device__ __forceinline__ void join_team(PART &p, uint32_
         p.join(from_lane(p, lane));
 }
 
-template <class STATE> struct lane_base {
+template <class STATE, class ONE> struct lane_base {
     typedef STATE state, joined;
-    static const bool REDOES = false;
-    static const int QUICKS = 1;
+    typedef ONE one_t;
+    static const bool HAS_NOTHING = false, REDOES = false;
+    static const int QUICKS = 1, SIDE_BY_SIDE = 4; /* results that quick() rounds; short rows that a thread takes */
     static __device__ const STATE &join_of(const STATE &s) {
         return s;
     }
     static __device__ const STATE &part_of(const STATE &s, int) {
+        return s;
+    }
+    __device__ uint32_t nothing() const {
+        return 0;
+    }
+    __device__ const STATE &total(const STATE &s) const {
         return s;
     }
     __device__ uint32_t quick_bytes(const gp_pass &) const {
@@ -138,22 +143,16 @@ template <class STATE> struct lane_base {
         return false;
     }
     /* What the state needs of an output's first element. */
-    template <class S> __device__ void begin(const unsigned char *, S &) const {}
+    template <class S> __device__ void begin(const unsigned char *, S &, uint32_t = 0, uint32_t = 1) const {}
 };
 
-struct lane_bits : lane_base<bits_total> {
+struct lane_bits : lane_base<bits_total, lane_bits> {
     static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
-    static const bool HAS_NOTHING = false;
     uint64_t unused; /* bits that the elements have not */
-    __device__ explicit lane_bits(const gp_pass &pass) : unused(~(uint64_t)0 << (8 * bytes_of(pass.type) - 1) << 1) {}
-    __device__ uint64_t nothing() const {
-        return 0;
-    }
+    __device__ explicit lane_bits(const reduce_arguments &a)
+        : unused(~(uint64_t)0 << (8 * bytes_of(a.pass.type) - 1) << 1) {}
     __device__ __forceinline__ void take(bits_total &s, uint64_t raw, uint32_t) const {
         s.join({raw | unused, raw, raw});
-    }
-    __device__ bits_total total(const bits_total &s) const {
-        return s;
     }
 };
 
@@ -162,10 +161,10 @@ template <int WIDTH> struct key_of {
     typedef typename key_type<WIDTH>::type key_t;
     typedef typename raw_type<WIDTH>::type raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
-    static const bool HAS_NOTHING = false;
     key_t nan_above, nan_below, inverted;
     raw_t bias;
-    __device__ explicit key_of(const gp_pass &pass) {
+    __device__ explicit key_of(const reduce_arguments &a) {
+        const gp_pass &pass = a.pass;
         const extremes_partial<key_t> none = extremes_partial<key_t>::none();
         const key_t infinity = WIDTH == 8   ? (key_t)0x7ff0000000000000
                                : WIDTH == 4 ? (key_t)0x7f800000
@@ -175,9 +174,6 @@ template <int WIDTH> struct key_of {
         nan_below = is_float(pass.type) ? ~infinity : none.most;
         inverted = is_float(pass.type) ? (key_t)(sign - 1) : 0;
         bias = is_signed(pass.type) ? 0 : sign;
-    }
-    __device__ raw_t nothing() const {
-        return 0;
     }
     __device__ __forceinline__ key_t key(raw_t raw) const {
         const raw_t unbiased = raw ^ bias;
@@ -196,10 +192,11 @@ template <int WIDTH> struct key_of {
 
 /* The least and the greatest, and where they are; NaNs may be skipped. */
 template <int WIDTH>
-struct lane_extremes : lane_base<extremes_partial<typename key_type<WIDTH>::type>>, key_of<WIDTH> {
+struct lane_extremes : lane_base<extremes_partial<typename key_type<WIDTH>::type>, lane_extremes<WIDTH>>,
+                       key_of<WIDTH> {
     typedef extremes_partial<typename key_type<WIDTH>::type> state;
     bool skip_nan;
-    __device__ explicit lane_extremes(const gp_pass &pass) : key_of<WIDTH>(pass), skip_nan(pass.skip_nan) {}
+    __device__ explicit lane_extremes(const reduce_arguments &a) : key_of<WIDTH>(a), skip_nan(a.pass.skip_nan) {}
     __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t id) const {
         const auto key = this->key(raw);
         if (this->is_nan(key))
@@ -226,11 +223,12 @@ template <class KEY> struct span_state {
     }
 };
 
-template <int WIDTH> struct lane_span : lane_base<span_state<typename key_type<WIDTH>::type>>, key_of<WIDTH> {
+template <int WIDTH>
+struct lane_span : lane_base<span_state<typename key_type<WIDTH>::type>, lane_span<WIDTH>>, key_of<WIDTH> {
     typedef span_state<typename key_type<WIDTH>::type> state;
     bool is_max;
-    __device__ explicit lane_span(const gp_pass &pass)
-        : key_of<WIDTH>(pass), is_max(pass.result[0].op == GP_REDUCE_MAX) {}
+    __device__ explicit lane_span(const reduce_arguments &a)
+        : key_of<WIDTH>(a), is_max(a.pass.result[0].op == GP_REDUCE_MAX) {}
     __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t) const {
         const auto key = this->key(raw);
         s.join({key, key});
@@ -249,20 +247,14 @@ template <int WIDTH> struct lane_span : lane_base<span_state<typename key_type<W
 };
 
 /* Any sums of integers. */
-struct lane_integers : lane_base<integers_total> {
+struct lane_integers : lane_base<integers_total, lane_integers> {
     static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     uint32_t wants, bytes;
     bool has_sign;
-    __device__ explicit lane_integers(const gp_pass &pass)
-        : wants(pass.wants), bytes(bytes_of(pass.type)), has_sign(is_signed(pass.type)) {}
-    __device__ uint64_t nothing() const {
-        return 0;
-    }
+    __device__ explicit lane_integers(const reduce_arguments &a)
+        : wants(a.pass.wants), bytes(bytes_of(a.pass.type)), has_sign(is_signed(a.pass.type)) {}
     __device__ __forceinline__ void take(integers_total &s, uint64_t raw, uint32_t) const {
         integers_take(s, has_sign ? (uint64_t)extend_sign(raw, bytes) : raw, wants, has_sign);
-    }
-    __device__ integers_total total(const integers_total &s) const {
-        return s;
     }
 };

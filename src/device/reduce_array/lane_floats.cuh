@@ -11,6 +11,9 @@
 /* An exact number is between them. */
 struct bounds {
     double down, up;
+    static __device__ bounds none() {
+        return {0, 0};
+    }
     __device__ void add(double x) {
         down = __dadd_rd(down, x);
         up = __dadd_ru(up, x);
@@ -48,10 +51,6 @@ __device__ __forceinline__ float quotient_of(double sum, double n, double invers
     return __double2float_rn(__longlong_as_double(bits));
 }
 
-__device__ inline bounds reciprocal(double n) {
-    return {__drcp_rd(n), __drcp_ru(n)};
-}
-
 /* Rounded once to f16 or bf16, by way of a float that is odd if something was lost. */
 static __device__ __noinline__ uint32_t narrowed(double x, unsigned type) {
     const float cut = __double2float_rz(x);
@@ -77,19 +76,16 @@ static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64
 }
 
 /* The result, if it is one that all numbers between the bounds round to. Both are NaN, or none. */
-__device__ __forceinline__ bool settle(bounds b, unsigned type, uint64_t *raw) {
-    b.down += 0.0; /* a zero is +0 */
-    b.up += 0.0;
-    if (type != GP_F32) {
-        uint64_t other; /* in memory, so that *raw need not be */
-        const bool settled = settle_other(b, type, &other);
+__device__ __forceinline__ bool settle(const bounds &b, unsigned type, uint64_t *raw) {
+    if (type != GP_F32) { /* a zero is +0 */
+        uint64_t other;   /* in memory, so that *raw need not be */
+        const bool settled = settle_other({b.down + 0.0, b.up + 0.0}, type, &other);
         *raw = other;
         return settled;
     }
-    const uint32_t least = __float_as_uint(__double2float_rn(b.down)),
-                   most = __float_as_uint(__double2float_rn(b.up));
-    *raw = b.down == b.down ? least : 0x7fc00000;
-    return least == most;
+    const float least = __double2float_rn(b.down) + 0.0f, most = __double2float_rn(b.up) + 0.0f;
+    *raw = least == least ? __float_as_uint(least) : 0x7fc00000;
+    return __float_as_uint(least) == __float_as_uint(most);
 }
 
 /* A float of 2 or 4 bytes. */
@@ -100,43 +96,27 @@ template <int WIDTH> __device__ __forceinline__ float real_of(uint32_t raw, bool
 }
 
 /* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
-struct bounds_state {
-    bounds sum;
-    static __device__ bounds_state none() {
-        return {{0, 0}};
-    }
-    __device__ void join(const bounds_state &other) {
-        sum.join(other.sum);
-    }
-};
-
-template <int WIDTH> struct lane_floats : lane_base<bounds_state> {
+template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> {
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true, REDOES = true;
     static const int REDO_BYTES = WIDTH;
     uint32_t kept; /* bits of an element: without the sign for sums of magnitudes */
     bool is_bf16;
     double n, inverse; /* to nearest */
-    __device__ explicit lane_floats(const gp_pass &pass)
-        : kept(pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0),
-          is_bf16(pass.type == GP_BF16), n((double)pass.length), inverse(1 / n) {}
-    __device__ uint32_t nothing() const {
-        return 0;
-    }
-    __device__ __forceinline__ void take(bounds_state &s, uint32_t raw, uint32_t) const {
-        s.sum.add(real_of<WIDTH>(raw & kept, is_bf16));
-    }
-    __device__ bounds total(const bounds_state &s) const {
-        return s.sum;
+    __device__ explicit lane_floats(const reduce_arguments &a)
+        : kept(a.pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0),
+          is_bf16(a.pass.type == GP_BF16), n(a.n), inverse(a.inverse) {}
+    __device__ __forceinline__ void take(bounds &sum, uint32_t raw, uint32_t) const {
+        sum.add(real_of<WIDTH>(raw & kept, is_bf16));
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         return pass.result[0].type == GP_F32 ? 4 : 0;
     }
-    __device__ __forceinline__ bool quick(const bounds_state &s, unsigned op, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const bounds &sum, unsigned op, uint64_t *raw) const {
         if (op != GP_REDUCE_MEAN)
-            return settle(s.sum, GP_F32, raw);
-        *raw = __float_as_uint(quotient_of(s.sum.up, n, inverse));
-        return s.sum.up - s.sum.down == 0; /* exact and finite */
+            return settle(sum, GP_F32, raw);
+        *raw = __float_as_uint(quotient_of(sum.up, n, inverse));
+        return sum.up - sum.down == 0; /* exact and finite */
     }
 };
 
@@ -170,16 +150,13 @@ struct sum_and_rest {
     }
 };
 
-template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest> {
+template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<WIDTH>> {
     typedef typename raw_type<WIDTH>::type raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     raw_t kept;
-    __device__ explicit lane_doubles(const gp_pass &pass)
-        : kept(pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
-    __device__ raw_t nothing() const {
-        return 0;
-    }
+    __device__ explicit lane_doubles(const reduce_arguments &a)
+        : kept(a.pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
     __device__ __forceinline__ void take(sum_and_rest &s, raw_t raw, uint32_t) const {
         const double x = WIDTH == 8 ? __longlong_as_double((long long)(raw & kept))
                                     : (double)__uint_as_float((uint32_t)(raw & kept));
@@ -187,9 +164,6 @@ template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest> {
             s.special += x;
         else
             s.add(x);
-    }
-    __device__ sum_and_rest total(const sum_and_rest &s) const {
-        return s;
     }
 };
 
@@ -211,178 +185,4 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     }
     *raw = rounded(sum, rest.down, type);
     return rest.exact() || *raw == rounded(sum, rest.up, type);
-}
-
-/* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
-struct moments_total {
-    bounds sum, square;
-    double pivot;
-    bounds inverse;         /* of the number of elements, NaNs among them */
-    uint32_t nonzero, nans; /* these are not added */
-};
-
-struct moments_state {
-    bounds sum;
-    double square;  /* to nearest */
-    uint32_t steps; /* additions, one of another's result, at most */
-    float pivot;
-    static __device__ moments_state none() {
-        return {{0, 0}, 0, 0, 0};
-    }
-    __device__ __forceinline__ void add(double x) {
-        const double less = x - pivot;
-        sum.add(x);
-        square = __fma_rn(less, less, square);
-        steps++;
-    }
-    __device__ void join(const moments_state &other) {
-        sum.join(other.sum);
-        square += other.square;
-        steps = max(steps, other.steps) + 1;
-    }
-    /* Each step is off by 2^-53 of its result at most, and the pivot's subtraction, which is squared, by as much. */
-    __device__ bounds squares() const {
-        const double off = 0x1.1p-53 * (steps + 8);
-        return {__dmul_rd(square, 1 - off), __dmul_ru(square, 1 + off)};
-    }
-    __device__ moments_total total(const bounds &inverse) const {
-        return {sum, squares(), pivot, inverse, 0, 0};
-    }
-};
-
-/* With what a count needs, and NaNs skipped. */
-struct moments_counted : moments_state {
-    uint32_t nonzero, nans;
-    static __device__ moments_counted none() {
-        return {moments_state::none(), 0, 0};
-    }
-    __device__ void join(const moments_counted &other) {
-        moments_state::join(other);
-        nonzero += other.nonzero;
-        nans += other.nans;
-    }
-    __device__ moments_total total(const bounds &inverse) const {
-        return {sum, squares(), pivot, inverse, nonzero, nans};
-    }
-};
-
-/* WIDTH 0: that of the pass, and counted. */
-template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_base<STATE> {
-    typedef typename raw_type<WIDTH>::type raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, QUICKS = 2;
-    static const bool HAS_NOTHING = false;
-    uint32_t sign, kept, bytes;
-    double n;
-    bounds inverse;
-    bool is_bf16, skip_nan, pivots;
-
-    __device__ explicit lane_moments(const gp_pass &pass)
-        : sign((uint32_t)1 << (8 * bytes_of(pass.type) - 1)), kept(pass.wants & GP_WANT_ABS ? ~sign : ~(uint32_t)0),
-          bytes(bytes_of(pass.type)), n((double)pass.length), inverse(reciprocal(n)), is_bf16(pass.type == GP_BF16),
-          skip_nan(pass.skip_nan) {
-        pivots = pass.wants & GP_WANT_SQUARES;
-        for (unsigned r = 0; r < pass.results; r++)
-            pivots &= pass.result[r].op != GP_REDUCE_SUM_SQUARES && pass.result[r].op != GP_REDUCE_NORM;
-    }
-    __device__ raw_t nothing() const {
-        return 0;
-    }
-    __device__ __forceinline__ float value(raw_t raw) const {
-        if (WIDTH == 4 || (WIDTH == 0 && bytes == 4))
-            return real_of<4>((uint32_t)raw & kept, false);
-        return real_of<2>((uint32_t)raw & kept, is_bf16);
-    }
-    /* The pivot of an output is its first element. */
-    __device__ void begin(const unsigned char *first, STATE &s) const {
-        const float x = pivots ? value(load_unit<WIDTH>(first, bytes)) : 0;
-        s.pivot = x - x == 0 ? x : 0;
-    }
-    __device__ __forceinline__ void take(STATE &s, raw_t raw, uint32_t) const {
-        const float x = value(raw);
-        if constexpr (WIDTH == 0) {
-            if (skip_nan && x != x) {
-                s.nans++;
-                return;
-            }
-            s.nonzero += ((uint32_t)raw & ~sign) != 0;
-        }
-        s.add(x);
-    }
-    __device__ moments_total total(const STATE &s) const {
-        return s.total(inverse);
-    }
-    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
-        bool all = WIDTH != 0 && pass.length > 1;
-        for (unsigned r = 0; r < pass.results; r++)
-            all &= pass.result[r].op >= GP_REDUCE_MEAN && pass.result[r].type == GP_F32;
-        return all ? 4 : 0;
-    }
-    /*
-     * Where the sum is exact: so is its remainder by n, whose sign tells where the quotient lies; and n times the
-     * variance is off by less than so many 2^-53 of the squares' sum, which is no less than the sum's square over n.
-     */
-    __device__ __forceinline__ bool quick(const STATE &s, unsigned op, uint64_t *raw) const {
-        const double sum = s.sum.up;
-        const bool exact = sum - s.sum.down == 0; /* and finite */
-        if (op == GP_REDUCE_MEAN) {
-            *raw = __float_as_uint(quotient_of(sum, n, inverse.down));
-            return exact;
-        }
-        const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE;
-        const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse.down, less, s.square),
-                     off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse.down;
-        bounds b = {(all - off) * part, (all + off) * part};
-        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-        const float least = __double2float_rn(b.down);
-        *raw = __float_as_uint(least);
-        return exact && least == __double2float_rn(b.up);
-    }
-};
-
-/* n times the variance: the squares' sum less the sum's square over n. */
-__device__ inline bounds deviations(const moments_total &t, double n, const bounds &inverse) {
-    const double down = __fma_rd(-n, t.pivot, t.sum.down), up = __fma_ru(-n, t.pivot, t.sum.up);
-    const double least = fmin(fabs(down), fabs(up)), most = fmax(fabs(down), fabs(up));
-    const double from = down < 0 && up > 0 ? 0 : __dmul_rd(__dmul_rd(least, least), inverse.down);
-    const double to = __dmul_ru(__dmul_ru(most, most), inverse.up);
-    return {fmax(__dadd_rd(t.square.down, -to), 0.0), __dadd_ru(t.square.up, -from)};
-}
-
-/* Of `length` elements. */
-__device__ inline bool moment_of(uint64_t length, unsigned op, unsigned type, const moments_total &t, uint64_t *raw) {
-    const uint64_t count = length - t.nans;
-    const bool samples = op == GP_REDUCE_VARIANCE_SAMPLE || op == GP_REDUCE_STDDEV_SAMPLE;
-    const double n = (double)count;
-    *raw = t.nonzero;
-    if (op == GP_REDUCE_COUNT)
-        return true;
-    if (count <= samples)
-        return false;
-    const bounds inverse = t.nans == 0 ? t.inverse : reciprocal(n);
-    if (op == GP_REDUCE_MEAN && type != GP_F64)
-        return settle(quotient_of(t.sum, n, inverse), type, raw);
-    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {
-        bounds sum = t.sum;
-        if (op == GP_REDUCE_MEAN && !sum.exact())
-            return false;
-        if (op == GP_REDUCE_MEAN && sum.down - sum.down == 0)
-            sum.down = sum.up = __longlong_as_double((long long)quotient(sum.down, count, type));
-        return settle(sum, type, raw);
-    }
-    bounds b = t.square;
-    if (op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE) {
-        if (!(t.square.up < INFINITY))
-            b.down = b.up = NAN; /* of an infinity, or a NaN */
-        else
-            b = deviations(t, n, inverse).times(samples ? reciprocal(n - 1) : inverse);
-    }
-    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-        b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-    return settle(b, type, raw);
-}
-
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_total &t,
-                                uint64_t *raw) {
-    return moment_of(pass.length, op, type, t, raw);
 }

@@ -35,16 +35,16 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return type == GP_S64 || type == GP_F64 || type == GP_F32 || (type == GP_U64 && !is_negative);
 }
 
-template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
+template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
     static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     uint32_t bias;
     uint64_t all;     /* biases of an output's elements */
     float n, inverse; /* to nearest */
     bool is_mean;
-    __device__ explicit lane_sum(const gp_pass &pass)
-        : bias(is_signed(pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(pass.length * bias),
-          n((float)(uint32_t)pass.length), is_mean(pass.result[0].op == GP_REDUCE_MEAN) {
+    __device__ explicit lane_sum(const reduce_arguments &a)
+        : bias(is_signed(a.pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(a.pass.length * bias),
+          n((float)(uint32_t)a.pass.length), is_mean(a.pass.result[0].op == GP_REDUCE_MEAN) {
         inverse = __frcp_rn(n);
         bias *= PACK == 4 ? 0x01010101 : PACK == 2 ? 0x00010001 : 1;
     }
@@ -73,6 +73,8 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state> {
             return true;
         const float x = (float)(int32_t)sum, near = x * inverse, q = __fmaf_rn(__fmaf_rn(-near, n, x), inverse, near);
         *raw = __float_as_uint(__fmaf_rn(__fmaf_rn(-q, n, x), inverse, q));
+        if (WIDTH == 1) /* 2^32 at most */
+            return (uint32_t)sum + (1 << 24) <= 1 << 25;
         return (uint64_t)(sum + (1 << 24)) <= 1 << 25;
     }
 };
@@ -113,7 +115,7 @@ struct lane_bytes : lane_sum<1> {
             return s;
         }
     };
-    __device__ explicit lane_bytes(const gp_pass &pass) : lane_sum<1>(pass) {
+    __device__ explicit lane_bytes(const reduce_arguments &a) : lane_sum<1>(a) {
         bias *= 0x01010101;
     }
     static __device__ joined join_of(const state &s) {
@@ -121,9 +123,6 @@ struct lane_bytes : lane_sum<1> {
     }
     static __device__ sum_state part_of(const joined &s, int i) {
         return {s.sum[i]};
-    }
-    __device__ raw_t nothing() const {
-        return raw_t();
     }
     __device__ __forceinline__ void take(state &s, const raw_t &raw, uint32_t) const {
 #pragma unroll

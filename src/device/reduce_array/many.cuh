@@ -38,7 +38,9 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
     const int N = LANE::BYTES == 16                      ? 4
                   : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8
                                                          : 16; /* loaded before one is taken */
-    typename raw_type<LANE::BYTES>::type raw[N];
+    typename raw_type<LANE::BYTES>::type raw[N], nothing = {};
+    if constexpr (LANE::HAS_NOTHING)
+        nothing = form.nothing();
 #pragma unroll 1
     for (; e + (N - 1) * step < to; e += N * step) {
 #pragma unroll
@@ -55,7 +57,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
         return;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : form.nothing();
+        raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : nothing;
         at += apart;
     }
     await_all(raw, zero);
@@ -66,27 +68,49 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
 }
 
 /*
- * A member's elements. Those along the last reduced axis are cut into chunks; all chunks of all walks along that axis
- * are dealt in turns to the slices of all the output's blocks.
+ * A member's elements. Those along the last reduced axis are cut into chunks, and all chunks of all walks along that
+ * axis into groups of one for each slice of a block. Groups are dealt to the blocks of a tile in turns; the last of
+ * many are drawn, as SMs get unequal shares of the memory's bandwidth. Each block draws while it takes the group
+ * before, until it has drawn too far: the counter is 0 again then.
  */
 template <class LANE>
 __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s, const gp_pass &pass,
-                                       const gp_many_cut &cut, const unsigned char *in, uint32_t lane,
-                                       uint32_t worker, uint32_t workers) {
+                                       const gp_many_cut &cut, const unsigned char *in, const member &me, bool mine,
+                                       uint32_t split, uint32_t *counter) {
+    __shared__ uint32_t drawn[2]; /* in turns: a warp may still read the one before */
     const int last = pass.kept + pass.reduced - 1;
-    const uint32_t n = pass.reduced > 0 ? (uint32_t)pass.axis[last].n / LANE::PACKED : 1, bytes = bytes_of(pass.type);
-    const int64_t stride = pass.reduced > 0 ? pass.axis[last].in * LANE::PACKED : 0;
-    const int64_t apart = stride * cut.lanes;
+    const uint32_t packed = LANE::PACKED * cut.fold, bytes = bytes_of(pass.type);
+    const uint32_t n = pass.reduced > 0 ? (uint32_t)pass.axis[last].n / packed : 1;
+    const int64_t stride = pass.reduced > 0 ? pass.axis[last].in * packed : 0, apart = stride * cut.lanes;
+    uint32_t turn = 0;
 #pragma unroll 1
-    for (uint32_t part = worker; part < cut.parts; part += workers) {
-        const unsigned char *at = in;
-        uint32_t walk = cut.parts == cut.chunks ? 0 : part / cut.chunks;
-        const uint32_t from = (part - walk * cut.chunks) * cut.chunk, to = min(n, from + cut.chunk), e = from + lane;
-        for (int axis = last; walk > 0 && axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n)
-            at += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
-        take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero);
+    for (uint32_t group = split, next; group < cut.groups; group = next) {
+        const uint32_t part = group * cut.slices + me.slice;
+        uint32_t draw = 0;
+        next = group + cut.splits;
+        const bool draws = next >= cut.dealt;
+        if (draws && threadIdx.x == 0)
+            draw = atomicInc(counter, cut.groups - cut.dealt + cut.splits - 1);
+        if (mine && part < cut.parts) {
+            const unsigned char *at = in;
+            uint32_t walk = cut.parts == cut.chunks ? 0 : part / cut.chunks;
+            const uint32_t from = (part - walk * cut.chunks) * cut.chunk, to = min(n, from + cut.chunk);
+            const uint32_t e = from + me.lane;
+            for (int axis = last; walk > 0 && axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n)
+                at += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
+            take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero);
+        }
+        if (draws) {
+            if (threadIdx.x == 0)
+                drawn[turn] = cut.dealt + draw;
+            __syncthreads();
+            next = drawn[turn];
+            turn ^= 1;
+        }
     }
 }
+
+#define JOINED_AT_ONCE 4 /* members */
 
 /* Joins what `count` threads have of each of `outputs`: member k of output o is thread k * outputs + o. In member 0.
    All threads of the block. */
@@ -95,146 +119,146 @@ __device__ __forceinline__ void join_members(STATE &s, uint32_t k, uint32_t o, u
     uint32_t *const sent = (uint32_t *)columns; /* words of one place apart, so that threads meet in no bank */
 #pragma unroll 1
     while (count > 1) {
-        const uint32_t half = (count + 1) / 2, apart = (count - half) * outputs;
+        const uint32_t stay = (count + JOINED_AT_ONCE - 1) / JOINED_AT_ONCE, apart = (count - stay) * outputs;
         __syncthreads();
-        if (k >= half && k < count)
+        if (k >= stay && k < count)
 #pragma unroll
             for (int w = 0; w < WORDS_OF(STATE); w++)
-                sent[w * apart + (k - half) * outputs + o] = ((const uint32_t *)&s)[w];
+                sent[w * apart + (k - stay) * outputs + o] = ((const uint32_t *)&s)[w];
         __syncthreads();
-        if (k < count - half) {
+#pragma unroll 1 /* its code would have to be loaded */
+        for (uint32_t i = k + stay; k < stay && i < count; i += stay) {
             STATE other;
 #pragma unroll
             for (int w = 0; w < WORDS_OF(STATE); w++)
-                ((uint32_t *)&other)[w] = sent[w * apart + k * outputs + o];
+                ((uint32_t *)&other)[w] = sent[w * apart + (i - stay) * outputs + o];
             s.join(other);
         }
-        count = half;
+        count = stay;
     }
 }
 
-/* Joins what blocks from, from + step, .. below `to` of a tile have sent; thread o has output o's then. */
-template <class STATE>
-__device__ __forceinline__ void receive_blocks(STATE &s, const uint32_t *sent, uint32_t from, uint32_t to,
-                                               uint32_t step, const gp_many_cut &cut) {
-    const uint32_t words = sizeof(STATE) / 4, blocks = cut.tiles * cut.splits;
-    const uint32_t members = blockDim.x / cut.outputs, k = threadIdx.x / cut.outputs, o = threadIdx.x % cut.outputs;
-    const int N = words <= 4 ? 8 : words <= 8 ? 4 : 2; /* are loaded at once */
-    s = STATE::none();
-#pragma unroll 1
-    for (uint32_t b = from + k * step; b < to && k < members; b += N * members * step) {
-        STATE other[N];
+/* Of another block. */
+template <class PART> __device__ __forceinline__ PART load_part(const PART *from) {
+    PART p;
 #pragma unroll
-        for (int i = 0; i < N; i++)
-            if (b + i * members * step < to)
-                for (uint32_t w = 0; w < words; w++)
-                    ((uint32_t *)&other[i])[w] =
-                        __ldcg(sent + ((size_t)w * blocks + b + i * members * step) * cut.outputs + o);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            if (b + i * members * step < to)
-                s.join(other[i]);
-    }
-    join_members(s, k, o, min(members, (to - from + step - 1) / step), cut.outputs);
+    for (int w = 0; w < WORDS_OF(PART); w++)
+        if constexpr (sizeof(PART) % 16 == 0) {
+            if (w % 4 == 0)
+                ((uint4 *)&p)[w / 4] = __ldcg((const uint4 *)from + w / 4);
+        } else {
+            ((uint32_t *)&p)[w] = __ldcg((const uint32_t *)from + w);
+        }
+    return p;
 }
 
 /*
- * Joins what the blocks of a tile have: of a group of them first, as one block would take long for all. True in the
- * block that comes last, whose thread o has output o's then.
+ * Joins the columns that the blocks of a tile have, a thread each: those of a group of blocks first, where one block
+ * would take long for all. True in the block that comes last, whose threads have all of them then.
  */
-template <class STATE>
-__device__ __forceinline__ bool join_blocks(STATE &s, many_space *space, uint32_t tile, uint32_t split,
-                                            const gp_many_cut &cut, bool own, uint32_t output) {
+template <class PART>
+__device__ __forceinline__ bool join_blocks(PART &p, many_space *space, uint32_t tile, uint32_t split,
+                                            const gp_many_cut &cut, uint32_t across) {
     __shared__ bool last;
-    const uint32_t words = sizeof(STATE) / 4, blocks = cut.tiles * cut.splits, first = tile * cut.splits;
-    const uint32_t size = (cut.splits + cut.groups - 1) / cut.groups;
-    uint32_t *const sent = space->sent + first * cut.outputs, group = split / size, step = 1;
+    const int N = sizeof(PART) <= 16 ? 8 : 4; /* are loaded at once */
+    const uint32_t members = blockDim.x / across, k = threadIdx.x / across, o = threadIdx.x % across;
+    PART *const sent = (PART *)space->sent + (size_t)tile * cut.splits * across + o;
+    uint32_t *const arrived = space->arrived + tile * ((cut.splits - 1) / cut.joined + 2);
+    uint32_t group = split / cut.joined, from = group * cut.joined, step = 1;
+    uint32_t count = min(cut.splits - from, cut.joined);
 #pragma unroll 1
     for (;;) {
-        const uint32_t from = step == 1 ? group * size : 0,
-                       to = step == 1 ? min(cut.splits, from + size) : cut.splits;
-        if (own)
-            for (uint32_t w = 0; w < words; w++)
-                sent[((size_t)w * blocks + split) * cut.outputs + output] = ((const uint32_t *)&s)[w];
+        if (k == 0)
+            sent[(size_t)split * across] = p;
         __threadfence();
         __syncthreads();
-        if (threadIdx.x == 0) { /* 0 again after the last */
-            const uint32_t count = (to - from + step - 1) / step;
-            last = atomicInc(&space->arrived[tile * (cut.groups + 1) + group], count - 1) == count - 1;
-        }
+        if (threadIdx.x == 0) /* 0 again after the last */
+            last = atomicInc(arrived + group, count - 1) == count - 1;
         __syncthreads();
         if (!last)
             return false;
         __threadfence();
-        receive_blocks(s, sent, from, to, step, cut);
-        if (to - from == cut.splits)
+        p = PART::none();
+#pragma unroll 1
+        for (uint32_t b = k; b < count && k < members; b += N * members) {
+            PART other[N];
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                other[i] = load_part(sent + (size_t)(from + min(b + i * members, count - 1) * step) * across);
+            if (b == k)
+                p = other[0]; /* with what all have alike */
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                if ((i > 0 || b > k) && b + i * members < count)
+                    p.join(other[i]);
+        }
+        join_members(p, k, o, min(members, count), across);
+        if (count == cut.splits || step > 1)
             return true;
-        step = size;
         split = from;
-        group = cut.groups;
-        own = threadIdx.x < cut.outputs;
-        output = threadIdx.x;
+        from = 0;
+        step = cut.joined;
+        count = (cut.splits - 1) / step + 1;
+        group = count;
     }
 }
 
-/* The end of a tile that several blocks share. A function, so that nothing of it holds registers in the loop. */
-template <class LANE>
-static __device__ __noinline__ void finish_shared(const reduce_arguments &a, const gp_many_cut &cut,
-                                                  const typename LANE::joined &own_part, uint32_t work, bool own,
-                                                  uint32_t output) {
-    typename LANE::joined s = own_part;
-    const uint32_t tile = work / cut.splits;
-    if (!join_blocks(s, a.many, tile, work - tile * cut.splits, cut, own, output))
-        return;
-    const LANE form(a.pass);
-    const uint32_t first = tile * cut.outputs * LANE::OUTPUTS, bytes = quick_bytes_of(a, form);
-    const uint32_t count = min(cut.outputs * LANE::OUTPUTS, (uint32_t)a.pass.outputs - first);
-    auto part = LANE::part_of(s, 0);
-    auto *const parts = (decltype(part) *)columns; /* neighbours go to threads each, as they take long in turns */
-    output = threadIdx.x * LANE::OUTPUTS;
+/*
+ * The end of a tile whose columns are finished by a thread each: `columns` has their parts, those of folded rows one
+ * behind the other. A function, so that nothing of it holds registers in the loop. ONE: what takes a column alone.
+ */
+template <class ONE>
+static __device__ __noinline__ void finish_tile(const reduce_arguments &a, const gp_many_cut &cut, uint32_t across,
+                                                uint32_t work) {
+    typedef typename ONE::state part_t;
+    const part_t *const parts = (const part_t *)columns;
+    const uint32_t tile = work / cut.splits, split = work - tile * cut.splits, t = threadIdx.x;
+    const gp_pass_axis &rows = a.pass.axis[a.pass.kept + a.pass.reduced - 1];
+    part_t part = part_t::none();
     __syncthreads();
-    if (output < count) {
-        form.begin(begin_of(a.pass, first + output), s);
-#pragma unroll
-        for (int i = 0; i < LANE::OUTPUTS; i++)
-            parts[output + i] = LANE::part_of(s, i);
-    }
-    __syncthreads();
+    if (t < across)
+        part = parts[t];
 #pragma unroll 1
-    for (output = threadIdx.x; output - threadIdx.x < count; output += blockDim.x) {
-        bool left = output < count;
-        if (left) {
-            part = parts[output];
-            left = !(bytes != 0 && write_quick(a.pass, bytes, form, part, first + output)) &&
-                   !finish_any<LANE>(a, part, first + output);
-        }
-        redo<LANE>(a, first + output, left, a.pass.length > REDO_BY_WARP);
+    for (uint32_t f = 1; f < cut.fold && t < across; f++)
+        part.join(parts[f * across + t]);
+#pragma unroll 1
+    for (uint32_t rest = split == 0 && t < across ? (uint32_t)rows.n % cut.fold : 0; rest > 0; rest--) {
+        const unsigned char *const at = a.pass.in + (rows.n - rest) * rows.in + t * bytes_of(a.pass.type);
+        ONE(a).take(part, load_unit<ONE::BYTES>(at, bytes_of(a.pass.type)), 0);
     }
+    if (cut.splits > 1 && !join_blocks(part, a.many, tile, split, cut, across))
+        return;
+    const ONE form(a);
+    const uint32_t output = tile * across + t, bytes = quick_bytes_of(a, form);
+    bool left = t < across && output < a.pass.outputs;
+    if (left)
+        left = !(bytes != 0 && write_quick(a.pass, bytes, form, part, output)) &&
+               !finish_any(a, form.total(part), output, redoes<ONE>(a.pass));
+    redo<ONE>(a, output, left, a.pass.length > REDO_BY_WARP);
 }
 
 template <class LANE>
 __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
     reduce_many(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_many_cut cut) {
-    typedef typename LANE::joined joined;
-    gp_grid_dependency_wait();
+    typedef typename LANE::one_t one_t;
     const gp_pass &pass = a.pass;
     const member me(cut);
-    const uint32_t outputs = (uint32_t)(pass.outputs / LANE::OUTPUTS);
-    LANE form(pass);
+    const uint32_t outputs = (uint32_t)(pass.outputs * cut.fold / LANE::OUTPUTS);
+    LANE form(a);
     const uint32_t quick_bytes = quick_bytes_of(a, form);
+    gp_grid_dependency_wait(me.output ^ me.lane ^ me.slice ^ quick_bytes);
 #pragma unroll 1
     for (uint32_t work = blockIdx.x; work < cut.tiles * cut.splits; work += gridDim.x) {
         const uint32_t tile = cut.splits == 1 ? work : work / cut.splits, split = work - tile * cut.splits;
-        const uint32_t first = tile * cut.outputs;
-        uint32_t output = first + me.output;
-        bool mine = me.slice < cut.slices && output < outputs;
+        const uint32_t output = tile * cut.outputs + me.output;
+        const bool mine = me.slice < cut.slices && output < outputs;
         typename LANE::state gathered = LANE::state::none();
-        if (mine) {
-            const unsigned char *const at = begin_of(pass, output * LANE::OUTPUTS);
-            form.begin(at, gathered);
-            gather(form, gathered, pass, cut, at, me.lane, split * cut.slices + me.slice, cut.splits * cut.slices);
-        }
-        joined s = LANE::join_of(gathered);
+        const unsigned char *const at = begin_of(pass, mine ? output * LANE::OUTPUTS : 0);
+        if (mine)
+            form.begin(at, gathered, cut.fold > 1 ? output * LANE::OUTPUTS : 0,
+                       cut.fold > 1 ? (uint32_t)pass.outputs : 0);
+        gather(form, gathered, pass, cut, at, me, mine, split, a.many->drawn + tile);
+        typename LANE::joined s = LANE::join_of(gathered);
         uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;
         if (cut.lanes_first) {
             join_team(s, cut.lanes);
@@ -242,12 +266,17 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
             count = cut.slices;
         }
         join_members(s, k, me.output, count, cut.outputs);
-        if (cut.splits > 1) {      /* a block has one part of one tile */
-            const joined part = s; /* in memory, so that s need not be */
-            finish_shared<LANE>(a, cut, part, work, mine && k == 0, me.output);
-            return;
+        if (cut.by_columns) {
+            __syncthreads();
+            if (mine && k == 0)
+#pragma unroll
+                for (int i = 0; i < LANE::OUTPUTS; i++)
+                    ((typename one_t::state *)columns)[me.output * LANE::OUTPUTS + i] = LANE::part_of(s, i);
+            finish_tile<one_t>(a, cut, cut.outputs * LANE::OUTPUTS / cut.fold, work);
+        } else {
+            const uint32_t left =
+                mine && k == 0 ? finish_outputs(a, quick_bytes, form, s, output * LANE::OUTPUTS) : 0;
+            redo<LANE>(a, output * LANE::OUTPUTS, left, pass.length > REDO_BY_WARP);
         }
-        const uint32_t left = mine && k == 0 ? finish_outputs(a, quick_bytes, form, s, output * LANE::OUTPUTS) : 0;
-        redo<LANE>(a, output * LANE::OUTPUTS, left, pass.length > REDO_BY_WARP);
     }
 }

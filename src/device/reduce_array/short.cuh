@@ -9,24 +9,46 @@
 #include "finish.cuh"
 
 /*
- * A lane's units of a row in shared memory. Where lanes of several rows would meet in a bank, those begin at `turned`
- * units of their row.
+ * A lane's units of K rows in shared memory, `apart` bytes from one to the next. Where lanes of several rows would
+ * meet in a bank, those begin at `turned` units of their row.
  */
-template <class LANE>
-__device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state &s, const unsigned char *row,
-                                            uint32_t n, uint32_t lane, uint32_t step, uint32_t turned,
+template <int K, class LANE>
+__device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state (&s)[K], const unsigned char *row,
+                                            uint32_t apart, uint32_t n, uint32_t lane, uint32_t step, uint32_t turned,
                                             uint32_t width) {
-    if constexpr (LANE::BYTES == 16) {
-#pragma unroll 4
-        for (uint32_t e = lane + turned; e < n + turned; e += step)
-            form.take(s, load_unit<16>(row + (e < n ? e : e - n) * 16, 16), e);
-    } else {
-        const unsigned char *const end = row + n * width;
-        uint32_t e = lane;
-#pragma unroll 4
-        for (const unsigned char *at = row + lane * width; at < end; at += step * width, e += step)
-            form.take(s, load_unit<LANE::BYTES>(at, width), e);
+    const int UNROLLED = 4 / K;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        s[k] = LANE::state::none();
+        form.begin(row + k * apart, s[k]);
     }
+    const auto at = [&](int k, uint32_t e) { /* only vectors are turned */
+                                             return row + k * apart +
+                                                    (LANE::BYTES != 16 || e < n ? e : e - n) * width;
+    };
+    uint32_t e = lane + turned;
+#pragma unroll 1
+    for (; e + (UNROLLED - 1) * step < n + turned; e += UNROLLED * step) {
+        typename raw_type<LANE::BYTES>::type raw[UNROLLED][K];
+#pragma unroll
+        for (int i = 0; i < UNROLLED; i++)
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                raw[i][k] = load_unit<LANE::BYTES>(at(k, e + i * step), width);
+#pragma unroll
+        for (int i = 0; i < UNROLLED; i++)
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                form.take(s[k], raw[i][k], e + i * step);
+    }
+#pragma unroll 1
+    for (; e < n + turned; e += step)
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            form.take(s[k], load_unit<LANE::BYTES>(at(k, e), width), e);
+#pragma unroll
+    for (int k = 0; k < K; k++)
+        join_team(s[k], step);
 }
 
 /* Vectors of rows of n that 8 lanes read at once, `lanes` of a row, lie in 8 banks if rows are turned by this. */
@@ -35,86 +57,115 @@ __device__ __forceinline__ uint32_t turn_of(uint32_t row, uint32_t n, uint32_t l
     return row / (8 / meet) * lanes % n;
 }
 
-/* Bytes from .. to of device memory; `from` comes to lie at (address of from) % 16. */
-__device__ __forceinline__ void copy_rows(unsigned char *shared, const unsigned char *from, const unsigned char *to,
-                                          uint64_t *arrival) {
-    const uint32_t skew = (uint32_t)((uintptr_t)from % 16), all = (uint32_t)(to - from);
-    const uint32_t head = min(all, (16 - skew) % 16), count = (all - head) / 16, tail = head + count * 16;
-    copy_vectors((int4 *)(shared + skew + head), (const int4 *)(from + head), count, arrival);
-    if (head > 0 && threadIdx.x < head)
-        shared[skew + threadIdx.x] = from[threadIdx.x];
-    if (threadIdx.x < all - tail)
-        shared[skew + tail + threadIdx.x] = from[tail + threadIdx.x];
+/*
+ * `bytes` of an array without gaps that ends at `end`, to shared memory; `from` comes to lie at (address of from)
+ * % 16. Whole vectors hold of the neighbours too; at the array's ends, where there are none, threads copy bytes.
+ */
+__device__ __forceinline__ void copy_end(unsigned char *shared, const unsigned char *in, const unsigned char *end,
+                                         const unsigned char *from, uint32_t bytes, uint64_t *arrival) {
+    const unsigned char *const to = end - from < bytes ? end : from + bytes;
+    const unsigned char *const origin = from - (uintptr_t)from % 16, *const first =
+                                                                         origin < in ? origin + 16 : origin;
+    const uint32_t over = (uintptr_t)to % 16;
+    const unsigned char *const last = end - to < 16 ? to - over : to + (16 - over) % 16;
+    const unsigned char *const head = from + threadIdx.x, *const tail = (last < from ? from : last) + threadIdx.x;
+    copy_vectors((int4 *)(shared + (first - origin)), (const int4 *)first,
+                 last > first ? (uint32_t)(last - first) / 16 : 0, arrival);
+    if (head < first && head < to)
+        shared[head - origin] = *head;
+    if (tail < to)
+        shared[tail - origin] = *tail;
 }
 
 template <class LANE>
 __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCKS)
     reduce_short(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_short_cut cut) {
     __shared__ uint64_t arrivals[2]; /* of the stages */
+    __shared__ uint32_t drawn[2];
     unsigned char *const shared = (unsigned char *)columns;
     const gp_pass &pass = a.pass;
-    const uint32_t lane = threadIdx.x & (cut.lanes - 1), mine = threadIdx.x / cut.lanes;
+    const uint32_t lane = threadIdx.x & (cut.lanes - 1), mine = threadIdx.x / cut.lanes, side = cut.outputs;
     const uint32_t n = (uint32_t)pass.length / LANE::PACKED, width = LANE::BYTES ? LANE::BYTES : bytes_of(pass.type);
-    const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = n * width;
+    const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = n * width, step = side * row_bytes;
     const uint32_t turned = LANE::BYTES == 16 ? turn_of(mine, n, cut.lanes) : 0;
-    LANE form(pass);
+    LANE form(a);
     const uint32_t quick_bytes = quick_bytes_of(a, form);
+    const auto is_end = [&](uint32_t tile) { return tile - 1 >= cut.inner; };
     const auto fetch = [&](uint32_t tile, uint32_t stage) {
-        const uint32_t first = tile * cut.rows;
-        const unsigned char *const from = pass.in + (uint64_t)first * row_bytes;
-        const uint32_t rows = tile < cut.tiles ? min(cut.rows, outputs - first) : 0;
-        copy_rows(shared + stage * cut.stage, from, from + rows * row_bytes, &arrivals[stage]);
+        const unsigned char *const from = pass.in + (uint64_t)(tile * cut.rows) * row_bytes;
+        const uint32_t skew = (uint32_t)(uintptr_t)from % 16, bytes = cut.rows * row_bytes;
+        unsigned char *const to = shared + stage * cut.stage;
+        if (!is_end(tile))
+            copy_vectors((int4 *)to, (const int4 *)(from - skew), (skew + bytes + 15) / 16, &arrivals[stage]);
+        else if (tile < cut.tiles)
+            copy_end(to, pass.in, pass.in + (uint64_t)outputs * row_bytes, from, bytes, &arrivals[stage]);
+        else
+            copy_vectors(NULL, NULL, 0, &arrivals[stage]);
     };
     if (threadIdx.x == 0) {
         init_arrival(&arrivals[0]);
         init_arrival(&arrivals[1]);
     }
     __syncthreads();
-    gp_grid_dependency_wait();
-    fetch(blockIdx.x, 0);
-    uint32_t stage = 0, parity = 0;
+    gp_grid_dependency_wait(lane ^ mine ^ turned ^ quick_bytes);
+    uint32_t stage = 0, parity = 0, tile = blockIdx.x, next = tile + gridDim.x;
+    fetch(tile, 0);
 #pragma unroll 1
-    for (uint32_t tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
+    while (tile < cut.tiles) { /* dealt in turns, the last of many drawn: see many.cuh */
         const uint32_t first = tile * cut.rows, rows = min(cut.rows, outputs - first);
-        fetch(tile + gridDim.x, stage ^ 1);
+        const bool draws = next < cut.tiles && next + gridDim.x >= cut.dealt;
+        uint32_t draw = 0;
+        fetch(next, stage ^ 1);
+        if (draws && threadIdx.x == 0)
+            draw = atomicInc(a.many->drawn, cut.tiles - cut.dealt + gridDim.x - 1);
         await_vectors(&arrivals[stage], parity);
-        __syncthreads(); /* what is not in vectors */
-        const unsigned char *at =
-            shared + stage * cut.stage + (uintptr_t)(pass.in + (uint64_t)first * row_bytes) % 16 + mine * row_bytes;
-        const uint32_t step = cut.outputs * row_bytes;
+        if (is_end(tile))
+            __syncthreads(); /* what is not in vectors */
+        const unsigned char *const rows_at =
+            shared + stage * cut.stage + (uintptr_t)(pass.in + (uint64_t)first * row_bytes) % 16;
         uint32_t slow = UINT32_MAX; /* a bit for each row of the thread's */
         if (quick_bytes != 0) {
-            const unsigned char *from = at;
+            const int K = LANE::SIDE_BY_SIDE;
+            const unsigned char *from = rows_at + mine * row_bytes;
+            uint32_t row = 0, bits = (1 << K) - 1;
             slow = 0;
 #pragma unroll 1
-            for (uint32_t row = mine, bit = 1; row - mine < rows; row += cut.outputs, bit *= 2) {
-                typename LANE::state s = LANE::state::none();
-                if (row < rows) {
-                    form.begin(from, s);
-                    take_staged(form, s, from, n, lane, cut.lanes, turned, width);
-                }
-                join_team(s, cut.lanes);
-                if (lane == 0 && row < rows)
-                    slow |= write_quick(pass, quick_bytes, form, s, first + row) ? 0 : bit;
-                from += step;
+            for (; row + K * side <= rows; row += K * side, bits <<= K, from += K * step) {
+                typename LANE::state s[K];
+                bool proved = true;
+                take_staged<K>(form, s, from, step, n, lane, cut.lanes, turned, width);
+                if (lane == 0)
+#pragma unroll
+                    for (int k = 0; k < K; k++)
+                        proved &= write_quick(pass, quick_bytes, form, s[k], first + row + k * side + mine);
+                slow |= proved ? 0 : bits;
+            }
+#pragma unroll 1
+            for (; row < rows; row += side, bits <<= 1, from += step) {
+                typename LANE::state s[1];
+                take_staged<1>(form, s, row + mine < rows ? from : rows_at, step, n, lane, cut.lanes, turned, width);
+                if (lane == 0 && row + mine < rows)
+                    slow |= write_quick(pass, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
             }
         }
         if (__any_sync(GP_FULL_WARP, slow != 0))
 #pragma unroll 1
-            for (uint32_t row = mine, i = 0; row - mine < rows; row += cut.outputs, at += step, i++) {
-                typename LANE::state s = LANE::state::none();
+            for (uint32_t row = mine, i = 0; row - mine < rows; row += side, i++) {
+                typename LANE::state s[1];
                 if (!__any_sync(GP_FULL_WARP, slow >> i & 1))
                     continue;
-                if (row < rows) {
-                    form.begin(at, s);
-                    take_staged(form, s, at, n, lane, cut.lanes, turned, width);
-                }
-                join_team(s, cut.lanes);
-                const bool left = lane == 0 && row < rows && !finish_any<LANE>(a, s, first + row);
-                redo<LANE>(a, first + row, left, false);
+                take_staged<1>(form, s, row < rows ? rows_at + row * row_bytes : rows_at, step, n, lane, cut.lanes,
+                               turned, width);
+                const bool left =
+                    lane == 0 && row < rows && !finish_any(a, form.total(s[0]), first + row, redoes<LANE>(a.pass));
+                redo<LANE, GP_REDUCE_SHORT_THREADS>(a, first + row, left, false);
             }
+        if (draws && threadIdx.x == 0)
+            drawn[stage] = cut.dealt + draw;
         release_vectors();
         __syncthreads(); /* until all have taken the rows, before others come there */
+        tile = next;
+        next = draws ? drawn[stage] : next + gridDim.x;
         parity ^= stage;
         stage ^= 1;
     }

@@ -29,8 +29,9 @@ struct many_space {
     uint32_t failed;   /* how many; more than have room: then all are done again */
     uint32_t finished; /* blocks of reduce_any */
     uint32_t failure[GP_MANY_FAILED_MAX];
-    uint32_t arrived[GP_MANY_TILES_MAX];
-    uint32_t sent[GP_MANY_SENT_BYTES / 4];
+    uint32_t arrived[GP_MANY_TILES_MAX]; /* blocks of a tile */
+    uint32_t drawn[GP_MANY_TILES_MAX];   /* groups of it */
+    uint4 sent[GP_MANY_SENT_BYTES / 16];
 };
 
 struct reduce_arguments {
@@ -44,6 +45,7 @@ struct reduce_arguments {
     bool again;            /* reduce_all: only if reduce_many has failed */
     bool rest;             /* reduce_all: reduce_any is launched behind it */
     gp_exact_form form[2]; /* of sums, of squares */
+    double n, inverse;     /* elements of an output, and 1 / n to nearest */
 };
 
 /* For the host: they ask for nothing that is not there. */
@@ -57,6 +59,8 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
     a.overflow = &gpu->slot_device->overflow;
     a.form[0] = gp_exact_form_of(type, false);
     a.form[1] = gp_exact_form_of(type, true);
+    a.n = (double)a.pass.length;
+    a.inverse = 1 / a.n;
     a.sequence = gpu->sequence;
     for (unsigned r = 0; r < a.pass.results; r++)
         if (a.pass.to[r] == (void *)&gpu->slot_device->reduced[r])

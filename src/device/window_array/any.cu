@@ -4,7 +4,7 @@
  * prove, of floats by doubles with their rests, else, as extremes, by the processor's own source. Launched behind
  * window_strip, it does again what that has left.
  */
-#include "../reduce_array/lane_floats.cuh"
+#include "../reduce_array/lane_moments.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
 #include "../../host/reduce_array/accumulator_write.c"
@@ -115,7 +115,7 @@ static __device__ uint64_t counted(const gp_window_box &box, const window_place 
 static __device__ bool write_proved(const gp_window_box &box, const gp_pass &pass, const window_place &place,
                                     const moments_state &s) {
     const uint64_t count = counted(box, place);
-    const moments_total t = s.total(reciprocal((double)count));
+    const moments_total t = s.total(1 / (double)count);
     bool all = true;
     for (unsigned r = 0; r < box.results; r++) {
         const unsigned op = box.result[r].op, type = box.result[r].type;

@@ -66,13 +66,9 @@ static const struct {
     {FEW, VECTORS, GP_ALL_COLUMN_SQUARES},
 };
 
-/*
- * SMs get unequal shares of the memory's bandwidth, so that the last fifth of the tiles is drawn. A drawing costs a
- * barrier, and what is small has none.
- */
-static uint32_t dealt_of(uint64_t tiles, uint64_t blocks) {
+uint32_t gp_dealt_of(uint64_t tiles, uint64_t blocks, unsigned least) {
     const uint64_t rounds = tiles / blocks;
-    if (rounds < 2 || rounds >= (uint64_t)1 << 18)
+    if (rounds < least || rounds >= (uint64_t)1 << 18)
         return UINT32_MAX;
     return gp_to_u32(blocks * (rounds - gp_divide_up(rounds, 5)));
 }
@@ -121,7 +117,7 @@ static bool fit_form(const gp_problem *problem, const gp_device *device, unsigne
         gp_least((uint64_t)held.blocks_per_sm * device->multiprocessors, GP_REDUCE_ALL_GRID_MAX);
     tiling->blocks = gp_least(gp_divide_up(all, tile), resident);
     tiling->t[GP_TILE_COLS] = tile / bytes;
-    tiling->t[GP_REDUCE_ALL_DEALT] = tiling->blocks > 0 ? dealt_of(all / tile, tiling->blocks) : UINT32_MAX;
+    tiling->t[GP_REDUCE_ALL_DEALT] = tiling->blocks > 0 ? gp_dealt_of(all / tile, tiling->blocks, 2) : UINT32_MAX;
     for (unsigned r = 0; r < pass->results; r++)
         tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]) && !rounds(&pass->result[r]);
     return true;

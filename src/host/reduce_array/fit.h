@@ -14,6 +14,12 @@ bool gp_pass_adds(const gp_pass *pass);
 /* Whether a result needs no more than what value_of() does, whatever the data. */
 bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result);
 
+/*
+ * SMs get unequal shares of the memory's bandwidth, so that the last fifth of the tiles is drawn: from the returned
+ * one on, UINT32_MAX: none. A drawing costs a barrier; what has fewer than `least` rounds of all blocks has none.
+ */
+uint32_t gp_dealt_of(uint64_t tiles, uint64_t blocks, unsigned least);
+
 GP_DECLARE_ROW(reduce_all);
 GP_DECLARE_ROW(reduce_all_singles);
 GP_DECLARE_ROW(reduce_short);

@@ -9,19 +9,27 @@
 #define SHORT_ROW 2048   /* bytes of a row at most that goes to shared memory first */
 #define SHORT_TILE 16384 /* of rows that go there together, at most */
 #define SHORT_THREAD 128 /* of a row, that a thread takes */
+#define SHORT_FEW 32     /* and where rows are few */
 #define SHORT_LEAST 64   /* threads of a block */
-#define MANY_TILES 8     /* of a block, that are dealt to twice as many, since SMs differ in speed */
+#define SHORT_SIDE 4     /* rows that a thread takes side by side where a tile has many, of moments half */
+#define SHORT_SHARES 4   /* tiles of an SM at least for each of these, where they are not too short then */
 #define SM_THREADS 1024  /* that an SM holds of 64 registers */
 #define ROW_THREADS 256  /* blocks of rows */
 #define COLUMN_THREADS 512
-#define WIDE_LEAST (4 << 20)   /* bytes, so that several columns a thread leave threads enough */
+#define WIDE_LEAST (1 << 15)   /* loads of several columns, so that threads are enough */
+#define LOW_LEAST (1 << 22)    /* bytes of few rows, for the same */
 #define LOW 64                 /* columns that are not worth a second thread */
 #define LOW_THREADS 256        /* blocks of these */
-#define WIDEST_LEAST (1 << 27) /* bytes, so that 16 columns a thread leave threads enough; of few rows a quarter */
-#define ALONE_LEAST 8          /* units of 16 bytes of a row that a block takes, so that it need not share a tile */
-#define JOINED 4               /* blocks, of whose sums a thread joins those of an output at once */
+#define WIDEST_LEAST (1 << 25) /* bytes of few rows, so that 16 columns a thread leave threads enough */
+#define WIDTH 512              /* bytes of columns that a block takes at most */
+#define WIDEST_MOST (1 << 24)  /* bytes of a column, whose sum 32 bits hold */
+#define NARROW 64              /* and at least, where they are small */
+#define FOLDED_ROWS 4          /* long ones at least */
+#define GROUPS 16              /* of a block, or up to twice as many */
+#define LEAST_DRAWN 3          /* rounds, of which the last are drawn */
 #define COLUMN_WAVES 8         /* blocks at most, times those that the GPU holds: each does several tiles */
 #define ROW_WAVES 2
+#define JOINED_BYTES 320 /* of parts that a thread joins at most, where all blocks are joined at once */
 
 /* How a pass is walked. */
 typedef struct walk {
@@ -29,9 +37,13 @@ typedef struct walk {
     uint64_t walks;   /* along the others */
     uint64_t outputs; /* or units of them */
     uint32_t unit;    /* elements that are loaded at once */
+    uint32_t loaded;  /* bytes of these */
     uint32_t at_once; /* units of a thread that make a round, as blocks and slices are counted */
+    uint32_t batch;   /* units that a thread loads at once */
+    uint32_t fold;    /* rows of a long one */
     unsigned form;
     bool contiguous, columns;
+    bool low;   /* so few elements that each output has one thread */
     bool dense; /* rows behind each other without gaps */
 } walk;
 
@@ -87,28 +99,41 @@ static const struct {
     {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, GP_MANY_MOMENTS_4_WIDE, 8},
 };
 
-/* What the form of 16 columns of bytes is for, which has no way for results that are not quick. */
+/* Whether few rows of bytes are for the form of 16 columns, which has no way for results that are not quick then. */
 static bool is_wide_and_quick(const gp_pass *pass) {
     const gp_pass_result *result = &pass->result[0];
     const bool is_sum =
         result->op == GP_REDUCE_SUM && (result->type == GP_S64 || (result->type == GP_U64 && pass->type == GP_U8));
     const bool is_mean = result->op == GP_REDUCE_MEAN && result->type == GP_F32;
-    return pass->outputs * pass->length >= WIDEST_LEAST / (pass->length <= LOW ? 4 : 1) && pass->axis[0].n >= 512 &&
-           pass->length <= 1 << 16 && pass->kept == 1 && pass->results == 1 && (is_sum || is_mean);
+    return pass->outputs * pass->length >= WIDEST_LEAST && pass->kept == 1 && pass->results == 1 &&
+           (is_sum || is_mean);
 }
 
-static void choose_unit(const gp_pass *pass, unsigned aligned, uint64_t side, walk *w) {
+/* Rows of a long one, so that it has whole units; 0: there is none. */
+static uint32_t fold_of(const walk *w, uint64_t row, unsigned unit) {
+    const uint32_t fold = gp_to_u32(unit / gp_least(row & (0 - row), unit));
+    const bool folds =
+        w->dense && row * fold / unit <= COLUMN_THREADS && w->outputs <= COLUMN_THREADS && w->n / fold >= FOLDED_ROWS;
+    return fold == 1 || folds ? fold : 0;
+}
+
+static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
     const uint32_t bytes = gp_type_bytes(pass->type);
-    if (w->columns && pass->outputs * pass->length * bytes < WIDE_LEAST)
-        return;
+    const uint64_t all = pass->outputs * pass->length * bytes;
     for (unsigned i = 0; i < sizeof in_units / sizeof *in_units; i++) {
         const unsigned unit = w->columns ? in_units[i].wide_bytes : in_units[i].packed_bytes;
-        if (in_units[i].form != w->form || unit == 0 || aligned < unit || side * bytes % unit != 0)
+        const uint64_t row = (w->columns ? pass->axis[pass->kept - 1].n : w->n) * bytes;
+        const uint32_t fold = in_units[i].form != w->form || unit == 0 || aligned < unit ? 0
+                              : w->columns                                               ? fold_of(w, row, unit)
+                                                                                         : row % unit == 0;
+        if (fold == 0 || (w->columns && all < (w->low ? LOW_LEAST : (uint64_t)WIDE_LEAST * unit)))
             continue;
-        if (w->columns && in_units[i].wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))
+        if (w->low && (fold > 1 || (in_units[i].wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))))
             continue;
         w->form = w->columns ? in_units[i].wide : in_units[i].packed;
         w->unit = unit / bytes;
+        w->loaded = unit;
+        w->fold = fold;
         w->at_once = unit == 16 ? 8 : 16;
         return;
     }
@@ -123,19 +148,24 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
         return false;
     *w = (walk){.n = gp_to_u32(last->n),
                 .unit = 1,
+                .loaded = gp_to_u32(bytes),
+                .fold = 1,
                 .at_once = bytes == 8 ? 8 : 16,
                 .form = form_of(pass),
                 .outputs = pass->outputs};
     w->walks = pass->length / last->n;
     w->contiguous = gp_pass_is_contiguous(pass, last);
     w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
-    w->dense = w->contiguous && pass->kept == 1 && pass->reduced == 1 && (uint64_t)kept->in == pass->length * bytes;
+    w->low = w->columns && pass->length <= LOW;
+    w->dense = pass->kept == 1 && pass->reduced == 1 &&
+               (w->contiguous ? (uint64_t)kept->in == pass->length * bytes
+                              : kept->in == (int64_t)bytes && (uint64_t)last->in == pass->outputs * bytes);
     if (w->columns ? gp_pass_is_contiguous(pass, kept) : w->contiguous)
-        choose_unit(pass, aligned, w->columns ? kept->n : last->n, w);
+        choose_unit(pass, aligned, w);
+    w->batch = w->loaded == 16 ? 4 : w->loaded == 8 ? 8 : 16;
     if (w->columns)
-        w->outputs /= w->unit;
-    else
-        w->n /= w->unit;
+        w->outputs = w->outputs * w->fold / w->unit;
+    w->n /= w->columns ? w->fold : w->unit;
     return w->form != GP_MANY_FORMS;
 }
 
@@ -158,49 +188,81 @@ static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_
     return threads;
 }
 
-/* At most, if blocks share outputs: so many rounds of what a thread loads at once are left to each. */
-static uint64_t blocks_of(const walk *w, uint64_t team, uint64_t outputs, unsigned rounds) {
-    return w->outputs / outputs * gp_at_least_one(w->n * w->walks / (team * rounds * w->at_once));
+/* Of what is sent of a column; some forms send less. */
+static uint64_t part_bytes(const walk *w) {
+    return w->unit == 1 ? 16 : GP_REDUCE_MANY_STATE * (w->unit > 8 ? 2 : 1) / w->unit;
+}
+
+/*
+ * Columns of a block. Nearly all blocks that the GPU holds have one tile each, of whole memory lines; else wide tiles
+ * are shared, but so narrow ones, where lines allow it, that all blocks' parts of a column are joined at once.
+ */
+static uint64_t width_of(const walk *w, unsigned most, unsigned sms) {
+    const uint64_t line = gp_at_least_one(GP_ALIGN_MAX / w->loaded), resident = (uint64_t)sms * (SM_THREADS / most);
+    const uint64_t alone = gp_round_up(gp_divide_up(w->outputs, resident), line);
+    uint64_t width = w->unit > 1 ? gp_least(WIDTH / w->loaded, most / w->unit) : most / 8;
+    if (alone <= width && gp_divide_up(w->outputs, alone) * 16 >= resident * 15)
+        return alone;
+    width = gp_round_up(gp_divide_up(w->outputs, gp_divide_up(w->outputs, width)), line);
+    while (width % (2 * line) == 0 && w->outputs % (width / 2) == 0 &&
+           resident * width / w->outputs * width * w->unit * part_bytes(w) > JOINED_BYTES * most)
+        width /= 2;
+    return gp_least(width, gp_at_least_one(most / w->unit));
 }
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
-    const bool low = w->n * w->walks <= LOW;
-    const unsigned most = low && w->unit > 1 ? gp_to_u32(gp_least(threads, LOW_THREADS)) : threads;
-    const uint32_t width = low ? most : w->unit > 1 ? 32 : 64; /* 512 bytes, or 256 */
-    const uint64_t resident = (uint64_t)sms * (SM_THREADS / most), alone = gp_divide_up(w->outputs, resident);
-    const bool is_vectors = w->unit > 1 && w->at_once == 8;
-    cut->outputs = gp_to_u32(gp_least(w->outputs, gp_least(width, most)));
-    if (!low && is_vectors && alone >= ALONE_LEAST && alone < cut->outputs &&
-        gp_divide_up(w->outputs, alone) * 16 >= resident * 15)
-        cut->outputs = gp_to_u32(alone);
-    if (low && w->unit > 1 && w->outputs > most) { /* so that all blocks have as much */
+    const unsigned most = w->low && w->unit > 1 ? gp_to_u32(gp_least(threads, LOW_THREADS)) : threads;
+    const uint64_t loads = w->outputs * w->n * w->walks, least = gp_at_least_one(NARROW / w->loaded);
+    cut->outputs = gp_to_u32(gp_least(w->fold > 1 || w->low ? most : width_of(w, most, sms), w->outputs));
+    if (w->low && w->unit > 1 && w->outputs > most) { /* so that all blocks have as much */
+        const uint64_t resident = (uint64_t)sms * (SM_THREADS / most);
         const uint64_t rounds = gp_divide_up(w->outputs, resident * most);
         cut->outputs = gp_to_u32(gp_least(most, gp_round_up(gp_divide_up(w->outputs, resident * rounds), 8)));
     }
-    while (!low && cut->outputs > 32 && blocks_of(w, most / cut->outputs, cut->outputs, 4) < 2 * (uint64_t)sms)
+    while (!w->low && w->fold == 1 && cut->outputs >= 2 * least && w->outputs / cut->outputs < sms &&
+           loads < 2 * w->at_once * (uint64_t)most * sms)
         cut->outputs = (cut->outputs + 1) / 2;
     cut->lanes = gp_to_u32(gp_least(most / cut->outputs, w->n));
+    cut->by_columns = w->fold > 1 || (!w->low && w->form == GP_MANY_SUM_1_WIDEST);
     return gp_to_u32(gp_round_up((uint64_t)cut->lanes * cut->outputs, 32));
+}
+
+/* At most, if blocks share outputs: so many rounds of what a thread loads at once are left to each. */
+static uint64_t blocks_of(const walk *w, uint64_t team, unsigned rounds) {
+    return gp_at_least_one(w->n * w->walks / (team * rounds * w->at_once));
+}
+
+/* Of the parts that a tile's columns have; those of 16 columns of bytes are twice as long as their state. */
+static uint64_t parts_bytes(const walk *w, const gp_many_cut *cut) {
+    return (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE * (w->unit > 8 ? 2 : 1);
 }
 
 /* Blocks share outputs where there are few of them, and elements enough. */
 static uint32_t splits_of(const walk *w, uint64_t resident, unsigned sms, const gp_many_cut *cut) {
-    const uint64_t team = (uint64_t)cut->lanes * cut->slices, sent = (uint64_t)cut->outputs * GP_REDUCE_MANY_STATE;
+    const uint64_t team = (uint64_t)cut->lanes * cut->slices;
+    const uint64_t sent = parts_bytes(w, cut) / w->fold;
     if (cut->tiles >= resident || cut->tiles > GP_MANY_TILES_MAX / 2)
         return 1;
-    uint64_t splits = gp_least(resident / cut->tiles, blocks_of(w, team, w->outputs, 4));
+    uint64_t splits = gp_least(resident / cut->tiles, blocks_of(w, team, 4));
     if (splits * cut->tiles < sms)
-        splits = gp_least(gp_divide_up(sms, cut->tiles), blocks_of(w, team, w->outputs, 1));
-    splits = gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles));
-    return gp_to_u32(gp_at_least_one(gp_least(splits, GP_MANY_TILES_MAX / cut->tiles)));
+        splits = gp_least(gp_divide_up(sms, cut->tiles), blocks_of(w, team, 1));
+    return gp_to_u32(gp_at_least_one(gp_least(splits, GP_MANY_SENT_BYTES / (sent * cut->tiles))));
 }
 
-/* A chunk for each slice of each block of an output, unless there are walks enough. */
+/*
+ * Chunks of whole rounds of what a thread loads at once, where there are rounds enough to draw some; else a chunk for
+ * each slice of each block of an output, unless there are walks enough.
+ */
 static void cut_walks(const walk *w, gp_many_cut *cut) {
-    const uint64_t workers = (uint64_t)cut->splits * cut->slices;
-    cut->chunk = gp_to_u32(gp_divide_up(w->n, gp_least(gp_divide_up(workers, w->walks), w->n)));
+    const uint64_t workers = (uint64_t)cut->splits * cut->slices, round = (uint64_t)cut->lanes * w->batch;
+    const uint64_t rounds = w->n * w->walks / (workers * round);
+    const bool draws = cut->splits > 1 && rounds >= LEAST_DRAWN && w->n >= round;
+    cut->chunk = gp_to_u32(draws ? round * gp_at_least_one(rounds / GROUPS)
+                                 : gp_divide_up(w->n, gp_least(gp_divide_up(workers, w->walks), w->n)));
     cut->chunks = gp_to_u32(gp_divide_up(w->n, cut->chunk));
     cut->parts = gp_to_u32(cut->chunks * w->walks);
+    cut->groups = gp_to_u32(gp_divide_up(cut->parts, cut->slices));
+    cut->dealt = draws ? gp_dealt_of(cut->groups, cut->splits, LEAST_DRAWN) : UINT32_MAX;
 }
 
 /*
@@ -216,11 +278,12 @@ static bool does_many(const gp_problem *problem, const gp_device *device, walk *
            !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
 }
 
-/* Whether outputs may be left to reduce_any. Forms of floats that have one sum do them again themselves. */
+/* Whether outputs may be left to reduce_any. Sums and moments of floats that are not counted are done again at once.
+ */
 static bool may_fail(const gp_pass *pass, unsigned form) {
     bool may = gp_type_is_float(pass->type) && pass->kind == GP_PASS_MOMENTS;
-    if (form >= GP_MANY_FLOATS_2 && form <= GP_MANY_FLOATS_4_WIDE)
-        return false;
+    if ((form >= GP_MANY_FLOATS_2 && form <= GP_MANY_FLOATS_4_WIDE) || form >= GP_MANY_MOMENTS_2)
+        return form >= GP_MANY_MOMENTS_2 && pass->outputs == 1;
     for (unsigned r = 0; r < pass->results; r++)
         may = may || !gp_pass_is_plain(pass, &pass->result[r]);
     return may;
@@ -228,35 +291,42 @@ static bool may_fail(const gp_pass *pass, unsigned form) {
 
 bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
-    const uint64_t row = pass->length * gp_type_bytes(pass->type);
-    gp_short_cut cut = {.cols = gp_to_u32(pass->length), .lanes = 1};
+    const uint64_t row = pass->length * gp_type_bytes(pass->type), sms = device->multiprocessors;
+    gp_short_cut cut = {.cols = gp_to_u32(pass->length)};
     walk w;
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
-    if (!does_many(problem, device, &w) || !w.dense || row > SHORT_ROW)
+    if (!does_many(problem, device, &w) || !w.dense || !w.contiguous || row > SHORT_ROW || tiling->threads == 0)
         return false;
-    if (tiling->threads == 0)
-        return false;
+    const unsigned together = w.form < GP_MANY_MOMENTS_COUNTED ? SHORT_SIDE : SHORT_SIDE / 2;
+    const uint64_t share = pass->outputs * row / (sms * SHORT_SHARES * together);
+    const uint64_t tile = gp_least(SHORT_TILE, gp_greatest(SHORT_TILE / 4, share));
     cut.lanes = power_up_to(row / SHORT_THREAD, 32);
-    while (tiling->threads > SHORT_LEAST && tiling->threads / cut.lanes * row > SHORT_TILE)
+    if (together == SHORT_SIDE && tile / row > 2 * tiling->threads && tile / row < 4 * tiling->threads)
+        tiling->threads /= 2; /* so that a tile has as many rows as the threads take together */
+    while (tiling->threads > SHORT_LEAST && tiling->threads / cut.lanes * row > tile)
         tiling->threads /= 2;
-    while (cut.lanes < 32 && tiling->threads / cut.lanes * row > SHORT_TILE)
+    while (cut.lanes < 32 && (tiling->threads / cut.lanes * row > tile ||
+                              (pass->outputs * cut.lanes < sms * SM_THREADS / 8 && row > cut.lanes * SHORT_FEW)))
         cut.lanes *= 2;
     cut.outputs = tiling->threads / cut.lanes;
-    const uint64_t most = gp_least(SHORT_TILE / row, 16 * cut.outputs);
+    const uint64_t side = cut.outputs, many = together * side, rows = gp_least(tile / row / side, 32) * side;
+    const uint64_t most = rows > many ? rows / many * many : rows;
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_SHORT_REGS,
                          GP_REDUCE_SHORT_STATIC_SMEM + 2 * (most * row + 32), &held);
-    /* tiles of one size for all blocks, whole groups of rows where there are many, and whole vectors */
-    const uint64_t rows = most > cut.outputs ? most / cut.outputs * cut.outputs : most;
-    const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors);
-    const uint64_t rounds = gp_divide_up(pass->outputs, resident * rows);
-    cut.rows = gp_to_u32(gp_least(rows, gp_round_up(gp_divide_up(pass->outputs, resident * rounds), 16)));
+    /* tiles of one size for all blocks, whole groups of rows where there are many */
+    const uint64_t resident = gp_at_least_one(held.blocks_per_sm * sms);
+    const uint64_t even = gp_divide_up(pass->outputs, resident * gp_divide_up(pass->outputs, resident * most));
+    cut.rows =
+        gp_to_u32(gp_least(most, even > many / 2 ? gp_round_up(even, many) : even + gp_divide_up(16, row) - 1));
     cut.tiles = gp_to_u32(gp_divide_up(pass->outputs, cut.rows));
+    cut.inner = cut.tiles < 3 ? 0 : cut.tiles - 3;
     cut.stage = gp_to_u32(gp_round_up(cut.rows * row + 16, 16));
     cut.rest = may_fail(pass, w.form);
     tiling->form = w.form;
     tiling->smem = 2 * cut.stage;
-    tiling->blocks = gp_least(cut.tiles, resident * (rounds < MANY_TILES ? 1 : 2));
+    tiling->blocks = gp_least(cut.tiles, resident);
+    cut.dealt = gp_dealt_of(cut.tiles, tiling->blocks, LEAST_DRAWN);
     GP_TILING_PUT(tiling, cut);
     return true;
 }
@@ -269,28 +339,31 @@ bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsi
         return false;
     const unsigned most = gp_threads_of_attempt(w.columns ? COLUMN_THREADS : ROW_THREADS, 32, attempt);
     const unsigned sms = device->multiprocessors;
-    if (most == 0)
+    if (most == 0 || (w.fold > 1 && most < COLUMN_THREADS))
         return false;
     tiling->form = w.form;
     tiling->threads = w.columns ? cut_columns(&w, most, sms, &cut) : cut_rows(&w, most, sms, &cut);
-    tiling->smem = (size_t)tiling->threads / 2 * GP_REDUCE_MANY_STATE;
     cut.tiles = gp_to_u32(gp_divide_up(w.outputs, cut.outputs));
+    cut.fold = w.fold;
+    tiling->smem = gp_greatest(tiling->threads * GP_REDUCE_MANY_STATE / 4 * 3, parts_bytes(&w, &cut));
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM + tiling->smem,
                          &held);
     const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
     cut.splits = splits_of(&w, resident, sms, &cut);
-    if (cut.splits > 1) /* parts of 16 outputs of bytes have twice as many bytes as their state */
-        tiling->smem = gp_greatest(tiling->smem, (w.unit > 1 ? 2 : 1) * (size_t)cut.outputs * GP_REDUCE_MANY_STATE);
-    cut.groups = 1;
-    while (cut.splits > JOINED * (tiling->threads / cut.outputs) && gp_times(cut.groups, cut.groups) < cut.splits)
-        cut.groups++;
+    cut.by_columns = cut.by_columns || cut.splits > 1;
+    if (w.form == GP_MANY_SUM_1_WIDEST && w.n * w.walks / cut.splits > WIDEST_MOST)
+        return false;
     cut_walks(&w, &cut);
-    cut.rows = cut.outputs * (w.columns ? w.unit : 1);
+    cut.rows = cut.outputs * (w.columns ? w.unit : 1) / cut.fold;
     cut.cols = gp_to_u32(gp_divide_up(pass->length, cut.splits));
     cut.rest = may_fail(pass, w.form);
     tiling->blocks = cut.splits > 1 ? (uint64_t)cut.tiles * cut.splits
                                     : gp_least(cut.tiles, gp_times(w.columns ? COLUMN_WAVES : ROW_WAVES, resident));
+    const uint64_t parts = cut.splits * cut.rows * part_bytes(&w);
+    cut.joined = cut.splits;
+    while (parts > JOINED_BYTES * tiling->threads && gp_times(cut.joined, cut.joined) > cut.splits)
+        cut.joined--;
     GP_TILING_PUT(tiling, cut);
     return true;
 }

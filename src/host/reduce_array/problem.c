@@ -16,8 +16,12 @@ static void derive(gp_problem *problem) {
     const bool rows = pass->reduced > 0 && pass->axis[all - 1].in == (int64_t)bytes;
     const unsigned along =
         rows ? all - 1 : pass->kept - 1u; /* whose elements are loaded together; rows may overlap */
+    /* rows without gaps are as one: what begins in one of them is the kernel's */
+    const bool dense = pass->kept == 1 && pass->reduced == 1 && pass->with_type == 0 &&
+                       pass->axis[along].in == (int64_t)bytes &&
+                       pass->axis[!along].in == (int64_t)(pass->axis[along].n * bytes);
     uintptr_t bits = (uintptr_t)pass->in;
-    for (unsigned axis = 0; axis < all; axis++)
+    for (unsigned axis = 0; axis < all && !dense; axis++)
         if (axis != along || pass->axis[axis].in != (int64_t)bytes)
             bits |= (uintptr_t)pass->axis[axis].in;
     problem->in_align = gp_alignment(bits);

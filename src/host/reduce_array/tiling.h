@@ -38,7 +38,7 @@ typedef enum gp_reduce_all_form {
 /* reduce_many: up to so many threads a block, of up to 64 registers. */
 #define GP_REDUCE_MANY_THREADS 512
 #define GP_REDUCE_MANY_REGS 64
-#define GP_REDUCE_MANY_STATIC_SMEM 1552
+#define GP_REDUCE_MANY_STATIC_SMEM 7328
 #define GP_REDUCE_MANY_STATE 64u /* bytes at most that a thread has of an output */
 
 /* Forms of reduce_many: the bytes of an element; several of an output loaded at once, or one each of several outputs.
@@ -89,17 +89,21 @@ typedef struct gp_many_cut {
     uint32_t chunks;     /* of a walk along the last reduced axis */
     uint32_t parts;      /* chunks of all walks */
     uint32_t chunk;      /* elements of one, or units */
+    uint32_t groups;     /* of parts, one for each slice of a block */
+    uint32_t dealt;      /* groups from here on are drawn; UINT32_MAX: none */
+    uint32_t joined;     /* blocks of a tile that are joined at once, before all are */
+    uint32_t fold;       /* rows without gaps that are one long row, whose columns a row apart are one output's */
     uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
     uint8_t rest;        /* reduce_any is launched behind it, for outputs that may fail */
     uint8_t zero;        /* 0, which the compiler does not know */
-    uint8_t groups;      /* of the blocks of a tile, each of which is joined before all are */
+    uint8_t by_columns;  /* a tile's outputs are finished by a thread each, which several have had a part of */
 } gp_many_cut;
 
 /* reduce_short: its forms are reduce_many's. */
 #define GP_REDUCE_SHORT_THREADS 256
 #define GP_REDUCE_SHORT_BLOCKS 4 /* that an SM is to hold: up to 64 registers */
 #define GP_REDUCE_SHORT_REGS 64
-#define GP_REDUCE_SHORT_STATIC_SMEM 1552
+#define GP_REDUCE_SHORT_STATIC_SMEM 3680
 
 typedef struct gp_short_cut {
     uint32_t rows, cols; /* of a tile, which goes to shared memory at once, while another is taken there */
@@ -107,7 +111,9 @@ typedef struct gp_short_cut {
     uint32_t outputs;    /* rows side by side */
     uint32_t stage;      /* bytes of a tile in shared memory */
     uint32_t tiles;
-    uint32_t rest; /* reduce_any is launched behind it, for outputs that may fail */
+    uint32_t dealt; /* tiles from here on are drawn; UINT32_MAX: none */
+    uint32_t inner; /* tiles from the second on, behind which 16 bytes of the array follow at least */
+    uint32_t rest;  /* reduce_any is launched behind it, for outputs that may fail */
 } gp_short_cut;
 
 /* In a tiling of the others, behind the tile. */
@@ -125,5 +131,5 @@ enum {
 #define GP_REDUCE_MANY_SPACE_FIRST ((size_t)1 << 20)
 #define GP_REDUCE_MANY_SPACE_BYTES ((size_t)7 << 20)
 #define GP_MANY_FAILED_MAX 131072u
-#define GP_MANY_TILES_MAX 4096u /* and groups of blocks that share one */
+#define GP_MANY_TILES_MAX 4096u
 #define GP_MANY_SENT_BYTES ((size_t)6 << 20)
