@@ -44,11 +44,12 @@ CHANGES = [
     ("the comparison of bounds", ARRAY + "cpu_bounds.c",
      "memcmp(first[r], other, gp_type_bytes(pass->result[r].type)) == 0;", "true;"),
     ("the other corners of bounds", ARRAY + "cpu_bounds.c", "corner < 4 && same", "corner < 1 && same"),
-    ("what levels leave", ARRAY + "cpu_levels_simd.h", "t->left |= (bits_64)left;", ""),
-    ("the proof of a batch", ARRAY + "cpu_floats_simd.h", "if (or_lanes(differ) != 0)", "if (false && or_lanes(differ) != 0)"),
+    ("the other end of bounds", ARRAY + "cpu_finish_simd.h", "open |= bits[j] != gp_bits_of_f32(", "open |= 0 != 0 * gp_bits_of_f32("),
+    ("what pairs lose", ARRAY + "cpu_forms_simd.h", "t->of[2] | (vec)rest", "t->of[2]"),
+    ("the proof of a chunk", ARRAY + "cpu_runs_simd.h", "*first == -*second", "*first == *first"),
     ("the sign of what a sum of two leaves", ARRAY + "cpu_finish_simd.h",
-     "(sum[j] - (x - back)) + (errors[j] - back)", "(sum[j] - (x - back)) - (errors[j] - back)"),
-    ("columns that are not proven", ARRAY + "cpu_finish_simd.h", "c->unsure[j] = s->rest[j] << 1;", "c->unsure[j] = 0;"),
+     "(xs[j] - (x - back)) + (ys[j] - back)", "(xs[j] - (x - back)) - (ys[j] - back)"),
+    ("columns that are not proven", ARRAY + "cpu_finish_simd.h", "c->pairs ? s->rest[j] << 1 : 0", "0"),
 ]
 
 

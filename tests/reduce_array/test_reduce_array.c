@@ -169,22 +169,35 @@ static void long_runs(void **state) {
 
 #define MOST_ELEMENTS ((size_t)130 * 2100)
 
-/* Alone, sums and extremes of rows and columns have loops of their own, which calls drawn at random seldom ask for:
-   chunks of rows, blocks that threads share, rows of several blocks. */
+/* Of elements of a type, what the operation's results have here. */
+static gp_type result_type(gp_reduce_op op, gp_type type) {
+    const bool is_float = type >= GP_F16;
+    if (op == GP_REDUCE_ARGMIN || op == GP_REDUCE_ARGMAX || op == GP_REDUCE_COUNT)
+        return GP_S64;
+    if (op == GP_REDUCE_MAX || op == GP_REDUCE_MIN || op == GP_REDUCE_XOR)
+        return type;
+    return type == GP_F64 || !is_float ? GP_F64 : GP_F32;
+}
+
+/* Rows and columns have loops that calls drawn at random seldom ask for all of: chunks of rows, blocks that threads
+   share, rows of several blocks. */
 static void rows_and_columns(void **state) {
     (void)state;
     static const size_t shapes[][2] = {{37, 9}, {37, 33}, {37, 100}, {37, 1024}, {19, 2000}, {4100, 33}, {130, 2100}};
     static const gp_type types[] = {GP_F32, GP_F64, GP_U8, GP_F16, GP_S64, GP_S16, GP_BF16, GP_U32};
-    static const gp_reduce_op ops[] = {GP_REDUCE_SUM, GP_REDUCE_MEAN, GP_REDUCE_MAX, GP_REDUCE_MIN, GP_REDUCE_SUM};
+    static const gp_reduce_op ops[] = {GP_REDUCE_SUM, GP_REDUCE_MEAN,    GP_REDUCE_MAX,         GP_REDUCE_ARGMIN,
+                                       GP_REDUCE_SUM, GP_REDUCE_SUM_ABS, GP_REDUCE_SUM_SQUARES, GP_REDUCE_MIN,
+                                       GP_REDUCE_XOR, GP_REDUCE_COUNT,   GP_REDUCE_ARGMAX};
     static double data[MOST_ELEMENTS], wanted[4100], results[4100];
     harness h;
     harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
-    for (size_t turn = 0, turns = cases_reduced() ? 14 : 70; turn < turns; turn++) {
-        const gp_type type = types[turn / 2 % COUNT(types)];
+    for (size_t turn = 0, turns = cases_reduced() ? 154 : 616; turn < turns; turn++) {
+        const gp_type type = types[turn / 4 % COUNT(types)];
         const size_t rows = shapes[turn / 2 % COUNT(shapes)][0], cols = shapes[turn / 2 % COUNT(shapes)][1];
-        const gp_reduce_op op = ops[turn / 2 % COUNT(ops)];
-        const bool extreme = op == GP_REDUCE_MAX || op == GP_REDUCE_MIN, along = turn % 2;
-        const gp_type to = extreme ? type : type == GP_F64 || type < GP_F16 ? GP_F64 : GP_F32;
+        const gp_reduce_op drawn = ops[turn / 2 % COUNT(ops)];
+        const gp_reduce_op op = drawn == GP_REDUCE_XOR && type >= GP_F16 ? GP_REDUCE_MAX_ABS : drawn;
+        const bool along = turn % 2;
+        const gp_type to = op == GP_REDUCE_MAX_ABS ? type : result_type(op, type);
         const size_t outputs = along ? rows : cols, bytes = outputs * data_set_element(to);
         const data_set set = (data_set)(turn / 3 % DATA_SETS);
         const gp_array in = gp_matrix(type, data, rows, cols, cols);

@@ -42,8 +42,3 @@ INLINE void prefetch_lines(const void *at, size_t bytes) {
     for (size_t line = 0; line < bytes; line += 64)
         prefetch_for_line((const unsigned char *)at + line);
 }
-
-INLINE void prefetch_for(const void *at, size_t bytes, const unsigned char *end) {
-    if (has_next(at, end))
-        prefetch_lines(at, bytes);
-}

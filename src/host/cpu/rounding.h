@@ -3,9 +3,6 @@
  * Rounding to nearest, subnormal numbers as they are, and no signal for what is inexact, whatever a program has set
  * for the calling thread, or had when a thread of the context's was started. Elsewhere than on these two processors a
  * program must not change it.
- *
- * gp_inexact(): the flag of the calling thread that a result had to be rounded, which stays set until it is cleared.
- * Compilers move computations past it, so these must stand in a function that is not inlined.
  */
 #pragma once
 
@@ -30,18 +27,6 @@ static inline gp_rounding gp_rounding_now(void) {
     return __builtin_ia32_stmxcsr() & GP_ROUNDING_BITS;
 }
 
-#define GP_INEXACT UINT32_C(0x20)
-
-static inline bool gp_inexact(void) {
-    return __builtin_ia32_stmxcsr() & GP_INEXACT;
-}
-
-static inline void gp_set_inexact(bool set) {
-    const uint32_t now = __builtin_ia32_stmxcsr();
-    if (!(now & GP_INEXACT) == set)
-        __builtin_ia32_ldmxcsr(now ^ GP_INEXACT);
-}
-
 #elif defined(__aarch64__)
 #define GP_ROUNDING_BITS ((UINT64_C(0x1c8) << 16) | 0x9f00) /* of FPCR: FZ, direction, FZ16, traps */
 #define GP_ROUNDING_NEAREST 0
@@ -61,21 +46,6 @@ static inline void gp_round_as(gp_rounding direction) {
 
 static inline gp_rounding gp_rounding_now(void) {
     return gp_rounding_register() & GP_ROUNDING_BITS;
-}
-
-#define GP_INEXACT UINT64_C(0x10) /* of FPSR */
-
-static inline bool gp_inexact(void) {
-    uint64_t now;
-    __asm__ volatile("mrs %0, fpsr" : "=r"(now) : : "memory");
-    return now & GP_INEXACT;
-}
-
-static inline void gp_set_inexact(bool set) {
-    uint64_t now;
-    __asm__ volatile("mrs %0, fpsr" : "=r"(now) : : "memory");
-    if (!(now & GP_INEXACT) == set)
-        __asm__ volatile("msr fpsr, %0" : : "r"(now ^ GP_INEXACT) : "memory");
 }
 
 #else

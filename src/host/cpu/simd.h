@@ -158,12 +158,9 @@ INLINE void store_lanes(char *at, size_t step, vec x) {
 INLINE vec zip_lower(size_t bytes, vec a, vec b);
 INLINE vec zip_upper(size_t bytes, vec a, vec b);
 
-/* add_bytes(x): sums of a vector's bytes, in 64 bits. add_words(x): of its 16-bit ints with a sign, in 32 bits.
- * max_signed(bytes, a, b): the greater of each two signed elements of so many bytes, of one. */
-
-/* load_floats(at): half a vector of floats as a vector of doubles, without alignment. widen_lower(x),
- * widen_upper(x): half of a vector of floats as one of doubles. load_halves(at): half a vector
- * of f16 as floats. max_magnitude(a, b): the greater of a and |b|, either where one is a NaN. */
+/* add_bytes(x): sums of a vector's bytes, in 64 bits. max_signed(bytes, a, b): the greater of each two signed
+ * elements of so many bytes, of one. lower_halves(x), upper_halves(x): half of a vector of f16 as floats;
+ * widen_lower(x), widen_upper(x): of one of floats as doubles. */
 
 /* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
 INLINE vec pick_bytes(vec x, const unsigned char *order);

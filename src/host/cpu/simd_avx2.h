@@ -83,14 +83,8 @@ INLINE void store_lane(void *at, vec x, size_t lane) {
     _mm_storeu_si128(at, lane == 0 ? _mm256_castsi256_si128(x) : _mm256_extracti128_si256(x, 1));
 }
 
-INLINE fvec load_halves(const void *at) {
-    return _mm256_cvtph_ps(load_lane(at));
-}
-
-INLINE __m256d load_floats(const float *at) {
-    return _mm256_cvtps_pd(_mm_loadu_ps(at));
-}
-
+#define lower_halves(x) _mm256_cvtph_ps(_mm256_castsi256_si128(x))
+#define upper_halves(x) _mm256_cvtph_ps(_mm256_extracti128_si256(x, 1))
 #define widen_lower(x) _mm256_cvtps_pd(_mm256_castps256_ps128(x))
 #define widen_upper(x) _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))
 

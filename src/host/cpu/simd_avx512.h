@@ -109,14 +109,8 @@ INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(load_lane(order)));
 }
 
-INLINE fvec load_halves(const void *at) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(at));
-}
-
-INLINE __m512d load_floats(const float *at) {
-    return _mm512_cvtps_pd(_mm256_loadu_ps(at));
-}
-
+#define lower_halves(x) _mm512_cvtph_ps(_mm512_castsi512_si256(x))
+#define upper_halves(x) _mm512_cvtph_ps(_mm512_extracti64x4_epi64(x, 1))
 /* Optional: rounded down in any mode of the thread's, which takes 10 ns to change. All lanes: gcc's macros without a
    mask do not convert theirs. */
 #define HAS_SUMS_DOWN 1
@@ -148,6 +142,9 @@ INLINE vec joined(size_t first, vec x, vec y) {
         return whole;
     return _mm512_or_si512(_mm512_srli_epi16(whole, 8), _mm512_slli_epi16(words_from(first / 2 + 1, x, y), 8));
 }
+
+/* Optional: fewer bytes than a vector has, and zeros. */
+#define load_some(at, bytes) _mm512_maskz_loadu_epi8(_cvtu64_mask64(~(~UINT64_C(0) << (bytes))), at)
 
 /* Optional: a product and a sum with one rounding are one instruction. */
 #define HAS_FUSED 1

@@ -23,8 +23,6 @@ typedef float64x2_t dvec;
 #define abs_32 vabsq_s32
 #define round_32 vcvtq_f32_s32
 #define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
-#define add_words(x) vpaddlq_s16((int16x8_t)(x))
-#define max_magnitude(a, b) vmaxq_f64(a, vabsq_f64(b))
 
 INLINE vec load_first(const int32_t *at, size_t n, vec rest) {
     rest = n > 0 ? vld1q_lane_s32(at, rest, 0) : rest;
@@ -117,14 +115,8 @@ INLINE vec max_signed(size_t bytes, vec a, vec b) {
                         : (vec)vbslq_s64(vcgtq_s64((wide)a, (wide)b), (wide)a, (wide)b);
 }
 
-INLINE fvec load_halves(const void *at) {
-    return vcvt_f32_f16(vld1_f16(at));
-}
-
-INLINE float64x2_t load_floats(const float *at) {
-    return vcvt_f64_f32(vld1_f32(at));
-}
-
+#define lower_halves(x) vcvt_f32_f16(vget_low_f16((float16x8_t)(x)))
+#define upper_halves(x) vcvt_high_f32_f16((float16x8_t)(x))
 #define widen_lower(x) vcvt_f64_f32(vget_low_f32(x))
 #define widen_upper(x) vcvt_high_f64_f32(x)
 

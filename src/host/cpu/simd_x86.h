@@ -10,8 +10,6 @@
 #define abs_32 MM(abs_epi32)
 #define round_32 MM(cvtepi32_ps)
 #define add_bytes(x) MM(sad_epu8)(x, all(0))
-#define add_words(x) MM(madd_epi16)(x, all(0x00010001))
-#define max_magnitude(a, b) MM(max_pd)(a, MM(andnot_pd)(MM(set1_pd)(-0.0), b))
 #define multiply_unsigned MM(mul_epu32) /* of 64-bit lanes' lower halves */
 
 INLINE void stream(void *at, vec x) {

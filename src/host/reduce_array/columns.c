@@ -4,11 +4,8 @@
 #include "../arithmetic.h"
 #include "../primitive.h"
 
-/* Longer rows are worth a run each; of floats, whose runs begin and end with more, from four times that on. */
-#define SHORT_ROW 16
-
-/* Rows that loops of their own take: longer ones are worth a run each. */
-#define LONG_ROW 2048
+/* Longer rows are worth a run each. */
+#define LONG_ROW 16384
 
 /*
  * Of a row at once, and rows in turns with its neighbours: a page of memory is looked up for each run. 4096 x 4096
@@ -17,33 +14,27 @@
  */
 #define RUN_BYTES 8192
 
-/*
- * Few, as runs of so many rows lie in as many pages, or twice as many, and a core remembers where 64 are; more of
- * what ends with a proof or a comparison. Means of 4096 x 16384 bytes take 8.1 ms by 64 rows and 5.4 by 8 (one
- * thread, EPYC with AVX-512, model 17).
- */
-#define RUN_ROWS_INTS 8
-#define RUN_ROWS 64
+/* Of GP_COLUMNS columns, before the next ones have their turn: sums of 4096 x 4096 floats take 4.8 ms by four times
+ * as many, and 4.1 so (one thread, Xeon with AVX-512, model 207). */
+#define BLOCK_BYTES ((uint64_t)1 << 15)
+
+/* At once: sums of f16 are exact, those of small ints within 32 bits, and those of bytes within 16. */
+#define BLOCK_ROWS 8192
+#define BLOCK_ROWS_BYTES 256
 
 /* Of outputs whose elements are to stay in the first-level cache until all are taken. */
 #define CACHED_BYTES 32768
-
-static uint64_t longest_row(const gp_pass *pass) {
-    if (gp_columns_are_plain(pass) && pass->reduced == 1)
-        return LONG_ROW;
-    return SHORT_ROW * (gp_type_is_float(pass->type) ? 4 : 1);
-}
 
 bool gp_columns_can(const gp_pass *pass) {
     const bool squares = pass->wants & GP_WANT_SQUARES, wide = gp_type_bytes(pass->type) == 8;
     return pass->kept > 0 && pass->reduced > 0 && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan && !pass->where &&
            pass->length > 0 && pass->length >> 31 == 0 && !(squares && wide) &&
-           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= longest_row(pass));
+           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW);
 }
 
 uint64_t gp_columns_width(const gp_pass *pass) {
     const uint64_t apart = (uint64_t)pass->axis[pass->kept - 1].in;
-    if (apart == gp_type_bytes(pass->type) && gp_columns_are_plain(pass))
+    if (apart == gp_type_bytes(pass->type))
         return gp_greatest(RUN_BYTES / apart, GP_COLUMNS);
     return apart * GP_COLUMNS <= CACHED_BYTES ? GP_COLUMNS : gp_greatest(CACHED_BYTES / apart, 16);
 }
@@ -84,13 +75,11 @@ void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count) {
         }
 }
 
-static gp_number number_of(unsigned type, int64_t key) {
+gp_number gp_number_of_key(unsigned type, int64_t key) {
     const gp_key_form f = gp_key_form_of(type);
     const int64_t x = (int64_t)((uint64_t)key + (uint64_t)f.half);
     const uint64_t bits = (uint64_t)(x ^ ((x >> 63) & f.mask));
-    unsigned char element[sizeof bits];
-    gp_result_store(type, bits, element);
-    return gp_number_load(type, element);
+    return gp_number_load(type, (const unsigned char *)&bits);
 }
 
 /* NaNs have the greatest and the least keys, by their signs; their places are not looked for. */
@@ -101,13 +90,27 @@ static bool read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp
         a->nan = true;
         return !places;
     }
-    const gp_number low = number_of(pass->type, c->min[j]), high = number_of(pass->type, c->max[j]);
+    const gp_number low = gp_number_of_key(pass->type, c->min[j]), high = gp_number_of_key(pass->type, c->max[j]);
     const gp_extreme min = {gp_number_key(pass->type, low), (uint64_t)c->argmin[j]};
     const gp_extreme max = {gp_number_key(pass->type, high), (uint64_t)c->argmax[j]};
     gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, low));
     gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, high));
     gp_accumulator_take_extremes(a, &min, &max);
     return true;
+}
+
+/* Whether a sum of floats is all there. */
+static bool is_held(const gp_columns *c, const gp_pass *pass, unsigned sum, size_t j) {
+    const gp_column_sums *s = &c->sums[sum];
+    return gp_columns_pair(c, pass, sum) ? s->rest[j] << 1 == 0 : s->sum[j] == -s->errors[j];
+}
+
+uint64_t gp_columns_open(const gp_columns *c, const gp_pass *pass) {
+    uint64_t open = 0;
+    for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS && gp_type_is_float(pass->type); sum++)
+        for (size_t j = 0; j < c->outputs && sums(pass, sum); j++)
+            open += !is_held(c, pass, sum, j);
+    return open;
 }
 
 static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
@@ -131,48 +134,56 @@ bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accu
         else if (!gp_type_is_float(pass->type)) {
             a->whole[sum] += total_of(c, sum, j);
         } else {
-            if (c->sums[sum].rest[j] << 1 != 0)
+            const gp_column_sums *s = &c->sums[sum];
+            if (!is_held(c, pass, sum, j))
                 return false;
-            gp_accumulator_add_exact(a, pass, sum, c->sums[sum].sum[j]);
-            gp_accumulator_add_exact(a, pass, sum, c->sums[sum].errors[j]);
+            gp_accumulator_add_exact(a, pass, sum, s->sum[j]);
+            if (gp_columns_pair(c, pass, sum))
+                gp_accumulator_add_exact(a, pass, sum, s->errors[j]);
         }
     return true;
 }
 
-static void merge_extremes(gp_columns *c, size_t j, const gp_columns *from, size_t i, bool places) {
-    if (places && (from->min[i] < c->min[j] || (from->min[i] == c->min[j] && from->argmin[i] < c->argmin[j])))
-        c->argmin[j] = from->argmin[i];
-    if (places && (from->max[i] > c->max[j] || (from->max[i] == c->max[j] && from->argmax[i] < c->argmax[j])))
-        c->argmax[j] = from->argmax[i];
-    c->min[j] = from->min[i] < c->min[j] ? from->min[i] : c->min[j];
-    c->max[j] = from->max[i] > c->max[j] ? from->max[i] : c->max[j];
+static void merge_extremes(gp_columns *c, const gp_columns *from, bool places) {
+    for (size_t j = 0; j < c->outputs; j++) {
+        if (places && (from->min[j] < c->min[j] || (from->min[j] == c->min[j] && from->argmin[j] < c->argmin[j])))
+            c->argmin[j] = from->argmin[j];
+        if (places && (from->max[j] > c->max[j] || (from->max[j] == c->max[j] && from->argmax[j] < c->argmax[j])))
+            c->argmax[j] = from->argmax[j];
+        c->min[j] = from->min[j] < c->min[j] ? from->min[j] : c->min[j];
+        c->max[j] = from->max[j] > c->max[j] ? from->max[j] : c->max[j];
+    }
 }
 
-void gp_columns_merge(gp_columns *c, size_t j, const gp_columns *from, size_t i, const gp_pass *pass) {
+/* Bounds that are not one are not held. */
+static void merge_sums(gp_column_sums *to, const gp_column_sums *from, bool pairs, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        to->rest[j] |= pairs ? from->rest[j] : from->sum[j] != -from->errors[j];
+        gp_column_add(to, j, from->sum[j]);
+        gp_column_add(to, j, pairs ? from->errors[j] : 0);
+    }
+}
+
+void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass) {
     if (pass->kind == GP_PASS_EXTREMES) {
-        merge_extremes(c, j, from, i, pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX));
+        merge_extremes(c, from, pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX));
         return;
     }
-    if (pass->kind == GP_PASS_BITS) {
-        c->bits_and[j] &= from->bits_and[i];
-        c->bits_or[j] |= from->bits_or[i];
-        c->bits_xor[j] ^= from->bits_xor[i];
-        return;
+    for (size_t j = 0; j < c->outputs && pass->kind == GP_PASS_BITS; j++) {
+        c->bits_and[j] &= from->bits_and[j];
+        c->bits_or[j] |= from->bits_or[j];
+        c->bits_xor[j] ^= from->bits_xor[j];
     }
-    if (pass->wants & GP_WANT_COUNT)
-        c->nonzero[j] += from->nonzero[i];
-    for (unsigned sum = 0; sum < GP_DOT; sum++)
-        if (!sums(pass, sum))
-            continue;
-        else if (gp_type_is_float(pass->type)) {
-            const gp_column_sums *s = &from->sums[sum];
-            c->sums[sum].rest[j] |= s->rest[i];
-            gp_column_add(&c->sums[sum], j, s->sum[i]);
-            gp_column_add(&c->sums[sum], j, s->errors[i]);
-        } else {
-            c->totals[sum].low[j] += from->totals[sum].low[i];
-            c->totals[sum].high[j] += from->totals[sum].high[i];
-        }
+    for (size_t j = 0; j < c->outputs && (pass->wants & GP_WANT_COUNT); j++)
+        c->nonzero[j] += from->nonzero[j];
+    for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
+        if (sums(pass, sum) && gp_type_is_float(pass->type))
+            merge_sums(&c->sums[sum], &from->sums[sum], gp_columns_pair(from, pass, sum), c->outputs);
+        else
+            for (size_t j = 0; j < c->outputs && sums(pass, sum); j++) {
+                c->totals[sum].low[j] += from->totals[sum].low[j];
+                c->totals[sum].high[j] += from->totals[sum].high[j];
+            }
 }
 
 /* Rows [begin, end) of `width` columns: of each GP_COLUMNS of them some rows at a time. */
@@ -180,16 +191,18 @@ static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns column
                       uint64_t rows, size_t width, int64_t place) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const uint64_t together = width == kept->n ? rows_together(pass, kept, inner) : 1;
-    const bool ints = pass->kind == GP_PASS_MOMENTS && !gp_type_is_float(pass->type);
-    const uint64_t run = ints ? RUN_ROWS_INTS : RUN_ROWS;
-    const uint64_t most = width > GP_COLUMNS ? run : rows - rows % together;
+    const uint64_t bytes = gp_type_bytes(pass->type), all_rows = bytes == 1 ? BLOCK_ROWS_BYTES : BLOCK_ROWS;
+    const uint64_t some_rows = width > GP_COLUMNS ? BLOCK_BYTES / (GP_COLUMNS * bytes) : all_rows;
+    const uint64_t most = kept->in != (int64_t)bytes ? rows : some_rows * together;
     const int64_t step = (int64_t)together * inner->in;
-    for (uint64_t some; rows >= together; rows -= some, in += (int64_t)some * inner->in) {
-        some = gp_least(rows, most);
+    for (uint64_t some; rows >= together; rows -= some) {
+        some = gp_least(rows - rows % together, most);
         for (size_t first = 0, i = 0; first < width; first += GP_COLUMNS, i++) {
             c[i].count = gp_least(width - first, GP_COLUMNS) * together;
             columns(c + i, pass, in + (int64_t)first * kept->in, some / together, step, place, inner->place);
         }
+        in += (int64_t)some * inner->in;
+        place += (int64_t)some * inner->place;
     }
     c->count = width;
     if (rows > 0)
@@ -214,9 +227,9 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const gp_pass_span span = gp_pass_input_span(pass, false);
     const uint64_t outer = pass->length / inner->n;
-    const size_t all = width == kept->n ? width * rows_together(pass, kept, inner) : width;
-    for (size_t first = 0, i = 0; first < all; first += GP_COLUMNS, i++) {
-        gp_columns_clear(c + i, pass, gp_least(all - first, GP_COLUMNS));
+    for (size_t first = 0, i = 0; first < width; first += GP_COLUMNS, i++) {
+        c[i].outputs = gp_least(width - first, GP_COLUMNS);
+        gp_columns_clear(c + i, pass, c[i].outputs);
         c[i].apart = kept->in;
         c[i].end = span.begin + span.bytes;
     }
@@ -224,6 +237,4 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, i * inner->n + begin);
         take_rows(c, pass, columns, in + way.in, end - begin, width, pass->place_first + way.place);
     }
-    for (size_t j = width; j < all; j++)
-        gp_columns_merge(c, j % width, c, j, pass);
 }

@@ -10,7 +10,10 @@
 
 #define GP_COLUMNS 256 /* at most at once: their sums stay in the first-level cache */
 
-/* Sums of floats with two levels of errors; `rest` has a bit set but the sign if that was not enough. */
+/*
+ * Sums of floats: rounded down, with the opposite of the sum rounded up as `errors`. Or, of pairs, with what
+ * roundings lost; `rest` has a bit set but the sign if that was not enough.
+ */
 typedef struct gp_column_sums {
     double sum[GP_COLUMNS], errors[GP_COLUMNS];
     uint64_t rest[GP_COLUMNS];
@@ -42,10 +45,9 @@ typedef struct gp_columns {
     };
     uint64_t bits[GP_COLUMNS];   /* of the only result */
     uint64_t unsure[GP_COLUMNS]; /* not 0: it needs more than rounding a double */
-    size_t count;                /* of columns */
+    size_t outputs, count;       /* columns; elements of a row, which may be several neighbouring ones */
     int64_t apart;               /* bytes from one to the next */
-    int exponent;                /* doubles have been below 2^exponent */
-    unsigned skipped, skip;      /* chunks of rows that are not tried the quick way */
+    bool pairs;                  /* all sums of floats are pairs */
     const unsigned char *end;    /* of the input */
 } gp_columns;
 
@@ -92,20 +94,30 @@ typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, size_t n);
 /* Whether outputs can be done so. */
 bool gp_columns_can(const gp_pass *pass);
 
-/* Sums alone, and extremes without places: these have loops of their own for columns, and for rows. */
-static inline bool gp_columns_are_plain(const gp_pass *pass) {
-    return pass->kind == GP_PASS_EXTREMES ? !(pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX))
-                                          : pass->kind == GP_PASS_MOMENTS && pass->wants == GP_WANT_SUM;
+/* Whether the only result needs no more, most often, than rounding a double, or is an element. */
+static inline bool gp_columns_are_quick(const gp_pass *pass) {
+    const unsigned op = pass->result[0].op, to = pass->result[0].type;
+    if (pass->results > 1 || to == GP_F16 || to == GP_BF16)
+        return pass->results == 1 && pass->kind == GP_PASS_EXTREMES && (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX);
+    return op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_MIN ||
+           op == GP_REDUCE_MAX || (op == GP_REDUCE_MEAN && pass->length >> 26 == 0);
 }
 
 /* How many are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
 uint64_t gp_columns_width(const gp_pass *pass);
 
-/* Of blocks that a thread takes one after the other. */
-static inline void gp_columns_begin(gp_columns *c) {
-    c->exponent = 1;
-    c->skipped = c->skip = 0;
+/* Of blocks that a thread takes one after the other: sums by bounds first, where these may do. */
+static inline void gp_columns_begin(gp_columns *c, const gp_pass *pass) {
+    c->pairs = pass->type == GP_F64 && pass->result[0].type == GP_F64;
 }
+
+/* Whether a sum of floats is a pair. Those of squares are seldom held by less. */
+static inline bool gp_columns_pair(const gp_columns *c, const gp_pass *pass, unsigned sum) {
+    return c->pairs || (sum == GP_SQUARES && !gp_columns_are_quick(pass));
+}
+
+/* How many have bounds that are not one. */
+uint64_t gp_columns_open(const gp_columns *c, const gp_pass *pass);
 
 /* The first `count` columns: of no elements. */
 void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count);
@@ -117,8 +129,10 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
 /* From the first element along axes first .. end - 1 to number `index` of them, the last axis fastest. */
 gp_pass_axis gp_pass_way_to(const gp_pass *pass, unsigned first, unsigned end, uint64_t index);
 
-/* Adds column i of `from` to column j. */
-void gp_columns_merge(gp_columns *c, size_t j, const gp_columns *from, size_t i, const gp_pass *pass);
+/* Adds columns of another thread. Sums of floats become pairs. */
+void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass);
+
+gp_number gp_number_of_key(unsigned type, int64_t key);
 
 /* Adds column j to an accumulator. False: it is not held exactly, and has to be done again. */
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a);

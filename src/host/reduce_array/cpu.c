@@ -18,6 +18,7 @@ typedef struct {
     unsigned ends;      /* 1, or 2: `whole` are bounds */
     atomic_bool failed; /* there are none */
     gp_columns *columns;
+    bool pairs;
     uint64_t output;
 } pass_work;
 
@@ -121,19 +122,30 @@ static inline __attribute__((always_inline)) void store_low(size_t bytes, const 
         memcpy(to + (int64_t)j * step, bits + j, bytes);
 }
 
-static void write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width) {
+/* False: bounds, if its sums are not `by_pairs`, leave many open; few are done by themselves. */
+static bool write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width, bool by_pairs) {
     const gp_pass *pass = work->pass;
     const gp_pass_result *result = pass->result;
     const bool quick = work->loops.finish(c, pass, width);
-    uint64_t unsure = !quick;
+    uint64_t unsure = quick || by_pairs ? 0 : gp_columns_open(c, pass);
     for (uint64_t j = 0; j < width && quick; j++)
-        unsure |= c->unsure[j];
+        unsure += c->unsure[j] != 0;
+    if (unsure > width / 16 && !by_pairs)
+        return false;
     if (quick)
         GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits, width, gp_pass_address(pass, 0, first),
                       result->stride[pass->kept - 1]);
-    for (uint64_t j = 0; j < width && unsure != 0; j++)
+    for (uint64_t j = 0; j < width && (unsure != 0 || !quick); j++)
         if (!quick || c->unsure[j] != 0)
             write_column(work, c, j, first + j);
+    return true;
+}
+
+static void take_columns_of(const pass_work *work, gp_columns *c, uint64_t first, uint64_t width, uint64_t begin,
+                            uint64_t end) {
+    const gp_pass *pass = work->pass;
+    gp_columns_take(c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in, width,
+                    begin, end);
 }
 
 /* A thread's blocks of columns; without memory for wide ones, of GP_COLUMNS at a time. */
@@ -148,16 +160,22 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
     gp_columns *c = wide != NULL ? wide : &narrow;
     const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
     for (size_t i = 0; i < gp_divide_up(most, GP_COLUMNS); i++)
-        gp_columns_begin(c + i);
+        gp_columns_begin(c + i, pass);
     for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
         uint64_t width;
         uint64_t first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
             some = gp_least(width, most);
-            gp_columns_take(c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in,
-                            some, 0, rows);
-            for (uint64_t j = 0; j < some; j += GP_COLUMNS)
-                write_block(work, c + j / GP_COLUMNS, first + j, gp_least(some - j, GP_COLUMNS));
+            take_columns_of(work, c, first, some, 0, rows);
+            for (uint64_t j = 0, n; j < some; j += n) {
+                n = gp_least(some - j, GP_COLUMNS);
+                gp_columns *here = c + j / GP_COLUMNS;
+                if (write_block(work, here, first + j, n, here->pairs))
+                    continue;
+                here->pairs = true; /* the blocks behind it too */
+                take_columns_of(work, here, first + j, n, 0, rows);
+                write_block(work, here, first + j, n, true);
+            }
         }
     }
     free(wide);
@@ -166,18 +184,15 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
 /* A thread's rows of the one block. */
 static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
-    const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     gp_columns c;
     uint64_t width;
-    gp_columns_begin(&c);
     const uint64_t first = block_of_outputs(work, work->output, &width);
-    const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    gp_columns_take(&c, pass, work->loops.columns, pass->in + gp_pass_way_to(pass, 0, pass->kept, first).in, width,
-                    gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
+    const uint64_t rows = work->pass->axis[work->pass->kept + work->pass->reduced - 1].n;
+    c.pairs = work->pairs;
+    take_columns_of(work, &c, first, width, gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
     pthread_mutex_lock(&work->lock);
-    for (uint64_t j = 0; j < width; j++)
-        gp_columns_merge(work->columns, j, &c, j, pass);
+    gp_columns_merge(work->columns, &c, work->pass);
     pthread_mutex_unlock(&work->lock);
 }
 
@@ -185,14 +200,21 @@ static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
 static void share_blocks(gp_context *context, pass_work *work, unsigned parts, uint64_t all) {
     gp_columns columns;
     work->columns = &columns;
+    gp_columns_begin(&columns, work->pass);
+    work->pairs = columns.pairs || work->pass->type == GP_F64; /* whose bounds differ */
+    columns.pairs = true;                                      /* as merged ones are */
     pthread_mutex_init(&work->lock, NULL);
-    for (work->output = 0; work->output < all; work->output++) {
+    for (work->output = 0; work->output < all;) {
         uint64_t width;
         const uint64_t first = block_of_outputs(work, work->output, &width);
+        columns.outputs = width;
         gp_columns_clear(&columns, work->pass, width);
         gp_threads_run(context, parts, take_rows_of_block, work);
         GP_ROUNDS_TO_NEAREST;
-        write_block(work, &columns, first, width);
+        if (write_block(work, &columns, first, width, work->pairs))
+            work->output++;
+        else
+            work->pairs = true;
     }
     pthread_mutex_destroy(&work->lock);
 }

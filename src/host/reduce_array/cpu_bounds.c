@@ -6,8 +6,9 @@
  */
 #include "cpu.h"
 
-/* Elements from which two additions each, and now and then in vain, are less than a proof for each batch. */
+/* Elements from which two additions each, and now and then in vain, are less than a proof for each chunk. */
 #define LENGTH_MIN 32768
+#define LENGTH_MIN_DOUBLES 4096 /* whose chunks are seldom proved by as little */
 
 /* Elements between two exact additions: few, as what rounding adds grows with the sums. */
 #define PIECE_ELEMENTS 65536
@@ -16,8 +17,8 @@
 
 /* Products of doubles are rounded. */
 bool gp_bounds_can(const gp_pass *pass) {
-    if (pass->length < LENGTH_MIN || pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) ||
-        gp_pass_layout_of(pass) != GP_LAYOUT_ALL)
+    if (pass->length < (pass->type == GP_F64 ? LENGTH_MIN_DOUBLES : LENGTH_MIN) || pass->kind != GP_PASS_MOMENTS ||
+        !gp_type_is_float(pass->type) || gp_pass_layout_of(pass) != GP_LAYOUT_ALL)
         return false;
     for (unsigned r = 0; r < pass->results; r++)
         if (pass->result[r].type == GP_F64)
@@ -29,7 +30,7 @@ bool gp_bounds_can(const gp_pass *pass) {
 bool gp_bounds_add(const gp_pass *pass, gp_pass_bounds bounds, gp_accumulator ends[2], uint64_t at, uint64_t end) {
     static const unsigned sums[] = {GP_SUM, GP_SQUARES};
     for (uint64_t n; at < end; at += n) {
-        gp_bounded_sum sum[GP_SUMS];
+        gp_bounded_sum sum[GP_SUMS] = {{0, 0}};
         n = gp_least(end - at, PIECE_ELEMENTS);
         if (!bounds(pass, pass->in + at * gp_type_bytes(pass->type), n, sum))
             return false;

@@ -1,14 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over columns, which compilers make vectors of, for passes that have none of their own. */
-#include "columns.h"
+/* Many outputs at a time: what the loops of cpu_walks_simd.h make of rows is added to a gp_columns. */
 
-/* A row as 64-bit ints: of floats, the bits of doubles. */
-#define WIDEN(type, converted)                                               \
-    for (size_t j = 0; j < n; j++) {                                         \
-        const converted x = (converted)((const type *)(const void *)row)[j]; \
-        memcpy(to + j, &x, sizeof x);                                        \
-    }                                                                        \
-    break
+/* After round_sums_as(GP_ROUNDING_DOWN). There is room for whole vectors. */
+NOINLINE SIMD static void add_down(double *to, const double *x, size_t n) {
+    for (size_t j = 0; j < n; j += REALS)
+        store(to + j, (vec)sum_down((reals)load(to + j), (reals)load(x + j)));
+}
+
+/* Of n outputs, from number `at` of x on. */
+SIMD static void hold_sums(gp_columns *c, form f, const partials *x, size_t at, size_t n) {
+    const int64_t *part[PARTS] = {x->of[0] + at, x->of[1] + at, x->of[2] + at};
+    const double *first = (const double *)part[0], *second = (const double *)part[1];
+    if (f.how == TOTAL) {
+        int64_t *low = f.sum == COUNTED ? c->nonzero : c->totals[f.sum].low;
+        for (size_t j = 0; j < n; j++)
+            low[j] += part[0][j];
+        for (size_t j = 0; j < n && has_high(f); j++)
+            c->totals[f.sum].high[j] += part[1][j];
+        return;
+    }
+    gp_column_sums *s = &c->sums[f.sum];
+    if (f.how == BOUNDS) {
+        round_sums_as(GP_ROUNDING_DOWN);
+        add_down(s->sum, first, n);
+        add_down(s->errors, second, n);
+        round_sums_as(GP_ROUNDING_NEAREST);
+        return;
+    }
+    for (size_t j = 0; j < n; j++) {
+        gp_column_add(s, j, first[j]);
+        gp_column_add(s, j, second[j]);
+        s->rest[j] |= (uint64_t)part[2][j];
+    }
+}
+
+/* The first (last) of n elements, `apart` bytes from each other, with these bits. */
+static inline __attribute__((always_inline)) size_t find_as(size_t bytes, const unsigned char *at, int64_t apart,
+                                                            size_t n, uint64_t bits, bool last) {
+    size_t i = last ? n - 1 : 0;
+    while (memcmp(at + (int64_t)i * apart, &bits, bytes) != 0)
+        i = last ? i - 1 : i + 1;
+    return i;
+}
+
+/* The place of a key that is there, if it comes before another. */
+static int64_t place_of(const gp_pass *pass, int64_t key, const unsigned char *at, int64_t apart, size_t n,
+                        int64_t place, int64_t step, bool better, int64_t before) {
+    const gp_key_form k = gp_key_form_of(pass->type);
+    const int64_t x = (int64_t)((uint64_t)key + (uint64_t)k.half);
+    const uint64_t bits = (uint64_t)(x ^ ((x >> 63) & k.mask));
+    if (!better && (step < 0 ? place + step * (int64_t)(n - 1) : place) >= before)
+        return before;
+    const int64_t found =
+        place + step * (int64_t)GP_WITH_BYTES(find_as, gp_type_bytes(pass->type), at, apart, n, bits, step < 0);
+    return better || found < before ? found : before;
+}
+
+/* Of n outputs, each `length` elements of r from `at` on. */
+static void hold_places(gp_columns *c, const gp_pass *pass, bool outputs, const rows_of *r, int64_t place,
+                        int64_t step, const partials *x, size_t n) {
+    const size_t bytes = gp_type_bytes(pass->type), length = outputs ? r->n : r->count;
+    const int64_t apart = outputs ? (int64_t)bytes : r->apart;
+    for (size_t j = 0; j < n; j++) {
+        const int64_t min = ~x->of[1][j], max = x->of[0][j];
+        const unsigned char *at = outputs ? row_at(r, j) : r->in + j * bytes;
+        if ((pass->wants & GP_WANT_ARGMIN) && min <= c->min[j])
+            c->argmin[j] = place_of(pass, min, at, apart, length, place, step, min < c->min[j], c->argmin[j]);
+        if ((pass->wants & GP_WANT_ARGMAX) && max >= c->max[j])
+            c->argmax[j] = place_of(pass, max, at, apart, length, place, step, max > c->max[j], c->argmax[j]);
+    }
+}
+
+SIMD static void hold_extremes(gp_columns *c, const partials *x, size_t at, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        const int64_t min = ~x->of[1][at + j], max = x->of[0][at + j];
+        c->min[j] = min < c->min[j] ? min : c->min[j];
+        c->max[j] = max > c->max[j] ? max : c->max[j];
+    }
+}
+
+SIMD static void hold_bits(gp_columns *c, method how, const partials *x, size_t at, size_t n) {
+    for (size_t j = 0; j < n; j++)
+        if (how == AND)
+            c->bits_and[j] &= x->of[0][at + j];
+        else if (how == OR)
+            c->bits_or[j] |= x->of[0][at + j];
+        else
+            c->bits_xor[j] ^= x->of[0][at + j];
+}
+
+/* What a pass wants, as forms of its type. */
+typedef struct {
+    size_t count;
+    form of[4];
+} wanted_forms;
+
+static wanted_forms forms_of(const gp_pass *pass, method of_floats) {
+    static const uint8_t of_bit[] = {COUNTED, GP_SUM, GP_ABS, GP_SQUARES, GP_DOT}; /* from GP_WANT_COUNT on */
+    wanted_forms w;
+    w.count = 1;
+    w.of[0] = (form){BEST, pass->type, 0};
+    if (pass->kind == GP_PASS_EXTREMES)
+        return w;
+    w.count = 0;
+    for (unsigned left = pass->wants; left != 0; left &= left - 1) {
+        const unsigned bit = (unsigned)__builtin_ctz(left);
+        const method of_sums = gp_type_is_float(pass->type) && bit > 8 ? of_floats : TOTAL;
+        w.of[w.count++] = bit < 8 ? (form){AND + bit, pass->type, 0} : (form){of_sums, pass->type, of_bit[bit - 8]};
+    }
+    return w;
+}
+
+/* Sums of columns, where loops have them as they are kept. */
+SIMD static bool take_in_place(gp_columns *c, form f, const rows_of *r) {
+    gp_column_sums *s = &c->sums[f.sum % COUNTED];
+    if (f.how > PAIRS || f.type < GP_F32 || f.sum == COUNTED)
+        return false;
+    walk_lanes(f, r, false,
+               (column_lanes){(unsigned char *)s->sum, (unsigned char *)s->errors, (unsigned char *)s->rest});
+    return true;
+}
+
+/* outputs: each row is one; else each of its elements belongs to another. */
+SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, const rows_of *r, int64_t place,
+                           int64_t step) {
+    const size_t n = outputs ? r->count : r->n, width = outputs ? n : c->outputs;
+    const wanted_forms wanted = forms_of(pass, BOUNDS);
+    partials x;
+    for (size_t k = 0; k < wanted.count; k++) {
+        form f = wanted.of[k];
+        if (f.how == BOUNDS && gp_columns_pair(c, pass, f.sum))
+            f.how = PAIRS;
+        if (!outputs && width == n && take_in_place(c, f, r))
+            continue;
+        (outputs ? walk_rows : walk_columns)(f, r, &x);
+        if (f.how == BEST && (pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)))
+            hold_places(c, pass, outputs, r, place, step, &x, n);
+        for (size_t at = 0; at < n; at += width)
+            if (f.how == BEST)
+                hold_extremes(c, &x, at, width);
+            else if (f.how > BEST)
+                hold_bits(c, f.how, &x, at, width);
+            else
+                hold_sums(c, f, &x, at, width);
+    }
+}
 
 /* Elements `apart` bytes from each other, side by side. */
 INLINE void gather_row(size_t bytes, const unsigned char *row, int64_t apart, size_t n, unsigned char *to) {
@@ -16,113 +152,25 @@ INLINE void gather_row(size_t bytes, const unsigned char *row, int64_t apart, si
         memcpy(to + j * bytes, row + (int64_t)j * apart, bytes);
 }
 
-SIMD static void widen_row(unsigned type, const unsigned char *row, size_t n, int64_t *to) {
-    float narrow[GP_COLUMNS];
-    if (type == GP_F16 || type == GP_BF16) {
-        widen_halves((const uint16_t *)(const void *)row, type, n, narrow);
-        row = (const unsigned char *)narrow;
-    }
-    switch (type) {
-    case GP_U8:
-        WIDEN(uint8_t, int64_t);
-    case GP_S8:
-        WIDEN(int8_t, int64_t);
-    case GP_U16:
-        WIDEN(uint16_t, int64_t);
-    case GP_S16:
-        WIDEN(int16_t, int64_t);
-    case GP_U32:
-        WIDEN(uint32_t, int64_t);
-    case GP_S32:
-        WIDEN(int32_t, int64_t);
-    case GP_F16:
-    case GP_BF16:
-    case GP_F32:
-        WIDEN(float, double);
-    default:
-        memcpy(to, row, n * sizeof *to);
-    }
-}
-#undef WIDEN
-
-/* Of 2^31 ints of 32 bits the low words hold it. */
-SIMD static void columns_total(gp_column_totals *t, unsigned type, const int64_t *x, size_t n) {
-    if (type < GP_U64)
-        for (size_t j = 0; j < n; j++)
-            t->low[j] += x[j];
-    else
-        for (size_t j = 0; j < n; j++) {
-            t->low[j] += x[j] & UINT32_MAX;
-            t->high[j] += type == GP_U64 ? (int64_t)((uint64_t)x[j] >> 32) : x[j] >> 32;
+SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
+                         int64_t place, int64_t place_step) {
+    unsigned char gathered[SIDES * GP_COLUMNS * 8];
+    const size_t bytes = gp_type_bytes(pass->type), width = c->count * bytes;
+    if (step == (int64_t)bytes && c->apart != step) {
+        take_rows(c, pass, true, &(rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, true}, place,
+                  place_step);
+    } else if (c->apart == (int64_t)bytes) {
+        take_rows(c, pass, false, &(rows_of){in, NULL, c->end, step, rows, c->count, width, true}, place, place_step);
+    } else {
+        for (uint64_t i = 0, some; i < rows; i += some) {
+            some = gp_least(SIDES, rows - i);
+            for (uint64_t k = 0; k < some; k++)
+                GP_WITH_BYTES(gather_row, bytes, in + (int64_t)(i + k) * step, c->apart, c->count,
+                              gathered + k * width);
+            take_rows(
+                c, pass, false,
+                &(rows_of){gathered, NULL, gathered + some * width, (int64_t)width, some, c->count, width, false},
+                place + (int64_t)i * place_step, place_step);
         }
-}
-
-/* Magnitudes, or squares. */
-SIMD static void columns_total_unsigned(gp_column_totals *t, const uint64_t *x, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        t->low[j] += (int64_t)(x[j] & UINT32_MAX);
-        t->high[j] += (int64_t)(x[j] >> 32);
-    }
-}
-
-SIMD static void columns_sum(gp_column_sums *s, const double *x, size_t n) {
-    for (size_t j = 0; j < n; j++)
-        gp_column_add(s, j, x[j]);
-}
-
-SIMD static void columns_bits(gp_columns *c, const int64_t *x, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        c->bits_and[j] &= x[j];
-        c->bits_or[j] |= x[j];
-        c->bits_xor[j] ^= x[j];
-    }
-}
-
-SIMD static void columns_extremes(gp_columns *c, unsigned type, bool places, int64_t *x, size_t n, int64_t place) {
-    const gp_key_form f = gp_key_form_of(type);
-    for (size_t j = 0; j < n; j++)
-        x[j] = (int64_t)((uint64_t)(x[j] ^ ((x[j] >> 63) & f.mask)) - (uint64_t)f.half);
-    for (size_t j = 0; j < n && places; j++) {
-        const bool less = x[j] < c->min[j] || (x[j] == c->min[j] && place < c->argmin[j]);
-        const bool more = x[j] > c->max[j] || (x[j] == c->max[j] && place < c->argmax[j]);
-        c->argmin[j] = less ? place : c->argmin[j];
-        c->argmax[j] = more ? place : c->argmax[j];
-    }
-    for (size_t j = 0; j < n; j++) {
-        c->min[j] = x[j] < c->min[j] ? x[j] : c->min[j];
-        c->max[j] = x[j] > c->max[j] ? x[j] : c->max[j];
-    }
-}
-
-SIMD static void columns_moments(gp_columns *c, const gp_pass *pass, int64_t *x, size_t n) {
-    _Alignas(64) double real[GP_COLUMNS], changed[GP_COLUMNS];
-    const bool is_float = gp_type_is_float(pass->type);
-    memcpy(real, x, n * sizeof *x);
-    for (size_t j = 0; j < n && (pass->wants & GP_WANT_COUNT); j++)
-        c->nonzero[j] += is_float ? !(real[j] == 0) : x[j] != 0;
-    if (!is_float) {
-        if (pass->wants & GP_WANT_SUM)
-            columns_total(&c->totals[GP_SUM], pass->type, x, n);
-        uint64_t magnitude[GP_COLUMNS];
-        for (size_t j = 0; j < n && (pass->wants & (GP_WANT_ABS | GP_WANT_SQUARES)); j++)
-            magnitude[j] = x[j] < 0 && pass->type != GP_U64 ? 0 - (uint64_t)x[j] : (uint64_t)x[j];
-        if (pass->wants & GP_WANT_ABS)
-            columns_total_unsigned(&c->totals[GP_ABS], magnitude, n);
-        for (size_t j = 0; j < n && (pass->wants & GP_WANT_SQUARES); j++)
-            magnitude[j] *= magnitude[j];
-        if (pass->wants & GP_WANT_SQUARES)
-            columns_total_unsigned(&c->totals[GP_SQUARES], magnitude, n);
-        return;
-    }
-    if (pass->wants & GP_WANT_SUM)
-        columns_sum(&c->sums[GP_SUM], real, n);
-    if (pass->wants & GP_WANT_ABS) {
-        magnitudes(NULL, real, n, changed);
-        columns_sum(&c->sums[GP_ABS], changed, n);
-    }
-    if (pass->wants & GP_WANT_SQUARES) {
-        for (size_t j = 0; j < n; j++)
-            changed[j] = real[j] * real[j];
-        columns_sum(&c->sums[GP_SQUARES], changed, n);
     }
 }
