@@ -23,12 +23,12 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
     unsigned row = 0;
     bool done = false;
     walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_TOGETHER> s(a, place, own);
-    if (__all_sync(GP_FULL_WARP, s.stands_together())) {
+    if (!s.any_of_strip(!s.stands_together())) { /* all warps of a strip go one way, and meet at its barriers */
         row = s.walk_down(0, a.cut.over);
         done = true;
     } else if constexpr (USUAL && BYTES == 1) {
         walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_GROUPS> groups(a, place, own);
-        done = __all_sync(GP_FULL_WARP, groups.find_groups());
+        done = !groups.any_of_strip(!groups.find_groups());
         if (done)
             row = groups.walk_down(0, a.cut.over);
     }
