@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
     if (number >= a.cut.number)
         return;
     if (threadIdx.x % threads == 0)
-        find_place(a.box, a.cut, number, COLUMNS, CHANNELS, &place);
+        find_place(a.box, a.cut, number, CHANNELS, &place);
     if (threads > 32)
         __syncthreads();
     else

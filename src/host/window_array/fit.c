@@ -149,9 +149,8 @@ static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
  */
 static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, int64_t before, unsigned warps_max) {
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, unit = each == 12 ? 24 : each < 8 ? 8 : each;
-    const int64_t behind = -(before % (int64_t)each);
     uint64_t least = 0;
-    cut->skew = gp_to_u32((uint64_t)(behind + (int64_t)each) % each);
+    cut->skew = gp_window_skew(before, each);
     warps_max = form == GP_WALK_MEANS ? 1 : form < GP_WALK_NARROW_ANY && warps_max > 4 ? 4 : warps_max;
     for (unsigned number = 0; 1u << number / 2 <= warps_max; number++) {
         const uint64_t warps = 1u << number / 2, group = number % 2 ? 128 : 1, all = 32 * each * warps,
@@ -285,6 +284,7 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     if (x->window > 8 * 32 * 8)
         return false;
     cut.reach = gp_to_u32((uint64_t)x->window);
+    cut.skew = gp_window_skew(x->before, each);
     const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt);
     if (warps == 0)
         return false;
