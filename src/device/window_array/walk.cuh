@@ -233,7 +233,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
                 const uint32_t in = enters.word[k / each] ^ flip, out = leaves.word[k / each] ^ flip;
                 if constexpr (BYTES == 1) {
                     const int32_t both = (int32_t)__byte_perm(in, out, 0x0040 + k % 4 * 0x0011);
-                    held[k].slide(__dp4a(both, 0xff01, 0), __dp4a(both, 0x0101, 0));
+                    if (!SUMS::has_squares)
+                        held[k].sum = (uint32_t)__dp4a(both, 0xff01, (int32_t)held[k].sum);
+                    else
+                        held[k].slide(__dp4a(both, 0xff01, 0), __dp4a(both, 0x0101, 0));
                 } else {
                     const int32_t both = (int32_t)__byte_perm(in, out, k % 2 ? 0x7632 : 0x5410);
                     held[k].slide(__dp2a_lo(both, 0xff01, 0), __dp2a_lo(both, 0x0101, 0));

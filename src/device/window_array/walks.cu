@@ -57,7 +57,7 @@ static row_fold fold_of(const gp_window_box *box) {
 static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
     const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
     const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
-    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0};
+    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0, 0, 0};
     const uint64_t whole = (uint64_t)by;
     const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
     result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
@@ -70,19 +70,13 @@ static strip_result result_of_windows(const gp_problem *problem, const gp_strip_
                                             : WAY_OTHER;
     else if (by > 0)
         result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
-    if (type == GP_F64)
+    if (type == GP_F64 || (result.way == WAY_OWN_MEAN && cut->area == 1))
         result.way = WAY_OTHER;
-    return result;
-}
-
-/* All that the launchers find out. */
-static void find_results(const gp_problem *problem, const gp_plan *plan, strip_arguments *a) {
-    a->box = *problem->box;
-    memcpy(&a->cut, plan->tiling.t, sizeof a->cut);
-    for (unsigned r = 0; r < a->box.results; r++) {
-        a->result[r] = result_of_windows(problem, &a->cut, r);
-        a->stores |= (uint32_t)stores_together(problem, r, a->cut.channels) << r;
+    if (result.way == WAY_OWN_MEAN) {
+        result.shift = gp_log2(cut->area - 1);
+        result.multiplier = (uint32_t)((((uint64_t)1 << (32 + result.shift)) + cut->area - 1) / cut->area);
     }
+    return result;
 }
 
 static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
@@ -98,7 +92,12 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
         FORM(wide, wide, 2, 4, 1, false, 2),     FORM(narrow, widest, 4, 8, 1, false, 2)};
     const unsigned form = plan->tiling.form;
     strip_arguments arguments = {};
-    find_results(problem, plan, &arguments);
+    arguments.box = *problem->box;
+    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
+    for (unsigned r = 0; r < arguments.box.results; r++) {
+        arguments.result[r] = result_of_windows(problem, &arguments.cut, r);
+        arguments.stores |= (uint32_t)stores_together(problem, r, arguments.cut.channels) << r;
+    }
     arguments.fold = fold_of(&arguments.box);
     const bool pivots = arguments.box.type == GP_U8 || arguments.box.type == GP_U16;
     arguments.less = pivots ? (int64_t)arguments.cut.area << (8 * problem->elem_bytes - 1) : 0;

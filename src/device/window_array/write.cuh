@@ -17,6 +17,8 @@ struct strip_result {
     float reciprocal;    /* of the elements of a window */
     double by, inverse;  /* what a sum, or n Q - S^2, is divided by; 1 / by */
     double below, above; /* around it; equal if it is exact */
+    uint32_t multiplier; /* 2^(32 + shift) / n, rounded up: of means of bytes as such */
+    uint32_t shift;
 };
 
 /* By integers alone: S and Q of n elements. */

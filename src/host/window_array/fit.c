@@ -106,8 +106,8 @@ static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
     if (box->border == GP_BORDER_SHRINK)
         return false;
     if (box->results == 1)
-        return first == GP_REDUCE_MEAN &&
-               (box->result[0].type == GP_F32 || (box->result[0].type != GP_F64 && cut->area < 1u << 18));
+        return first == GP_REDUCE_MEAN && (box->result[0].type == GP_F32 ||
+                                           (box->result[0].type != GP_F64 && cut->area > 1 && cut->area < 1u << 18));
     return box->results == 2 && box->result[0].type == GP_F32 && box->result[1].type == GP_F32 &&
            ((first == GP_REDUCE_MEAN && second >= GP_REDUCE_VARIANCE && cut->area > 1) ||
             (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
