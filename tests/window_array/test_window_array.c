@@ -199,8 +199,8 @@ static void pictures_that_warps_walk_down(void **state) {
         gp_type type;
         size_t bytes, channels;
         uint32_t mask;
-    } pictures[] = {{GP_U8, 1, 1, ~0u},  {GP_S8, 1, 1, ~0u},          {GP_U8, 1, 3, ~0u},
-                    {GP_U16, 2, 1, ~0u}, {GP_S32, 4, 1, 0x800000ffu}, {GP_U32, 4, 1, 0xff}};
+    } pictures[] = {{GP_U8, 1, 1, ~0u},          {GP_S8, 1, 1, ~0u},   {GP_U8, 1, 3, ~0u},     {GP_U16, 2, 1, ~0u},
+                    {GP_S32, 4, 1, 0x800000ffu}, {GP_U32, 4, 1, 0xff}, {GP_S32, 4, 1, 0xfffff}};
     static const size_t windows[][2] = {{3, 5}, {9, 40}, {4, 79}, {3, 128}, {2, 250}};
     static const gp_reduce_op ops[][2] = {{GP_REDUCE_MEAN, GP_REDUCE_VARIANCE},
                                           {GP_REDUCE_SUM, GP_REDUCE_SUM_SQUARES}};

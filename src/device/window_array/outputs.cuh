@@ -185,7 +185,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     __device__ __forceinline__ void write_usual() {
         const strip_way way = a.result[0].way;
-        const bool small = way == WAY_SMALL_MEAN && sizeof(sum_type) == 4;
+        const bool small = way == WAY_SMALL_MEAN && (BYTES < 4 || sizeof(square_type) == 4);
         if constexpr (SUMS::has_squares)
             if (a.box.results == 2) {
                 if (way == WAY_SUM)

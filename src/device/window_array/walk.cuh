@@ -280,8 +280,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
 
   public:
     /* The strip's rows of outputs from `row` on. Returns the first that is not done, as elements came that need wider
-     * sums: their magnitudes have bits of `over`. */
-    __device__ __forceinline__ unsigned walk_down(unsigned row, uint32_t over) {
+     * sums: their magnitudes have bits of `over`. seen: gets the bits that the lane's have. */
+    __device__ __forceinline__ unsigned walk_down(unsigned row, uint32_t over, uint32_t *seen) {
         const gp_window_axis *y = gp_window_y(&a.box);
         const int32_t window = (int32_t)y->window;
         const unsigned rows = p.rows;
@@ -301,8 +301,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
 #pragma unroll 1
         for (;; first++) {
             bits |= slide<true>(held, enters, leaves);
-            if (BYTES == 4 && any_of_strip((bits & over) != 0))
+            if (BYTES == 4 && any_of_strip((bits & over) != 0)) {
+                *seen = bits;
                 return row;
+            }
             if (row + 1 < rows) {
                 enters = fetch(first + window);
                 leaves = fetch(first);

@@ -21,22 +21,28 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
     else
         __syncwarp();
     unsigned row = 0;
+    uint32_t seen = 0;
     bool done = false;
     walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_TOGETHER> s(a, place, own);
     if (!s.any_of_strip(!s.stands_together())) { /* all warps of a strip go one way, and meet at its barriers */
-        row = s.walk_down(0, a.cut.over);
+        row = s.walk_down(0, a.cut.over, &seen);
         done = true;
     } else if constexpr (USUAL && BYTES == 1) {
         walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_GROUPS> groups(a, place, own);
         done = !groups.any_of_strip(!groups.find_groups());
         if (done)
-            row = groups.walk_down(0, a.cut.over);
+            row = groups.walk_down(0, a.cut.over, &seen);
     }
     if (!done)
-        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own).walk_down(0, a.cut.over);
+        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own).walk_down(0, a.cut.over, &seen);
+    const uint32_t over = ~0u << (__clz((int)(a.cut.area - 1)) - 2); /* sums of up to 30 bits, of squares of 60 */
+    if constexpr (BYTES == 4)
+        if (row < place.rows && !s.any_of_strip((seen & over) != 0))
+            row = walk<walk_long, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own)
+                      .walk_down(row, over, &seen);
     if constexpr (sizeof(WIDER) > sizeof(SUMS))
         if (row < place.rows)
-            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0);
+            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0, &seen);
 }
 
 static row_fold fold_of(const gp_window_box *box) {
