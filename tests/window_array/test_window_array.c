@@ -199,8 +199,8 @@ static void pictures_that_warps_walk_down(void **state) {
         gp_type type;
         size_t bytes, channels;
         uint32_t mask;
-    } pictures[] = {{GP_U8, 1, 1, ~0u},  {GP_S8, 1, 1, ~0u},          {GP_U8, 1, 3, ~0u},
-                    {GP_U16, 2, 1, ~0u}, {GP_S32, 4, 1, 0x800000ffu}, {GP_U32, 4, 1, 0xff}};
+    } pictures[] = {{GP_U8, 1, 1, ~0u},          {GP_S8, 1, 1, ~0u},   {GP_U8, 1, 3, ~0u},     {GP_U16, 2, 1, ~0u},
+                    {GP_S32, 4, 1, 0x800000ffu}, {GP_U32, 4, 1, 0xff}, {GP_S32, 4, 1, 0xfffff}};
     static const size_t windows[][2] = {{3, 5}, {9, 40}, {4, 79}, {3, 128}, {2, 250}};
     static const gp_reduce_op ops[][2] = {{GP_REDUCE_MEAN, GP_REDUCE_VARIANCE},
                                           {GP_REDUCE_SUM, GP_REDUCE_SUM_SQUARES}};
@@ -285,6 +285,42 @@ static void means_that_warps_walk_down(void **state) {
     harness_close(&h);
 }
 
+/* Windows that see NaNs, infinities of either sign or of both, and such that see none beside them. */
+static void windows_that_see_no_numbers(void **state) {
+    (void)state;
+    enum { ROWS = 24, COLS = 400, MOST = ROWS * COLS };
+    static const uint32_t ops[] = {GP_REDUCE_MEAN, GP_REDUCE_VARIANCE, GP_REDUCE_SUM, GP_REDUCE_SUM_SQUARES};
+    static const size_t windows[][2] = {{3, 3}, {5, 31}, {4, 230}};
+    static float numbers[MOST], owed[COUNT(ops)][MOST], memory[COUNT(ops)][MOST];
+    float *expected[COUNT(ops)];
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < 2 * COUNT(windows); k++) {
+        const size_t w = k / 2, results = k % 2 ? COUNT(ops) : 2;
+        const gp_window_shape window = {
+            .struct_size = sizeof window, .extent = {windows[w][0], windows[w][1]}, .border = (int32_t)(1 + k % 6)};
+        const gp_array in = gp_matrix(GP_F32, numbers, ROWS, COLS, COLS);
+        gp_result wanted[COUNT(ops)], result[COUNT(ops)];
+        for (size_t j = 0; j < MOST; j++) {
+            const uint64_t random = cases_random(&draws);
+            numbers[j] = random % 500 == 0                ? NAN
+                         : random % 501 == 0              ? INFINITY
+                         : random % 502 == 0              ? -INFINITY
+                         : j / COLS > 12 && j % COLS < 60 ? NAN
+                                                          : (float)(random >> 40) / 16777216.0f;
+        }
+        for (size_t r = 0; r < results; r++) {
+            expected[r] = owed[r];
+            wanted[r] = gp_want(ops[r], gp_matrix(GP_F32, owed[r], ROWS, COLS, COLS));
+            result[r] = gp_want(ops[r], gp_matrix(GP_F32, memory[r], ROWS, COLS, COLS));
+        }
+        oracle_window_array(&in, &window, wanted, results);
+        expect_results(&h, &in, &window, result, results, sizeof owed[0], expected, "windows that see no numbers");
+    }
+    harness_close(&h);
+}
+
 /* A block has four warps there, and one or more than four where floats have sums of 64 bits. */
 static void means_are_planned_by_warps(void **state) {
     (void)state;
@@ -344,6 +380,7 @@ int main(void) {
                                        cmocka_unit_test(windows_of_many_bytes),
                                        cmocka_unit_test(pictures_that_warps_walk_down),
                                        cmocka_unit_test(means_that_warps_walk_down),
+                                       cmocka_unit_test(windows_that_see_no_numbers),
                                        cmocka_unit_test(means_are_planned_by_warps),
                                        cmocka_unit_test(extremes_of_wide_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,11 +114,6 @@ template <int E> static __device__ __noinline__ void renew(unsigned at, int word
     least_to_last<E>(own, own, words, height);
 }
 
-/* source_near(), called seldom. */
-static __device__ __noinline__ int64_t row_near(unsigned border, int64_t n, int64_t i) {
-    return source_near(border, n, i);
-}
-
 template <int E> class extremes {
     static constexpr int bytes = 4 / E, rows_down = GP_EXTREMES_DOWN * E;
     struct alignas(4 * E) square {
@@ -153,7 +148,7 @@ template <int E> class extremes {
         for (int k = 0; k < E; k++) {
             const int own = word * E + k;
             const int64_t j = p.first + own, pixel = j >= 0 ? j / channels : ~(~j / channels);
-            const bool used = own < (int)(p.outputs + p.skew + a.cut.reach);
+            const bool used = own < (int)(p.outputs + a.cut.skew + a.cut.reach);
             const int64_t source = used ? source_near(a.box.border, n, pixel) : -1;
             /* one that no window sees is a neighbour, so that words stay words */
             at[k] = source >= 0      ? (int32_t)((source - pixel) * channels + j)
@@ -296,7 +291,7 @@ template <int E> class extremes {
             for (int task = threadIdx.x; task < rows * last; task += blockDim.x) {
                 const int rest = task / GP_EXTREMES_DOWN, nth = channels == 1 ? rest : rest / channels;
                 const int shift = task % GP_EXTREMES_DOWN * pitch + rest - nth * channels + nth * block * channels;
-                const uint32_t *const from = extremes_shared + column + shift + p.skew;
+                const uint32_t *const from = extremes_shared + column + shift + a.cut.skew;
                 uint32_t *const to = extremes_shared + won + shift;
                 const int count = min(block, width - nth * block);
                 if (small) {
@@ -376,7 +371,7 @@ __global__ void __launch_bounds__(GP_EXTREMES_THREADS_MAX, BLOCKS_OF(GP_EXTREMES
     __shared__ strip_place place;
     gp_grid_dependency_wait();
     if (threadIdx.x == 0)
-        find_place(a.box, a.cut, blockIdx.x, E, a.box.channels, &place);
+        find_place(a.box, a.cut, blockIdx.x, a.box.channels, &place);
     __syncthreads();
 #pragma unroll 1
     for (unsigned maximum = 0; maximum < 2; maximum++) {

@@ -31,7 +31,7 @@ template <int BYTES, bool squares, bool plain> class float_strip {
   public:
     __device__ float_strip(const floats_arguments &arguments, floats_shared<sums> &shared, unsigned char *prefixes)
         : a(arguments), s(shared), kept(prefixes), apart((const int32_t *)(prefixes + arguments.cut.prefix_bytes)) {
-        const unsigned first = output_of(0) + s.place.skew, last = first + a.cut.reach - 1;
+        const unsigned first = output_of(0) + a.cut.skew, last = first + a.cut.reach - 1;
         begin = entry_of(first);
         end = entry_of(first + a.cut.reach);
         seen = (last / COLUMNS < 31 ? (2u << last / COLUMNS) - 1 : ~0u) & ~0u << min(first / COLUMNS, 31u);
@@ -144,13 +144,13 @@ template <int BYTES, bool squares, bool plain> class float_strip {
                (first >= x->before && last - x->before + x->window <= (int64_t)x->n &&
                 gp_window_counted(y, GP_BORDER_SHRINK, (uint64_t)(s.place.y + row)) == (uint64_t)y->window);
     }
-    template <class NUMBER>
-    __device__ __forceinline__ void make(const float_result &how, NUMBER number, const sums (&window)[AT_ONCE],
-                                         int from, uint32_t inexact, uint32_t (&bits)[AT_ONCE],
-                                         bool (&decided)[AT_ONCE]) const {
+    template <two_doubles (window_numbers<sums>::*NUMBER)(const sums &, bool) const>
+    __device__ __forceinline__ void make(const float_result &how, const window_numbers<sums> &numbers,
+                                         const sums (&window)[AT_ONCE], int from, uint32_t inexact,
+                                         uint32_t (&bits)[AT_ONCE], bool (&decided)[AT_ONCE]) const {
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
-            bits[k] = nearest_float(number(window[k], sees(inexact, from + k)), how.by, how.inverse,
+            bits[k] = nearest_float((numbers.*NUMBER)(window[k], sees(inexact, from + k)), how.by, how.inverse,
                                     how.way == FLOAT_STDDEV, &decided[k]);
     }
     __device__ void write_row(unsigned row, const strip_lanes &lanes) const {
@@ -179,17 +179,11 @@ template <int BYTES, bool squares, bool plain> class float_strip {
                     continue;
                 }
                 if (how.way == FLOAT_TOTAL)
-                    make(
-                        how, [&](const sums &w, bool lost) { return numbers.total(w, lost); }, window, from,
-                        lanes.inexact, bits, decided);
+                    make<&window_numbers<sums>::total>(how, numbers, window, from, lanes.inexact, bits, decided);
                 else if (squares && how.way == FLOAT_SQUARES)
-                    make(
-                        how, [&](const sums &w, bool lost) { return numbers.squares(w, lost); }, window, from,
-                        lanes.inexact, bits, decided);
+                    make<&window_numbers<sums>::squares>(how, numbers, window, from, lanes.inexact, bits, decided);
                 else if (squares)
-                    make(
-                        how, [&](const sums &w, bool lost) { return numbers.spread(w, lost); }, window, from,
-                        lanes.inexact, bits, decided);
+                    make<&window_numbers<sums>::spread>(how, numbers, window, from, lanes.inexact, bits, decided);
                 unsigned char *const to = address_of(a, s.place, r, row, output_of(from));
                 const int64_t step = plain ? 4 : a.box.result[r].stride[a.box.outer + 1];
 #pragma unroll
@@ -289,7 +283,7 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     __shared__ floats_shared<scaled_sums<squares>> shared;
     gp_grid_dependency_wait();
     if (threadIdx.x == 0) {
-        find_place(a.box, a.cut, blockIdx.x, COLUMNS, 1, &shared.place);
+        find_place(a.box, a.cut, blockIdx.x, 1, &shared.place);
         shared.scale.careful = false;
     }
     __syncthreads();

@@ -96,7 +96,7 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
 #pragma unroll 1
     for (int k = 0, before = 0; k < COLUMNS; k++) {
         const int64_t column = p.first + (int64_t)(thread * COLUMNS + k);
-        const bool used = thread * COLUMNS + k < p.outputs + p.skew + a.cut.reach;
+        const bool used = thread * COLUMNS + k < p.outputs + a.cut.skew + a.cut.reach;
         const bool there = used || (column >= 0 && column < n);
         const int32_t at = there ? (int32_t)source_near(a.box.border, n, column) : -1;
         together = together && (k == 0 ? at >= 0 && at % COLUMNS == 0 : at == before + 1);

@@ -15,11 +15,6 @@ extern __shared__ __align__(16) unsigned char prefixes[];
 #define TOO_LARGE 0x7b800000u /* bits of 2^120, which is taken for an infinity */
 #define TOP_LEAST (-60)       /* elements are taken to reach 2^-60 at least: no result is subnormal */
 
-/* source_near(), called seldom. */
-static __device__ __noinline__ int32_t row_near(unsigned border, int64_t n, int32_t i) {
-    return (int32_t)source_near(border, n, i);
-}
-
 /* For elements below 2^top. A window's sum is below 2^53 fine units, and below 2^31 of either part. */
 struct mean_scale {
     float coarse, fine; /* what elements and their rests are added to */
@@ -60,8 +55,8 @@ template <bool EDGE> class mean_walk {
     __device__ mean_walk(const floats_arguments &arguments, const strip_place &place, unsigned char *entries,
                          const int32_t *at)
         : a(arguments), p(place), lane(threadIdx.x % 32), kept(entries), apart(at),
-          columns(place.plane + (int64_t)at[0] * 4), begin(entry_of(p.skew + lane)),
-          end(entry_of(p.skew + lane + a.cut.reach)), to(address_of(a, p, 0, 0, lane)),
+          columns(place.plane + (int64_t)at[0] * 4), begin(entry_of(a.cut.skew + lane)),
+          end(entry_of(a.cut.skew + lane + a.cut.reach)), to(address_of(a, p, 0, 0, lane)),
           width((a.cut.area & (a.cut.area - 1)) == 0 ? 0 : HALF_WIDTH) {}
 
   private:
@@ -72,7 +67,7 @@ template <bool EDGE> class mean_walk {
         const gp_window_axis *y = gp_window_y(&a.box);
         row_type row = {};
         if ((uint32_t)i >= (uint32_t)y->n)
-            i = row_near(a.box.border, (int64_t)y->n, i);
+            i = (int32_t)row_near(a.box.border, (int64_t)y->n, i);
         if (i < 0)
             return row;
         const uint64_t line = (uint64_t)(uint32_t)i * (uint64_t)y->in;
@@ -164,7 +159,8 @@ template <bool EDGE> class mean_walk {
     }
     /* Whether a lane is among those whose columns the window of output `number` has. */
     __device__ bool sees(uint32_t lanes, unsigned number) const {
-        const unsigned first = (number + p.skew) / COLUMNS, last = (number + p.skew + a.cut.reach - 1) / COLUMNS;
+        const unsigned first = (number + a.cut.skew) / COLUMNS,
+                       last = (number + a.cut.skew + a.cut.reach - 1) / COLUMNS;
         return first < 32 && (lanes >> first & ~0u >> (31 - min(last - first, 31u))) != 0;
     }
     __device__ void write_row(const mean_scale &s, unsigned row, bool lost, uint32_t special) const {
@@ -273,7 +269,7 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5)
     if (number >= a.cut.number)
         return;
     if (threadIdx.x % 32 == 0)
-        find_place(a.box, a.cut, number, COLUMNS, 1, &place);
+        find_place(a.box, a.cut, number, 1, &place);
     __syncwarp();
     if (__all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart)))
         mean_walk<false>(a, place, prefixes + own, apart).walk_all();

@@ -83,6 +83,15 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         return nearest_float(two_doubles_of(x, WAY == WAY_MEAN ? 0x80000000u : 0), a.result[r].by,
                              a.result[r].inverse, WAY == WAY_STDDEV, &decided);
     }
+    /* A mean of bytes as a byte, from their sum less 128 each, which with half a divisor more is below 2^26: the
+     * upper word of a product is the quotient. */
+    __device__ uint32_t byte_mean(const strip_result &how, uint32_t sum) const {
+        const uint32_t n = a.cut.area, x = sum + 128 * n + n / 2;
+        uint32_t quotient = __umulhi(x, how.multiplier) >> how.shift;
+        if (n % 2 == 0 && quotient * n == x) /* halfway, to even */
+            quotient &= ~1u;
+        return quotient ^ (gp_type_is_signed(a.box.type) ? 128 : 0);
+    }
     /* Result r of four windows that are whole, as floats or in the elements' type. Returns whether all are right. */
     template <strip_way WAY>
     __device__ bool make_four(unsigned r, int g, const sum_type (&sum)[4], const square_type (&square)[4],
@@ -98,6 +107,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
                 raw[k] = __float_as_uint(as_float(s));
             else if constexpr (WAY == WAY_SQUARES)
                 raw[k] = __float_as_uint(as_float(squares_of(sum[k], square[k], a.cut.area)));
+            else if constexpr (WAY == WAY_OWN_MEAN && BYTES == 1)
+                raw[k] = byte_mean(how, (uint32_t)sum[k]);
             else if constexpr (WAY == WAY_OWN_MEAN)
                 raw[k] = mean_between(as_double(s), how.below, how.above);
             else {
@@ -174,7 +185,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     __device__ __forceinline__ void write_usual() {
         const strip_way way = a.result[0].way;
-        const bool small = way == WAY_SMALL_MEAN && sizeof(sum_type) == 4;
+        const bool small = way == WAY_SMALL_MEAN && (BYTES < 4 || sizeof(square_type) == 4);
         if constexpr (SUMS::has_squares)
             if (a.box.results == 2) {
                 if (way == WAY_SUM)

@@ -22,16 +22,11 @@ struct strip_arguments {
     uint32_t begin[4], end[4]; /* of windows of a lane's outputs k: entries of prefix sums, by k % 4 */
 };
 
-static size_t bytes_of_result(const gp_problem *problem, unsigned r) {
-    const unsigned type = problem->box->result[r].type;
-    return type == GP_F64 ? 8 : type == GP_F32 ? 4 : problem->elem_bytes;
-}
-
 /* Whether a thread's outputs are side by side and aligned: they are stored at once. */
 static bool stores_together(const gp_problem *problem, unsigned r, unsigned channels) {
     const gp_pass_result *result = &problem->box->result[r];
-    const unsigned x = problem->box->outer + 1u;
-    const int64_t bytes = (int64_t)bytes_of_result(problem, r);
+    const unsigned x = problem->box->outer + 1u, type = result->type;
+    const int64_t bytes = type == GP_F64 ? 8 : type == GP_F32 ? 4 : (int64_t)problem->elem_bytes;
     uint64_t bits = (uint64_t)(uintptr_t)problem->box->to[r];
     for (unsigned axis = 0; axis < x; axis++)
         if (channels == 1 || axis != x - 2)

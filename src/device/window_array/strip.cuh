@@ -17,12 +17,11 @@ struct strip_place {
     int64_t first;  /* column of the input that the strip begins with, of all channels; may be negative */
     int64_t output; /* column of the first output, and how many there are */
     int outputs;
-    unsigned skew; /* the first output's window begins so many columns behind `first` */
 };
 
 template <class CUT>
-__device__ inline void find_place(const gp_window_box &box, const CUT &cut, unsigned number, unsigned each,
-                                  unsigned channels, strip_place *p) {
+__device__ inline void find_place(const gp_window_box &box, const CUT &cut, unsigned number, unsigned channels,
+                                  strip_place *p) {
     const gp_window_axis *y = gp_window_y(&box), *x = gp_window_x(&box);
     const unsigned strip = number % cut.strips, segment = number / cut.strips % cut.segments;
     uint64_t batch = number / cut.strips / cut.segments;
@@ -42,8 +41,7 @@ __device__ inline void find_place(const gp_window_box &box, const CUT &cut, unsi
     p->output = (int64_t)strip * cut.cols;
     p->outputs = (int)(all - p->output < cut.cols ? all - p->output : cut.cols);
     const int64_t window = p->output - x->before * channels;
-    p->skew = (unsigned)((window % each + each) % each);
-    p->first = window - p->skew;
+    p->first = window - cut.skew;
     for (unsigned r = 0; r < box.results; r++)
         p->to[r] +=
             p->y * box.result[r].stride[box.outer] + p->output / channels * box.result[r].stride[box.outer + 1];
@@ -67,6 +65,11 @@ __device__ inline int64_t source_near(unsigned border, int64_t n, int64_t i) {
     if (border == GP_BORDER_REPLICATE || border == GP_BORDER_REFLECT_101)
         return period != 0 ? period - i : i < 0 ? 0 : n - 1;
     return border == GP_BORDER_REFLECT ? period - 1 - i : -1;
+}
+
+/* source_near(), called seldom. */
+static __device__ __noinline__ int64_t row_near(unsigned border, int64_t n, int64_t i) {
+    return source_near(border, n, i);
 }
 
 /* A thread's columns of a row, as they are loaded. */

@@ -7,21 +7,12 @@
 
 typedef unsigned __int128 uint128;
 
-__device__ inline uint128 shuffle_up(uint128 x, int lanes) {
-    return (uint128)__shfl_up_sync(GP_FULL_WARP, (uint64_t)(x >> 64), lanes) << 64 |
-           __shfl_up_sync(GP_FULL_WARP, (uint64_t)x, lanes);
-}
-
 template <class T> __device__ inline T shuffle_up(T x, int lanes) {
     return __shfl_up_sync(GP_FULL_WARP, x, lanes);
 }
 
-template <class T> __device__ inline T of_last_lane(T x) {
-    return __shfl_sync(GP_FULL_WARP, x, 31);
-}
-
-__device__ inline uint128 of_last_lane(uint128 x) {
-    return (uint128)of_last_lane((uint64_t)(x >> 64)) << 64 | of_last_lane((uint64_t)x);
+__device__ inline uint128 shuffle_up(uint128 x, int lanes) {
+    return (uint128)shuffle_up((uint64_t)(x >> 64), lanes) << 64 | shuffle_up((uint64_t)x, lanes);
 }
 
 template <class T> __device__ inline void add_from_below(T *x, int lanes) {
@@ -79,9 +70,6 @@ template <class SUM, class SIGNED, class SQUARE, bool squares> struct walk_sums 
                 add_from_below(&all.square, lanes);
         }
         return all;
-    }
-    __device__ walk_sums of_last() const {
-        return {of_last_lane(sum), squares ? of_last_lane(square) : 0};
     }
     __device__ void put(unsigned char *to) const {
         if constexpr (!squares)

@@ -68,6 +68,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
     const uint32_t flip;    /* bits that make an element less its pivot, which has a sign */
     const uint32_t nothing; /* stands for elements that are not there */
     const int32_t column;   /* the lane's first */
+    bool stands = false;    /* of groups: those of the warp need none */
 
   public:
     __device__ walk(const strip_arguments &arguments, const strip_place &place, unsigned shared)
@@ -89,6 +90,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
     __device__ bool find_groups() {
         int32_t begin[2] = {-1, -1};
         bool found = a.cut.vectors;
+        apart[0] = column;
+        stands = __all_sync(GP_FULL_WARP, stands_together());
+        if (stands)
+            return true;
 #pragma unroll 1
         for (int i = 2; i < 2 + words * words; i++)
             apart[i * 32] = 0x32103210;
@@ -109,6 +114,9 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         }
         __syncwarp();
         return found;
+    }
+    __device__ bool any_of_strip(bool x) const {
+        return together() ? __syncthreads_or(x) : __any_sync(GP_FULL_WARP, x);
     }
     __device__ bool stands_together() const {
         return a.cut.vectors && column >= 0 && column + COLUMNS <= (int32_t)gp_window_x(&a.box)->n * CHANNELS;
@@ -139,9 +147,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         else
             __syncwarp();
     }
-    __device__ bool any_of_strip(bool x) const {
-        return together() ? __syncthreads_or(x) : __any_sync(GP_FULL_WARP, x);
-    }
     /* Row i of the input, as windows see it; -1: there is none. */
     __device__ int32_t row_at(int32_t i) const {
         const uint32_t n = (uint32_t)a.fold.n;
@@ -167,7 +172,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         } else
 #pragma unroll
             for (int g = 0; g < (groups ? 2 : 1); g++)
-                load_all(&raw.of[g], line + (int64_t)(groups ? apart[g * 32] : column) * BYTES, row);
+                load_all(&raw.of[g], line + (int64_t)(groups ? apart[g * 32] : column) * BYTES,
+                         g == 1 && stands ? -1 : row);
         return raw;
     }
     /* Where no elements are. */
@@ -183,14 +189,14 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
     /* The lane's columns of a row that has been loaded. */
     __device__ one_row columns_of(const raw_row &raw) const {
         one_row row = raw.of[0];
-        if constexpr (groups)
+        if (groups && !stands)
 #pragma unroll
             for (int i = 0; i < words; i++) {
                 row.word[i] = nothing;
 #pragma unroll
                 for (int j = 0; j < 2 * words; j++) {
                     const int number = i * 2 * words + j;
-                    row.word[i] = __byte_perm(row.word[i], raw.of[j / words].word[j % words],
+                    row.word[i] = __byte_perm(row.word[i], raw.of[groups ? j / words : 0].word[j % words],
                                               (uint32_t)apart[(2 + number / 2) * 32] >> number % 2 * 16);
                 }
             }
@@ -227,7 +233,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
                 const uint32_t in = enters.word[k / each] ^ flip, out = leaves.word[k / each] ^ flip;
                 if constexpr (BYTES == 1) {
                     const int32_t both = (int32_t)__byte_perm(in, out, 0x0040 + k % 4 * 0x0011);
-                    held[k].slide(__dp4a(both, 0xff01, 0), __dp4a(both, 0x0101, 0));
+                    if (!SUMS::has_squares)
+                        held[k].sum = (uint32_t)__dp4a(both, 0xff01, (int32_t)held[k].sum);
+                    else
+                        held[k].slide(__dp4a(both, 0xff01, 0), __dp4a(both, 0x0101, 0));
                 } else {
                     const int32_t both = (int32_t)__byte_perm(in, out, k % 2 ? 0x7632 : 0x5410);
                     held[k].slide(__dp2a_lo(both, 0xff01, 0), __dp2a_lo(both, 0x0101, 0));
@@ -271,8 +280,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
 
   public:
     /* The strip's rows of outputs from `row` on. Returns the first that is not done, as elements came that need wider
-     * sums: their magnitudes have bits of `over`. */
-    __device__ __forceinline__ unsigned walk_down(unsigned row, uint32_t over) {
+     * sums: their magnitudes have bits of `over`. seen: gets the bits that the lane's have. */
+    __device__ __forceinline__ unsigned walk_down(unsigned row, uint32_t over, uint32_t *seen) {
         const gp_window_axis *y = gp_window_y(&a.box);
         const int32_t window = (int32_t)y->window;
         const unsigned rows = p.rows;
@@ -292,8 +301,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
 #pragma unroll 1
         for (;; first++) {
             bits |= slide<true>(held, enters, leaves);
-            if (BYTES == 4 && any_of_strip((bits & over) != 0))
+            if (BYTES == 4 && any_of_strip((bits & over) != 0)) {
+                *seen = bits;
                 return row;
+            }
             if (row + 1 < rows) {
                 enters = fetch(first + window);
                 leaves = fetch(first);

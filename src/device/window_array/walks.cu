@@ -15,28 +15,34 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
     if (number >= a.cut.number)
         return;
     if (threadIdx.x % threads == 0)
-        find_place(a.box, a.cut, number, COLUMNS, CHANNELS, &place);
+        find_place(a.box, a.cut, number, CHANNELS, &place);
     if (threads > 32)
         __syncthreads();
     else
         __syncwarp();
     unsigned row = 0;
+    uint32_t seen = 0;
     bool done = false;
     walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_TOGETHER> s(a, place, own);
-    if (__all_sync(GP_FULL_WARP, s.stands_together())) {
-        row = s.walk_down(0, a.cut.over);
+    if (!s.any_of_strip(!s.stands_together())) { /* all warps of a strip go one way, and meet at its barriers */
+        row = s.walk_down(0, a.cut.over, &seen);
         done = true;
     } else if constexpr (USUAL && BYTES == 1) {
         walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_GROUPS> groups(a, place, own);
-        done = __all_sync(GP_FULL_WARP, groups.find_groups());
+        done = !groups.any_of_strip(!groups.find_groups());
         if (done)
-            row = groups.walk_down(0, a.cut.over);
+            row = groups.walk_down(0, a.cut.over, &seen);
     }
     if (!done)
-        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own).walk_down(0, a.cut.over);
+        row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own).walk_down(0, a.cut.over, &seen);
+    const uint32_t over = ~0u << (__clz((int)(a.cut.area - 1)) - 2); /* sums of up to 30 bits, of squares of 60 */
+    if constexpr (BYTES == 4)
+        if (row < place.rows && !s.any_of_strip((seen & over) != 0))
+            row = walk<walk_long, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own)
+                      .walk_down(row, over, &seen);
     if constexpr (sizeof(WIDER) > sizeof(SUMS))
         if (row < place.rows)
-            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0);
+            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0, &seen);
 }
 
 static row_fold fold_of(const gp_window_box *box) {
@@ -57,7 +63,7 @@ static row_fold fold_of(const gp_window_box *box) {
 static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
     const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
     const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
-    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0};
+    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0, 0, 0};
     const uint64_t whole = (uint64_t)by;
     const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
     result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
@@ -70,19 +76,13 @@ static strip_result result_of_windows(const gp_problem *problem, const gp_strip_
                                             : WAY_OTHER;
     else if (by > 0)
         result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
-    if (type == GP_F64)
+    if (type == GP_F64 || (result.way == WAY_OWN_MEAN && cut->area == 1))
         result.way = WAY_OTHER;
-    return result;
-}
-
-/* All that the launchers find out. */
-static void find_results(const gp_problem *problem, const gp_plan *plan, strip_arguments *a) {
-    a->box = *problem->box;
-    memcpy(&a->cut, plan->tiling.t, sizeof a->cut);
-    for (unsigned r = 0; r < a->box.results; r++) {
-        a->result[r] = result_of_windows(problem, &a->cut, r);
-        a->stores |= (uint32_t)stores_together(problem, r, a->cut.channels) << r;
+    if (result.way == WAY_OWN_MEAN) {
+        result.shift = gp_log2(cut->area - 1);
+        result.multiplier = (uint32_t)((((uint64_t)1 << (32 + result.shift)) + cut->area - 1) / cut->area);
     }
+    return result;
 }
 
 static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
@@ -98,7 +98,12 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
         FORM(wide, wide, 2, 4, 1, false, 2),     FORM(narrow, widest, 4, 8, 1, false, 2)};
     const unsigned form = plan->tiling.form;
     strip_arguments arguments = {};
-    find_results(problem, plan, &arguments);
+    arguments.box = *problem->box;
+    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
+    for (unsigned r = 0; r < arguments.box.results; r++) {
+        arguments.result[r] = result_of_windows(problem, &arguments.cut, r);
+        arguments.stores |= (uint32_t)stores_together(problem, r, arguments.cut.channels) << r;
+    }
     arguments.fold = fold_of(&arguments.box);
     const bool pivots = arguments.box.type == GP_U8 || arguments.box.type == GP_U16;
     arguments.less = pivots ? (int64_t)arguments.cut.area << (8 * problem->elem_bytes - 1) : 0;

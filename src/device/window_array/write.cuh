@@ -17,6 +17,8 @@ struct strip_result {
     float reciprocal;    /* of the elements of a window */
     double by, inverse;  /* what a sum, or n Q - S^2, is divided by; 1 / by */
     double below, above; /* around it; equal if it is exact */
+    uint32_t multiplier; /* 2^(32 + shift) / n, rounded up: of means of bytes as such */
+    uint32_t shift;
 };
 
 /* By integers alone: S and Q of n elements. */
@@ -52,20 +54,8 @@ __device__ inline float as_float(uint128 x) {
     return kept * __int_as_float((127 + shift) << 23);
 }
 
-__device__ inline float as_float(uint64_t x) {
-    return __ull2float_rn(x);
-}
-
-__device__ inline float as_float(uint32_t x) {
-    return __uint2float_rn(x);
-}
-
-__device__ inline float as_float(int32_t x) {
-    return __int2float_rn(x);
-}
-
-__device__ inline float as_float(int64_t x) {
-    return __ll2float_rn(x);
+template <class INTEGER> __device__ inline float as_float(INTEGER x) {
+    return (float)x;
 }
 
 #define BITS_52 4503599627370496.0 /* 2^52 */
@@ -79,12 +69,8 @@ __device__ inline double as_double(int32_t x) {
     return __hiloint2double(0x43300000, x ^ (int)0x80000000) - (BITS_52 + 2147483648.0);
 }
 
-__device__ inline double as_double(uint64_t x) {
-    return __ull2double_rn(x);
-}
-
-__device__ inline double as_double(int64_t x) {
-    return __ll2double_rn(x);
+template <class INTEGER> __device__ inline double as_double(INTEGER x) {
+    return (double)x;
 }
 
 /*

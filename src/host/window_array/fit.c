@@ -106,8 +106,8 @@ static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
     if (box->border == GP_BORDER_SHRINK)
         return false;
     if (box->results == 1)
-        return first == GP_REDUCE_MEAN &&
-               (box->result[0].type == GP_F32 || (box->result[0].type != GP_F64 && cut->area < 1u << 18));
+        return first == GP_REDUCE_MEAN && (box->result[0].type == GP_F32 ||
+                                           (box->result[0].type != GP_F64 && cut->area > 1 && cut->area < 1u << 18));
     return box->results == 2 && box->result[0].type == GP_F32 && box->result[1].type == GP_F32 &&
            ((first == GP_REDUCE_MEAN && second >= GP_REDUCE_VARIANCE && cut->area > 1) ||
             (first == GP_REDUCE_SUM && second == GP_REDUCE_SUM_SQUARES));
@@ -149,9 +149,8 @@ static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
  */
 static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, int64_t before, unsigned warps_max) {
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, unit = each == 12 ? 24 : each < 8 ? 8 : each;
-    const int64_t behind = -(before % (int64_t)each);
     uint64_t least = 0;
-    cut->skew = gp_to_u32((uint64_t)(behind + (int64_t)each) % each);
+    cut->skew = gp_window_skew(before, each);
     warps_max = form == GP_WALK_MEANS ? 1 : form < GP_WALK_NARROW_ANY && warps_max > 4 ? 4 : warps_max;
     for (unsigned number = 0; 1u << number / 2 <= warps_max; number++) {
         const uint64_t warps = 1u << number / 2, group = number % 2 ? 128 : 1, all = 32 * each * warps,
@@ -285,6 +284,7 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     if (x->window > 8 * 32 * 8)
         return false;
     cut.reach = gp_to_u32((uint64_t)x->window);
+    cut.skew = gp_window_skew(x->before, each);
     const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt);
     if (warps == 0)
         return false;

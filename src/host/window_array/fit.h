@@ -25,5 +25,10 @@ static inline void gp_window_cut_rows(uint32_t *rows, uint32_t *segments, const 
     *segments = gp_to_u32(gp_divide_up(y->outputs, *rows));
 }
 
+/* How many columns behind a multiple of `each` a window begins whose output is at one. */
+static inline uint32_t gp_window_skew(int64_t before, uint64_t each) {
+    return gp_to_u32((each - (uint64_t)(before % (int64_t)each)) % each);
+}
+
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);

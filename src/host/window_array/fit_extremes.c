@@ -81,6 +81,7 @@ bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, 
         if (box->result[r].type != box->type)
             return false;
     cut.reach = window * channels;
+    cut.skew = gp_window_skew(x->before * channels, 4 / bytes);
     if (!choose_strips(box, device, smem, GP_EXTREMES_THREADS_MAX >> attempt, &cut, &resident))
         return false;
     cut.block = block_of(box);

@@ -51,7 +51,7 @@ typedef struct gp_strip_cut {
     uint16_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
     uint32_t channels;     /* of a strip of ints, which has them as columns; 1: they are batches */
     uint32_t warps;        /* of a strip of ints; 1: a block has several strips */
-    uint32_t skew;         /* of ints' strips: the first output's window begins so many columns behind their first */
+    uint32_t skew;         /* the first output's window begins so many columns behind a strip's first */
     uint32_t prefix_bytes; /* of shared memory */
     uint32_t warp_bytes;   /* of it, for a strip of ints */
 } gp_strip_cut;
@@ -70,4 +70,5 @@ typedef struct gp_extremes_cut {
     uint32_t words;   /* of a row of the input that a block works on */
     uint32_t block;   /* columns of a channel that a thread does; a window has no fewer, unless it is small */
     uint32_t vectors; /* words can be loaded as such */
+    uint32_t skew;    /* the first output's window begins so many columns behind a strip's first */
 } gp_extremes_cut;
