@@ -372,8 +372,53 @@ static void extremes_of_wide_windows(void **state) {
     harness_close(&h);
 }
 
+/* Rows so long that a processor does them in pieces, which see each other's elements and, with a border that wraps,
+ * those of the row's other end; windows to either side of their places. */
+static void rows_in_pieces(void **state) {
+    (void)state;
+    enum { ROWS = 3, COLS = 4101, MOST = ROWS * COLS * 3, BORDERS = GP_BORDER_SHRINK + 1 };
+    static const struct {
+        gp_type type;
+        size_t channels, high, wide;
+        ptrdiff_t shift;
+        uint32_t mask;
+    } kinds[] = {{GP_U8, 1, 2, 31, 0, ~0u},     {GP_U8, 3, 2, 24, 12, ~0u},       {GP_S32, 1, 3, 23, -11, ~0u},
+                 {GP_S32, 1, 1, 40, -19, 0xff}, {GP_F32, 1, 2, 20, 10, 0xffffff}, {GP_S16, 3, 1, 900, 450, ~0u}};
+    static uint32_t numbers[MOST];
+    static float owed[2][MOST], memory[2][MOST];
+    float *expected[] = {owed[0], owed[1]};
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < COUNT(kinds) * BORDERS; k++) {
+        const size_t i = k / BORDERS, channels = kinds[i].channels, rows = kinds[i].wide > 100 ? 1 : ROWS;
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {kinds[i].high, kinds[i].wide},
+                                        .shift = {0, kinds[i].shift},
+                                        .border = (int32_t)(k % BORDERS)};
+        const gp_array in = gp_image(kinds[i].type, numbers, rows, COLS, channels, COLS * channels);
+        gp_result wanted[2], results[2];
+        memset(owed, 0, sizeof owed);
+        for (size_t j = 0; j < MOST; j++)
+            numbers[j] =
+                ((uint32_t)cases_random(&draws) & kinds[i].mask) | (kinds[i].type == GP_F32 ? 0x3f000000 : 0);
+        for (size_t r = 0; r < COUNT(results); r++) {
+            const uint32_t op = (uint32_t)(r == 0  ? GP_REDUCE_SUM
+                                           : k % 2 ? GP_REDUCE_VARIANCE
+                                                   : GP_REDUCE_SUM_SQUARES);
+            wanted[r] = gp_want(op, gp_image(GP_F32, owed[r], rows, COLS, channels, COLS * channels));
+            results[r] = gp_want(op, gp_image(GP_F32, memory[r], rows, COLS, channels, COLS * channels));
+        }
+        oracle_window_array(&in, &window, wanted, COUNT(wanted));
+        expect_results(&h, &in, &window, results, COUNT(results), sizeof(float) * rows * COLS * channels, expected,
+                       "rows in pieces");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
+                                       cmocka_unit_test(rows_in_pieces),
                                        cmocka_unit_test(a_long_row_of_floats),
                                        cmocka_unit_test(wide_and_high_windows),
                                        cmocka_unit_test(variances_of_almost_equal_floats),

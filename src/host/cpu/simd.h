@@ -66,6 +66,12 @@ INLINE vec kept(vec x);
 /* Lanes that have changed places with those `distance` away, a power of two. */
 INLINE vec swap_lanes(vec x, size_t distance);
 
+INLINE bool any_bits(vec x) {
+    for (size_t distance = LANES / 2; distance > 0; distance /= 2)
+        x = x | swap_lanes(x, distance);
+    return first_lane(x) != 0;
+}
+
 /* ---- lanes in 64 bits ---- */
 
 /* Two halves of a vector's lanes: with x86 the even ones and the odd ones, with NEON the first and the last. */
@@ -137,6 +143,21 @@ INLINE wide widen_sums(sums s) {
 /* *carry: of all before, in every lane. */
 INLINE vec scan_32(vec x, vec *carry);
 INLINE pairs scan_64(pairs p, wide *carry);
+
+/* Each lane takes the place of the one n behind it, of the first n zeros; lane i becomes lane order[i]. */
+INLINE vec lanes_up(vec x, size_t n);
+INLINE vec pick_lanes(vec x, vec order);
+
+/* Each lane, of 32 bits or of 64, becomes the sum of those up to it that lie a multiple of `apart` in front of it,
+ * and of *carry, which becomes the lanes that `last` tells. */
+INLINE vec scan_by(bool is_64, size_t apart, vec x, vec *carry, vec last) {
+    const size_t words = is_64 ? 2 : 1;
+    for (size_t n = apart; n * words < LANES; n *= 2)
+        x = is_64 ? (vec)add_64(x, lanes_up(x, n * words)) : add_32(x, lanes_up(x, n));
+    x = is_64 ? (vec)add_64(x, *carry) : add_32(x, *carry);
+    *carry = pick_lanes(x, last);
+    return x;
+}
 
 /* ---- lanes of 16 bytes ---- */
 

@@ -71,6 +71,16 @@ INLINE pairs scan_64(pairs p, wide *carry) {
     return (pairs){_mm256_sub_epi64(x, p.odd), x};
 }
 
+INLINE vec lanes_up(vec x, size_t n) {
+    static const int places[2 * 8] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+    const vec from = load(places + 8 - n);
+    return _mm256_andnot_si256(_mm256_srai_epi32(from, 31), _mm256_permutevar8x32_epi32(x, from));
+}
+
+INLINE vec pick_lanes(vec x, vec order) {
+    return _mm256_permutevar8x32_epi32(x, order);
+}
+
 INLINE vec load_lanes(const void *at, size_t step) {
     return _mm256_set_m128i(load_lane((const char *)at + step), load_lane(at));
 }

@@ -83,6 +83,18 @@ INLINE pairs scan_64(pairs p, wide *carry) {
     return (pairs){subtract_64(x, p.odd), x};
 }
 
+static const int sixteen_before[2 * 16] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+INLINE vec lanes_up(vec x, size_t n) {
+    const vec from = _mm512_loadu_si512(sixteen_before + 16 - n);
+    return _mm512_maskz_permutexvar_epi32((__mmask16)(0xffffu << n), from, x);
+}
+
+INLINE vec pick_lanes(vec x, vec order) {
+    return _mm512_permutexvar_epi32(order, x);
+}
+
 INLINE vec load_lanes(const void *at, size_t step) {
     const char *from = at;
     vec x = _mm512_castsi128_si512(load_lane(from));
@@ -133,10 +145,8 @@ INLINE vec words_from(size_t first, vec x, vec y) {
 }
 
 INLINE vec joined(size_t first, vec x, vec y) {
-    static const int fours[2 * 16] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     if (first % 4 == 0)
-        return _mm512_permutex2var_epi32(x, _mm512_loadu_si512(fours + first / 4), y);
+        return _mm512_permutex2var_epi32(x, _mm512_loadu_si512(sixteen_before + first / 4), y);
     const vec whole = words_from(first / 2, x, y);
     if (first % 2 == 0)
         return whole;
@@ -148,6 +158,7 @@ INLINE vec joined(size_t first, vec x, vec y) {
 
 /* Optional: a product and a sum with one rounding are one instruction. */
 #define HAS_FUSED 1
+#define fused(a, b, c) _mm512_fmadd_ps(a, b, c)
 
 #define HAS_COPY_SOME 1
 

@@ -79,6 +79,18 @@ INLINE pairs scan_64(pairs p, wide *carry) {
     return p;
 }
 
+INLINE vec lanes_up(vec x, size_t n) {
+    static const unsigned char places[2 * 16] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+                                                 255, 255, 255, 255, 255, 0,   1,   2,   3,   4,   5,
+                                                 6,   7,   8,   9,   10,  11,  12,  13,  14,  15};
+    return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(places + 16 - 4 * n));
+}
+
+INLINE vec pick_lanes(vec x, vec order) {
+    const vec bytes = add_32(multiply_32(order, all(0x04040404)), all(0x03020100));
+    return (vec)vqtbl1q_u8((uint8x16_t)x, (uint8x16_t)bytes);
+}
+
 INLINE vec load_lanes(const void *at, size_t step) {
     (void)step;
     return load(at);

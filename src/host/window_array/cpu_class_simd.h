@@ -6,18 +6,20 @@
  */
 #define IN_CLASS(name) JOINED(name##_, CLASS)
 
-/* Of column 0, and before it. */
-#define COLUMNS(m, which) ((SUM_T *)(m)->which + (m)->pad)
-#define BEFORE(m, which) \
-    ((SUM_T *)(m)->which + gp_round_up((m)->tile->channels, LINE) - (m)->tile->channels + (m)->pad)
+/* The extended row's first column. */
+#define COLUMN(m, which) ((SUM_T *)(m)->which + (m)->pad)
+#define MORE(a, b) (sizeof(SUM_T) == 8 ? (vec)add_64(a, b) : add_32(a, b))
+#define LESS(a, b) (sizeof(SUM_T) == 8 ? (vec)subtract_64(a, b) : subtract_32(a, b))
+
+/* Of a row's windows, some of which are there. */
+#define WINDOWS(m, which) ((SUM_T *)(m)->which - (m)->slid_begin)
 
 /* Local variables for the sums in windows, and those of output i of a stretch. */
-#define READS(m, at)                                                                                    \
-    const SUM_T *sums_of = BEFORE(m, sums) + (at).begin, *squares_of = BEFORE(m, squares) + (at).begin; \
-    const size_t reach = (size_t)(m)->tile->x.window * (m)->tile->channels;                             \
+#define READS(m, at)                                                                                      \
+    const SUM_T *sums_of = WINDOWS(m, sums) + (at).begin, *squares_of = WINDOWS(m, squares) + (at).begin; \
     __attribute__((unused)) const size_t count = (at).end - (at).begin
-#define SUM_AT(i) ((SUM_T)(sums_of[(i) + reach] - sums_of[i]))
-#define SQUARES_AT(i) ((SUM_T)(squares_of[(i) + reach] - squares_of[i]))
+#define SUM_AT(i) (sums_of[i])
+#define SQUARES_AT(i) (squares_of[i])
 
 SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch at, size_t i) {
     const gp_window_tile *t = m->tile;
@@ -30,7 +32,9 @@ SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch a
 /* Means, or with `variance` variances, or with `root` deviations, as floats. */
 static inline __attribute__((always_inline)) SIMD void
 IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h, bool variance, bool root) {
-    const bool sure = h->sure && !root, simple = !variance && at.n < 1 << 24;
+    const bool sure = h->sure && !root;
+    /* The divisor has so few bits beside a power of two that the middle of two floats times that is exact. */
+    const bool simple = variance ? !root && m->exact && at.n < 1 << 14 : at.n < 1 << 24;
     const double inverse = 1 / h->divisor, scale = root ? 1 : inverse;
     const double below = scale * (sure ? 1 : BELOW), above = scale * (sure ? 1 : ABOVE);
     const SUM_T n = (SUM_T)at.n;
@@ -41,18 +45,20 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
 #define ROOT(x) (root ? __builtin_sqrt((x)*inverse) : (x))
 #define VALUE(i) ROOT(variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i))
     unsigned apart = 0;
+    float *const end = to + count; /* a result has room for 8 bytes */
     for (size_t i = 0; i < count; i++) {
         const double x = VALUE(i);
         const float low = (float)(x * below), high = (float)(x * above);
-        to[i] = low;
+        to[i] = low, end[i] = high;
         apart |= gp_bits_of_f32(low) ^ gp_bits_of_f32(high);
     }
     for (size_t i = 0; i < count && apart; i++) {
+        if (to[i] == end[i])
+            continue;
         const double x = VALUE(i);
-        const float low = (float)(x * below), high = (float)(x * above);
-        if (low != high && simple && __builtin_fabs(x) <= 0x1p53 && __builtin_fabsf(high) <= FLT_MAX)
-            to[i] = nearest(x, h->divisor, low, high);
-        else if (low != high)
+        if (simple && __builtin_fabs(x) <= 0x1p53 && __builtin_fabsf(end[i]) <= FLT_MAX)
+            to[i] = nearest(x, h->divisor, to[i], end[i]);
+        else
             IN_CLASS(write_exactly)(m, r, at, i);
     }
 }
@@ -152,7 +158,7 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
     const double n = (double)counted;
     how h = {.divisor = variance ? n * (n - sample) : n};
     h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
-    if (m->most > 0 && result->op == GP_REDUCE_SUM_SQUARES)
+    if (m->most > 0 && m->square_unit == 0 && result->op == GP_REDUCE_SUM_SQUARES)
         h.way = EXACTLY;
     else if (m->most > 0 && result->op == GP_REDUCE_SUM)
         h = (how){result->type == GP_F32 ? AS_MEANS : m->exact ? AS_DOUBLE_MEANS : EXACTLY, 1, m->exact};
@@ -174,11 +180,15 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
     return h;
 }
 
-SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, stretch at) {
+SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, const stretch *block) {
+    const stretch at = *block;
     switch (h->way) {
     case AS_SUMS:
     case AS_SQUARES:
-        IN_CLASS(write_sums)(m, r, at, h->way == AS_SQUARES);
+        if (h->way == AS_SQUARES && m->square_unit > 0)
+            write_rounded(m, r, at, h, false);
+        else
+            IN_CLASS(write_sums)(m, r, at, h->way == AS_SQUARES);
         return;
     case AS_WHOLE_MEANS:
         IN_CLASS(write_means)(m, r, at);
@@ -195,7 +205,7 @@ SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, str
         return;
     case AS_VARIANCES:
     case AS_DEVIATIONS:
-        if (m->square_scale > 0)
+        if (m->square_unit > 0)
             write_rounded(m, r, at, h, h->way == AS_DEVIATIONS);
         else if (h->way == AS_VARIANCES)
             IN_CLASS(write_quotients)(m, r, at, h, true, false);
@@ -204,15 +214,17 @@ SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, str
         return;
     default:
         for (size_t i = 0; i < at.end - at.begin; i++)
-            if (m->square_scale > 0)
+            if (m->square_unit > 0)
                 write_singly(m, r, at, i);
             else
                 IN_CLASS(write_exactly)(m, r, at, i);
     }
 }
 
-/* By blocks, so that what is written drains while the next one is computed; where results are contiguous they end
- * with lines of memory. */
+#include "cpu_columns_simd.h"
+
+/* By blocks, so that what is written drains while the next one's windows are added up; where results are contiguous
+ * they end with lines of memory. */
 SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     const gp_window_tile *t = m->tile;
     const unsigned results = t->one->box->results;
@@ -223,6 +235,7 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
         to[r] = gp_window_result_row(t, r, y);
     m->exact = sums_below(m, 0x1p53, 0x1p53, 0x1p53);
     m->small = sums_below(m, 0x1p24, INFINITY, INFINITY);
+    m->slid_end = 0;
     for (size_t x = 0; x < t->n;) {
         const stretch all_of_it = stretch_at(t, y, x / t->channels);
         how h[GP_PASS_RESULTS];
@@ -231,53 +244,56 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
         const bool both = results == 2 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS &&
                           h[1].way == AS_VARIANCES && gp_window_is_contiguous(t, 0) && gp_window_is_contiguous(t, 1);
         for (stretch at = all_of_it; x < all_of_it.end; x = at.end) {
-            at.end = end_of_block(to[0], x, bytes, both);
+            if (x >= m->slid_end)
+                IN_CLASS(slide_on)(m, x, gp_least(t->n, end_of_block(to[0], x + SLID - BLOCK, bytes, false)));
+            at.end = gp_least(end_of_block(to[0], x, bytes, both), m->slid_end);
             at = (stretch){x, gp_least(at.end, all_of_it.end), at.n};
             prefetch_row(t, next, at.begin, at.end);
             at.begin += both ? write_both(m, &h[1], at, to) : 0;
             for (unsigned r = 0; r < results && at.begin < at.end; r++) {
-                IN_CLASS(write_block)(m, r, &h[r], at);
+                IN_CLASS(write_block)(m, r, &h[r], &at);
                 put(t, r, to[r], at);
             }
         }
     }
 }
 
-#include "cpu_columns_simd.h"
-
-/* Rows of outputs from y on; returns the first that is not done, as elements came that need wider sums. */
+/* Rows of outputs from y on; returns the first that is not done, as elements came that need wider sums. A row that is
+ * its windows' only one says alone how wide sums must be. */
 SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
     const gp_window_tile *t = m->tile;
     const gp_window_box *box = t->one->box;
-    const bool squares = box->wants & GP_WANT_SQUARES;
+    const bool alone = t->y.window == 1;
     const gp_window_held rows = gp_window_held_of(&t->y, box->border, y);
-    memset(m->sum, 0, gp_round_up(m->pad + t->ext, LINE) * sizeof(SUM_T));
-    memset(m->square, 0, gp_round_up(m->pad + t->ext, LINE) * sizeof(SUM_T));
-    for (unsigned s = 0; s < rows.stretches; s++)
+    memset(m->sum, 0, m->columns * sizeof(SUM_T));
+    memset(m->square, 0, m->columns * sizeof(SUM_T));
+    for (unsigned s = 0; s < rows.stretches && !alone; s++)
         for (int64_t i = 0; i < rows.at[s].count; i++) {
-            m->bits |= line_at(t, rows.at[s].first + i, m->others[0], true).bits;
+            const void *enters = line_at(m, rows.at[s].first + i, true);
             if (!HOLDS(m))
                 return y;
-            IN_CLASS(add_row)(m, m->others[0], rows.at[s].times);
+            IN_CLASS(step)(m, enters, NULL, rows.at[s].times);
         }
     for (;; y++) {
         const int64_t first = (int64_t)y - t->y.before;
-        IN_CLASS(add_up)(m, COLUMNS(m, sum), BEFORE(m, sums));
-        if (squares)
-            IN_CLASS(add_up)(m, COLUMNS(m, square), BEFORE(m, squares));
+        if (alone) {
+            m->bits = bits_of_bytes(box->type);
+            const void *row = line_at(m, first, true);
+            if (!HOLDS(m))
+                return y;
+            IN_CLASS(step)(m, row, NULL, 0);
+        }
         m->y = y;
         m->failures = 0;
         IN_CLASS(write_row)(m, y);
         if (too_many_fail(m))
             return y;
-        if (y + 1 == t->y_end)
+        if (alone || y + 1 == t->y_end)
             return y + 1;
-        const line enters = line_at(t, first + t->y.window, m->others[0], false);
-        m->bits |= enters.bits;
+        const void *enters = line_at(m, first + t->y.window, true);
         if (!HOLDS(m))
             return y + 1;
-        const line leaves = line_at(t, first, m->others[1], false);
-        IN_CLASS(step)(m, &enters, &leaves, squares);
+        IN_CLASS(step)(m, enters, line_at(m, first, false), 1);
     }
 }
 

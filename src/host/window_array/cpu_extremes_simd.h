@@ -29,23 +29,18 @@ SIMD static void OF_TYPE(keys)(const OF_TYPE(way) * way, ELEMENT *to, const ELEM
     }
 }
 
+GP_WINDOW_EXTEND(OF_TYPE(extend), ELEMENT, SIMD)
+
+/* The extended row. */
 SIMD static void OF_TYPE(row_of_keys)(const gp_window_tile *t, const OF_TYPE(way) * way, const unsigned char *row,
                                       ELEMENT *to) {
     const ELEMENT outside = t->one->box->border == GP_BORDER_ZERO ? 0 : way->nothing;
-    const size_t others = t->ext - t->middle;
     for (size_t i = 0; row == NULL && i < t->ext; i++)
         to[i] = outside;
     if (row == NULL)
         return;
-    OF_TYPE(keys)(way, to + t->left, (const ELEMENT *)(const void *)(row + t->middle_at), t->middle);
-    for (size_t i = 0; i < others; i++) {
-        ELEMENT x = outside;
-        if (t->offset[i] >= 0) {
-            memcpy(&x, row + t->offset[i], sizeof x);
-            OF_TYPE(keys)(way, &x, &x, 1);
-        }
-        to[i < t->left ? i : i + t->middle] = x;
-    }
+    OF_TYPE(keys)(way, to + t->left, gp_window_held_row(t, row, to + t->left), t->held);
+    OF_TYPE(extend)(t, to, t->channels, outside);
 }
 
 SIMD static void OF_TYPE(better_of)(bool greatest, ELEMENT *to, const ELEMENT *a, const ELEMENT *b, size_t n) {
@@ -61,8 +56,9 @@ SIMD static void OF_TYPE(better_of)(bool greatest, ELEMENT *to, const ELEMENT *a
 SIMD static void OF_TYPE(row_of_windows)(const gp_window_tile *t, const OF_TYPE(way) * way, int64_t i, ELEMENT *row,
                                          ELEMENT *to) {
     const size_t c = t->channels, window = (size_t)t->x.window;
-    size_t n = t->ext, have = 1;
+    size_t n = t->n + (window - 1) * c, have = 1;
     OF_TYPE(row_of_keys)(t, way, gp_window_row(t, i), row);
+    row += t->skew;
     for (size_t more; 2 * have < window; have += more) {
         more = have;
         n -= more * c;
@@ -104,7 +100,7 @@ SIMD static void OF_TYPE(walk)(const gp_window_tile *t, const OF_TYPE(way) * way
     }
 }
 
-SIMD static bool OF_TYPE(extreme)(const gp_window_tile *t, unsigned r) {
+SIMD static bool OF_TYPE(extreme)(gp_window_tile *t, unsigned r) {
     const gp_window_box *box = t->one->box;
     const bool greatest = box->result[r].op == GP_REDUCE_MAX, half = sizeof(ELEMENT) == 2;
     const OF_TYPE(way) way = {.is_float = gp_type_is_float(box->type),
@@ -115,11 +111,12 @@ SIMD static bool OF_TYPE(extreme)(const gp_window_tile *t, unsigned r) {
                               .nothing = greatest ? LEAST_KEY : GREATEST_KEY};
     size_t elements;
     if (__builtin_mul_overflow(t->n, 2 * (size_t)t->y.window, &elements) ||
-        __builtin_add_overflow(elements, t->ext + t->n, &elements) || elements > SIZE_MAX / 2 / sizeof(ELEMENT))
+        __builtin_add_overflow(elements, t->ext + 2 * t->n, &elements) || elements > SIZE_MAX / 2 / sizeof(ELEMENT))
         return false;
     ELEMENT *memory = malloc(elements * sizeof *memory);
+    t->row = (unsigned char *)memory;
     if (memory != NULL)
-        OF_TYPE(walk)(t, &way, r, memory);
+        OF_TYPE(walk)(t, &way, r, memory + t->n);
     free(memory);
     return memory != NULL;
 }

@@ -18,22 +18,6 @@ typedef struct sums {
     int64_t at[LENGTH];
 } sums;
 
-static float element(const gp_window_tile *tile, const unsigned char *row, size_t i) {
-    const bool half = tile->one->box->type == GP_F16, middle = i >= tile->left && i < tile->left + tile->middle;
-    const int64_t at = middle           ? tile->middle_at + (int64_t)((i - tile->left) * (half ? 2 : 4))
-                       : i < tile->left ? tile->offset[i]
-                                        : tile->offset[i - tile->middle];
-    uint16_t bits;
-    float x;
-    if (row == NULL || at < 0)
-        return 0;
-    memcpy(&bits, row + at, sizeof bits);
-    if (half)
-        return gp_exact_widen_f16(bits);
-    memcpy(&x, row + at, sizeof x);
-    return x;
-}
-
 /* x, `times` times, which is 1 where it leaves. */
 static void add(sums *to, float x, uint64_t times, bool leaves, bool squares) {
     const gp_exact_parts p = gp_exact_parts_f32(x);
@@ -47,11 +31,14 @@ static void add(sums *to, float x, uint64_t times, bool leaves, bool squares) {
         gp_exact_add_product_bits(to->at + SQUARES, 2 * p.bit, p.mantissa * p.mantissa, times, leaves);
 }
 
-static void add_row(const gp_window_tile *tile, sums *column, int64_t i, uint64_t times, bool leaves) {
+static void add_row(const gp_window_tile *tile, sums *column, int64_t i, uint64_t times, bool leaves, void *copy) {
     const unsigned char *row = gp_window_row(tile, i);
-    const bool squares = tile->one->box->wants & GP_WANT_SQUARES;
-    for (size_t k = 0; row != NULL && k < tile->ext; k++)
-        add(&column[k], element(tile, row, k), times, leaves, squares);
+    const bool squares = tile->one->box->wants & GP_WANT_SQUARES, half = tile->one->box->type == GP_F16;
+    const void *held = row == NULL ? NULL : gp_window_held_row(tile, row, copy);
+    for (size_t k = 0; row != NULL && k < tile->held; k++) {
+        const float x = half ? gp_exact_widen_f16(((const uint16_t *)held)[k]) : ((const float *)held)[k];
+        add(&column[tile->left + k], x, times, leaves, squares);
+    }
 }
 
 /* times: 1, or -1 where it leaves. */
@@ -78,46 +65,72 @@ static void write_output(const gp_window_tile *tile, gp_accumulator *a, const su
     (void)gp_accumulator_write(a, &tile->one->pass, r, tile->row + i * gp_type_bytes(tile->one->box->result[r].type));
 }
 
-static void write_row(const gp_window_tile *tile, const sums *column, gp_accumulator *a, uint64_t y, unsigned r) {
+/* Of a channel, the tile's first window. */
+static void first_window(const gp_window_tile *tile, const sums *column, size_t length, sums *sum) {
+    const gp_window_held first = gp_window_first(tile);
+    memset(sum, 0, sizeof *sum);
+    for (unsigned s = 0; s < first.stretches; s++) {
+        const sums *from = column + gp_window_place(tile, first.at[s].first);
+        sums part = {{0}};
+        for (int64_t k = 0; k < first.at[s].count; k++)
+            add_column(&part, &from[(size_t)k * tile->channels], length, 1);
+        if (first.at[s].times > 1) {
+            gp_exact_carry(part.at + SUM, SUM_LIMBS);
+            gp_exact_carry(part.at + SQUARES, SQUARE_LIMBS);
+        }
+        add_column(sum, &part, length, (int64_t)first.at[s].times);
+    }
+}
+
+GP_WINDOW_EXTEND(extend, sums, )
+
+static void write_row(const gp_window_tile *tile, sums *column, gp_accumulator *a, uint64_t y, unsigned r) {
     const gp_window_box *box = tile->one->box;
-    const size_t c = tile->channels, reach = (size_t)tile->x.window * c;
-    const size_t length = box->wants & GP_WANT_SQUARES ? LENGTH : SQUARES;
+    const size_t c = tile->channels, length = box->wants & GP_WANT_SQUARES ? LENGTH : SQUARES;
     const uint64_t n = gp_window_counted(&tile->y, box->border, y);
+    const sums outside = {{0}}, *leaves = column + tile->skew,
+               *enters = leaves + tile->x.window * (int64_t)c; /* after the channel's first output */
+    extend(tile, column, c, outside);
     for (size_t channel = 0; channel < c; channel++) {
-        sums s = {{0}};
-        for (size_t k = channel; k < reach; k += c)
-            add_column(&s, &column[k], length, 1);
+        sums s;
+        first_window(tile, column + channel, length, &s);
         for (size_t i = channel;; i += c) {
             const uint64_t x = tile->x_begin + i / c;
             write_output(tile, a, &s, n * gp_window_counted(gp_window_x(box), box->border, x), i, r);
             if (i + c >= tile->n)
                 break;
-            add_column(&s, &column[i + reach], length, 1);
-            add_column(&s, &column[i], length, -1);
+            add_column(&s, &enters[i], length, 1);
+            add_column(&s, &leaves[i], length, -1);
         }
     }
     gp_window_put(tile, r, gp_window_result_row(tile, r, y), 0, tile->n);
 }
 
-bool gp_window_float_moments(const gp_window_tile *tile) {
+#define TIMES_MAX ((int64_t)1 << 30) /* that products with limbs have room for */
+
+bool gp_window_float_moments(gp_window_tile *tile) {
     const gp_window_box *box = tile->one->box;
-    sums *column = tile->ext < SIZE_MAX / 2 / sizeof *column ? calloc(tile->ext, sizeof *column) : NULL;
+    const bool room = tile->ext < SIZE_MAX / 2 / sizeof(sums) && gp_window_x(box)->window < TIMES_MAX;
+    sums *column = room ? calloc(tile->ext, sizeof *column) : NULL;
+    float *copy = malloc(tile->held * sizeof *copy + tile->n * sizeof(double));
     gp_accumulator *a = malloc(sizeof *a);
     const gp_window_held rows = gp_window_held_of(&tile->y, box->border, tile->y_begin);
-    const bool fits = column != NULL && a != NULL;
+    const bool fits = column != NULL && copy != NULL && a != NULL;
+    tile->row = (unsigned char *)(copy + (fits ? tile->held : 0));
     for (unsigned s = 0; fits && s < rows.stretches; s++)
         for (int64_t i = 0; i < rows.at[s].count; i++)
-            add_row(tile, column, rows.at[s].first + i, rows.at[s].times, false);
+            add_row(tile, column, rows.at[s].first + i, rows.at[s].times, false, copy);
     for (uint64_t y = tile->y_begin; fits && y < tile->y_end; y++) {
         const int64_t leaves = (int64_t)y - tile->y.before;
         for (unsigned r = 0; r < box->results; r++)
             write_row(tile, column, a, y, r);
         if (y + 1 < tile->y_end) {
-            add_row(tile, column, leaves + tile->y.window, 1, false);
-            add_row(tile, column, leaves, 1, true);
+            add_row(tile, column, leaves + tile->y.window, 1, false, copy);
+            add_row(tile, column, leaves, 1, true, copy);
         }
     }
     free(column);
+    free(copy);
     free(a);
     return fits;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variances of floats whose squares have more bits than sums of 64: of squares rounded down, in whole numbers of one
- * unit, nothing drifts, and the sum of n of them is less than n units too small. Outputs that this leaves open are
+ * Squares whose sums have more bits than 64: of squares rounded down, in whole numbers of one unit, nothing drifts,
+ * and the sum of n of them is less than n units too small. Outputs that this leaves open are
  * computed from their elements; where these are many, all squares are had in full.
  */
 /* 2^k of a normal number; ldexp() would need libm. */
@@ -26,50 +26,50 @@ static void write_singly(const moments *m, unsigned r, stretch at, size_t i) {
 }
 
 /*
- * Variances, or with `root` deviations, of sums s in units and of sums q of squares that were rounded down: the exact
- * one is at most n larger. What the difference n q - s^2 may be off by, of that and of roundings, decides which
- * floats its ends become.
+ * Sums of squares, variances, or with `root` deviations, of sums s in units and of sums q of squares that were
+ * rounded down: the exact one is at most n larger. What q, or the difference n q - s^2, may be off by, of that and of
+ * roundings, decides which floats its ends become.
  */
 SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h, bool root) {
-    const gp_window_tile *t = m->tile;
-    const size_t before = gp_round_up(t->channels, LINE) - t->channels + m->pad + at.begin,
-                 reach = (size_t)t->x.window * t->channels, count = at.end - at.begin;
-    const uint64_t *sum = (const uint64_t *)m->sums + before, *square = (const uint64_t *)m->squares + before;
-    const double n = (double)at.n, each = n * (m->scale * m->scale / m->square_scale), missing = 2 * n * each,
-                 inverse = 1 / h->divisor;
-    float *const to = (float *)(void *)t->row;
+    const bool variance = h->way != AS_SQUARES;
+    const size_t count = at.end - at.begin;
+    const int64_t *sum = (const int64_t *)m->sums + at.begin - m->slid_begin,
+                  *square = (const int64_t *)m->squares + at.begin - m->slid_begin;
+    const double n = (double)at.n, each = m->square_unit * (variance ? n * m->scale * m->scale : 1),
+                 missing = 2 * n * each, inverse = variance ? 1 / h->divisor : 1, linear = variance;
+    float *const to = (float *)(void *)m->tile->row;
     uint32_t apart = 0;
-#define ENDS(i)                                                                                                  \
-    const double s = (double)(int64_t)(sum[(i) + reach] - sum[i]), s_s = s * s,                                  \
-                 n_q = (double)(int64_t)(square[(i) + reach] - square[i]) * each, error = (n_q + s_s) * 0x1p-50, \
-                 below_it = n_q - s_s - error, least = (below_it > 0 ? below_it : 0) * inverse,                  \
-                 most = (n_q - s_s + error + missing) * inverse;                                                 \
-    const float low = (float)(BELOW * (root ? __builtin_sqrt(least) : least)),                                   \
-                high = (float)(ABOVE * (root ? __builtin_sqrt(most) : most))
+    float *const end = to + count; /* a result has room for 8 bytes */
     for (size_t i = 0; i < count; i++) {
-        ENDS(i);
-        to[i] = low;
-        apart |= gp_bits_of_f32(low) ^ gp_bits_of_f32(high);
+        const double s = (double)sum[i], s_s = s * s * linear, n_q = (double)square[i] * each,
+                     error = (n_q + s_s) * 0x1p-50, below_it = n_q - s_s - error,
+                     least = (below_it > 0 ? below_it : 0) * inverse, most = (n_q - s_s + error + missing) * inverse;
+        to[i] = (float)(BELOW * (root ? __builtin_sqrt(least) : least));
+        end[i] = (float)(ABOVE * (root ? __builtin_sqrt(most) : most));
+        apart |= gp_bits_of_f32(to[i]) ^ gp_bits_of_f32(end[i]);
     }
     for (size_t i = 0; i < count && apart && !too_many_fail(m); i++) {
-        ENDS(i);
-        if (low == high)
+        if (to[i] == end[i])
             continue;
         m->failures++;
         write_singly(m, r, at, i);
     }
 }
 
-/* Where sums fit 64 bits and those of squares do not, rounded ones decide floats of variances; else 0. */
-static double scale_of_squares(const moments *m) {
+/* Where sums fit 64 bits and those of squares do not, rounded ones decide floats. */
+static bool round_squares(moments *m) {
     const gp_window_box *box = m->tile->one->box;
-    if (!(box->wants & GP_WANT_SQUARES) || sums_below(m, 0x1p62, 0x1p63, 0x1p63) ||
-        !(area(m->tile) * m->most < 0x1p62))
-        return 0;
+    const bool is_float = m->most > 0;
+    const double most = is_float ? m->most : box->type == GP_S32 ? 0x1p31 : 0x1p32;
+    if (!(box->wants & GP_WANT_SQUARES) || sums_below(m, 0x1p62, 0x1p63, 0x1p63) || !(area(m->tile) * most < 0x1p62))
+        return false;
     for (unsigned r = 0; r < box->results; r++)
-        if (box->result[r].type != GP_F32 || box->result[r].op == GP_REDUCE_SUM_SQUARES)
-            return 0;
-    const double most = m->most / m->scale;
-    const int bits = (int)(gp_bits_of_f64(area(m->tile) * most * most) >> 52) - 1022; /* that is below 2^bits */
-    return power_of_two(62 - bits);
+        if (box->result[r].type == GP_F64)
+            return false;
+    const double largest = most / m->scale;
+    const int bits = (int)(gp_bits_of_f64(area(m->tile) * largest * largest) >> 52) - 1022; /* that is below 2^bits */
+    m->shift = bits > 62 ? (unsigned)(bits - 62) : 0;
+    m->square_scale = power_of_two(62 - bits);
+    m->square_unit = is_float ? power_of_two(bits - 62) : (double)((uint64_t)1 << m->shift);
+    return true;
 }

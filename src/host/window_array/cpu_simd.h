@@ -22,22 +22,63 @@
 
 /* ---- moments ---- */
 
+#define SMALL_WINDOW 4 /* columns */
+
 /* What a tile's moments are computed in. */
 typedef struct moments {
     const gp_window_tile *tile;
-    uint32_t bits;      /* of the elements so far */
-    bool exact, small;  /* doubles hold the sums and numerators of the row; floats its sums */
-    int32_t *others[2]; /* of the rows that enter and leave */
-    double most, scale; /* of floats: all are whole numbers below `most` times 2^unit, which is 1 / scale; else 0 */
+    gp_window_held first; /* the first window along X */
+    uint32_t bits;        /* of the elements so far */
+    bool small_window;    /* all columns are added */
+    bool exact, small;    /* doubles hold the sums and numerators of the row; floats its sums */
+    void *copies[2];      /* of rows that enter and leave, where the input does not have them as they are needed */
+    float *floats[2];
+    double most, scale; /* of floats, all whole numbers below `most` of 2^unit, which is 1 / scale; of ints 0, 1 */
     int unit;
-    /* Not 0: sums are in 64 bits, and floats' squares are had rounded down to whole numbers of 1 / square_scale. */
-    double square_scale;
-    size_t failures; /* outputs of row y that this did not decide */
+    /* Not 0: sums are in 64 bits, and squares are had rounded down to whole numbers of this. */
+    double square_unit, square_scale; /* scale: of floats, 1 / unit */
+    unsigned shift;                   /* of ints: log2 of the unit */
+    size_t failures;                  /* outputs of row y that this did not decide */
     uint64_t y;
-    size_t pad;
-    void *sum, *square;   /* of columns, behind `pad` zeros */
-    void *sums, *squares; /* of all columns before one, so that those behind the first channels are at a line */
+    size_t pad, columns;
+    int32_t last[2][16]; /* lanes of a vector, of 32 and of 64 bits, that hold what the next vector's go on from */
+    void *sum, *square;  /* of the extended row's columns, behind `pad` others */
+    size_t slid_begin, slid_end;
+    void *sums, *squares; /* of a row's windows from the one to the other; a few before them are there too */
 } moments;
+
+/* A row of the input's held elements, of halves as floats. */
+SIMD static const void *line_at(moments *m, int64_t i, bool enters) {
+    const gp_window_tile *t = m->tile;
+    const unsigned char *row = gp_window_row(t, i);
+    if (row == NULL)
+        return memset(m->copies[enters], 0, t->held * sizeof(float));
+    const void *held = gp_window_held_row(t, row, m->copies[enters]);
+    switch (t->one->box->type) {
+    case GP_F16:
+        widen_halves(m->floats[enters], held, t->held);
+        return m->floats[enters];
+    case GP_U16:
+        m->bits |= enters ? bits_of_u16(held, t->held) : 0;
+        break;
+    case GP_S16:
+        m->bits |= enters ? bits_of_s16(held, t->held) : 0;
+        break;
+    case GP_U32:
+        m->bits |= enters ? bits_of_u32(held, t->held) : 0;
+        break;
+    case GP_S32:
+        m->bits |= enters ? bits_of_s32(held, t->held) : 0;
+        break;
+    default: /* bytes are taken to have all bits */
+        break;
+    }
+    return held;
+}
+
+static uint32_t bits_of_bytes(unsigned type) {
+    return type == GP_U8 ? UINT8_MAX : type == GP_S8 ? INT8_MAX : 0;
+}
 
 /* Outputs of a row whose windows have n elements each. */
 typedef struct stretch {
@@ -52,6 +93,11 @@ typedef struct stretch {
 
 /* Elements of a line of memory, or two or four. */
 #define LINE 16
+#if defined(LANES)
+#define INLINE_ INLINE
+#else
+#define INLINE_ static inline
+#endif
 
 /* A float that is 1 / n, or the next above it. */
 static inline float inverse_above(int32_t n) {
@@ -69,6 +115,7 @@ static inline bool is_power_of_two(double x) {
 
 /* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
 #define BLOCK 256
+#define SLID (4 * BLOCK) /* windows of a row whose sums are had at once, and stay in the first-level cache */
 
 /* How the outputs of a stretch follow from its sums. */
 typedef struct how {
@@ -91,7 +138,7 @@ typedef struct how {
 /* The nearest to x / divisor, both exact, of two neighbours; where it lies between them, the even one. */
 static float nearest(double x, double divisor, float a, float b) {
     const double between =
-        ((double)a + b) / 2 * divisor; /* exact: of 25 bits, and at most 24 beside a power of two */
+        ((double)a + b) / 2 * divisor; /* exact: of 25 bits, and at most 28 beside a power of two */
     if (x == between)
         return gp_bits_of_f32(a) & 1 ? b : a;
     return (x < between) == (a < b) ? a : b;
@@ -153,8 +200,8 @@ SIMD static void put(const gp_window_tile *t, unsigned r, unsigned char *to, str
 /* What the next step reads of the input, for outputs begin .. end - 1. */
 static void prefetch_row(const gp_window_tile *t, const unsigned char *row, size_t begin, size_t end) {
     const size_t bytes = gp_type_bytes(t->one->box->type);
-    for (size_t i = begin * bytes; t->middle > 0 && row != NULL && i < end * bytes; i += 64)
-        __builtin_prefetch(row + t->middle_at + i);
+    for (size_t i = begin * bytes; t->direct && row != NULL && i < end * bytes; i += 64)
+        __builtin_prefetch(row + t->first * t->x.in + i);
 }
 
 /* At the end of a line of memory of the first result; with `lines`, first at the end of the one that has begun. */
@@ -177,7 +224,7 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define CLASS wide
 #define SUM_T uint64_t
 #define SIGNED_T int64_t
-#define HOLDS(m) ((m)->square_scale > 0 || ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63)))
+#define HOLDS(m) ((m)->square_unit > 0 || ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63)))
 #define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
@@ -194,8 +241,8 @@ SIMD static bool find_unit(moments *m) {
     const int64_t begin = (int64_t)t->y_begin - t->y.before, end = (int64_t)t->y_end - t->y.before + t->y.window - 1;
     uint32_t below = (254u << 23) - 1, most = 1u << 23; /* the least that is not 0, less 1 */
     for (int64_t i = begin; i < end && end - begin <= 4 * (int64_t)t->y.n; i++) {
-        const int32_t *row = line_at(t, i, m->others[0], true).others;
-        for (size_t k = 0; k < t->ext; k++) {
+        const int32_t *row = line_at(m, i, true);
+        for (size_t k = 0; k < t->held; k++) {
             const uint32_t x = (uint32_t)row[k] & INT32_MAX;
             below = x - 1 < below ? x - 1 : below;
             most = x > most ? x : most;
@@ -208,32 +255,76 @@ SIMD static bool find_unit(moments *m) {
     return high < 255 && high - low + 24 <= 62 && end - begin <= 4 * (int64_t)t->y.n;
 }
 
-/* Rows whose elements need wider sums than those before go on with these. */
-static bool moments_of(const gp_window_tile *t) {
-    const bool is_float = gp_type_is_float(t->one->box->type);
-    /* The middle begins at a multiple of a vector, as the sums before its next column do; zeros stand in front. */
-    const size_t pad = gp_round_up(t->left, LINE) - t->left, ints = gp_round_up(pad + t->ext, LINE),
-                 prefix = gp_round_up(t->channels, LINE) + ints, each = sizeof(gp_window_int);
-    unsigned char *memory = aligned_alloc(64, 2 * ints * sizeof(int32_t) + 2 * (ints + prefix) * each);
-    moments m = {.tile = t, .pad = pad, .others = {(int32_t *)(void *)memory}};
+/* The last pixel's lanes, again and again. */
+static void find_last(moments *m) {
+#if defined(LANES)
+    for (size_t is_64 = 0; is_64 < 2; is_64++)
+        for (size_t i = 0, channels = m->tile->channels; i < LANES; i++) {
+            const size_t lanes = is_64 ? LANES / 2 : LANES, lane = is_64 ? i / 2 : i;
+            const size_t from = channels <= lanes ? lanes - channels + lane % channels : 0;
+            m->last[is_64][i] = (int32_t)(is_64 ? 2 * from + i % 2 : from);
+        }
+#else
+    (void)m;
+#endif
+}
+
+/* Sets out the memory: rows of the input, columns behind the held ones' line of memory, windows. */
+static unsigned char *make_room(moments *m, gp_window_tile *t) {
+    const size_t rows = gp_round_up(t->held, LINE) * sizeof(float), each = sizeof(gp_window_int),
+                 windows = (SLID + 2 * LINE) * each;
+    find_last(m);
+    m->pad = gp_round_up(t->left, LINE) - t->left + LINE;
+    m->columns = gp_round_up(m->pad + t->ext, LINE) + LINE;
+    unsigned char *memory = aligned_alloc(64, 4 * rows + 2 * m->columns * each + 3 * windows), *at = memory;
     if (memory == NULL)
-        return false;
-    m.others[1] = m.others[0] + ints;
-    m.sum = m.others[1] + ints;
-    m.square = (unsigned char *)m.sum + ints * each;
-    m.sums = (unsigned char *)m.square + ints * each;
-    m.squares = (unsigned char *)m.sums + prefix * each;
-    if (is_float && !(find_unit(&m) && sums_below(&m, 0x1p126, 0x1p126, 0x1p126))) {
-        free(memory);
-        return gp_window_float_moments(t);
+        return NULL;
+    for (unsigned i = 0; i < 2; i++, at += 2 * rows) {
+        m->copies[i] = at;
+        m->floats[i] = (float *)(void *)(at + rows);
     }
-    m.square_scale = is_float ? scale_of_squares(&m) : 0;
-    uint64_t y = slide_narrow(&m, t->y_begin);
-    y = y < t->y_end ? slide_wide(&m, y) : y;
-    m.square_scale = 0;
-    y = y < t->y_end ? slide_widest(&m, y) : y;
+    m->sum = at;
+    m->square = at += m->columns * each;
+    m->sums = (at += m->columns * each) + LINE * each;
+    m->squares = (at += windows) + LINE * each;
+    t->row = at + windows;
+    return memory;
+}
+
+/* Whether row y needs wider sums than those that came to it: of rows alone, the first. */
+static bool goes_on(const gp_window_tile *t, uint64_t first, uint64_t y) {
+    return y < t->y_end && (t->y.window > 1 || y == first);
+}
+
+/* Rows whose elements need wider sums than those before go on with these. */
+static bool moments_of(gp_window_tile *t) {
+    const gp_window_box *box = t->one->box;
+    const bool is_float = gp_type_is_float(box->type);
+    const int64_t window = gp_window_x(box)->window;
+    moments m = {.tile = t,
+                 .scale = 1,
+                 .small_window = window <= SMALL_WINDOW && t->x.window == window,
+                 .bits = bits_of_bytes(box->type),
+                 .first = gp_window_first(t)};
+    unsigned char *memory = NULL;
+    uint64_t y = t->y_begin;
+    while (y < t->y_end) {
+        const uint64_t first = y;
+        memory = memory == NULL ? make_room(&m, t) : memory;
+        if (memory == NULL)
+            return false;
+        if (is_float && !(find_unit(&m) && sums_below(&m, 0x1p126, 0x1p126, 0x1p126))) {
+            free(memory);
+            return gp_window_float_moments(t);
+        }
+        y = slide_narrow(&m, y);
+        y = goes_on(t, first, y) ? slide_wide(&m, y) : y;
+        y = goes_on(t, first, y) && round_squares(&m) ? slide_wide(&m, y) : y;
+        m.square_unit = 0;
+        y = goes_on(t, first, y) ? slide_widest(&m, y) : y;
+    }
     free(memory);
-    return y == t->y_end;
+    return true;
 }
 
 /* ---- extremes ---- */
@@ -256,8 +347,8 @@ static bool moments_of(const gp_window_tile *t) {
 #define ELEMENT_OF(pick) pick(int32_t, s32)
 #include "cpu_extremes_simd.h"
 
-static bool extremes_of(const gp_window_tile *t) {
-    static bool (*const ways[])(const gp_window_tile *, unsigned) = {
+static bool extremes_of(gp_window_tile *t) {
+    static bool (*const ways[])(gp_window_tile *, unsigned) = {
         [GP_U8] = extreme_u8,   [GP_S8] = extreme_s8,   [GP_U16] = extreme_u16, [GP_S16] = extreme_s16,
         [GP_U32] = extreme_u32, [GP_S32] = extreme_s32, [GP_F16] = extreme_s16, [GP_F32] = extreme_s32};
     bool done = true;

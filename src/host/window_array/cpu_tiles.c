@@ -6,18 +6,23 @@
 
 /* Outputs of a row in a tile: what a kernel keeps of as many columns stays in a core's own cache. */
 #define TILE_COUNT 4096
+#define TILE_COUNT_ALONE 16384 /* of a row that is alone, which is all that is kept */
 
 typedef struct work {
     gp_window_one one;
     const gp_window_kernels *kernels;
     uint64_t batches, strips, pieces; /* of Y and of X */
-    uint64_t piece;                   /* outputs of X in one */
 } work;
 
-/* Looking further than two axes' lengths beyond an edge shows nothing new, whatever the border. To sums it makes no
- * difference where there are but zeros or nothing. */
-static void clip(gp_window_axis *axis) {
-    const int64_t most = 2 * (int64_t)axis->n;
+/* Looking further than two axes' lengths beyond an edge shows nothing new, whatever the border. To sums, which are
+ * differences of what enters and of what leaves, whole periods make no difference either. */
+static void reduce(gp_window_axis *axis, unsigned border, bool sums) {
+    const int64_t period = gp_window_period(border, (int64_t)axis->n), most = 2 * (int64_t)axis->n;
+    if (sums && period != 0) {
+        axis->before %= axis->window >= period ? period : INT64_MAX;
+        axis->window %= axis->window >= period ? period : INT64_MAX;
+        return;
+    }
     int64_t after = axis->window - 1 - axis->before;
     if (axis->before > most)
         axis->before = most;
@@ -26,22 +31,57 @@ static void clip(gp_window_axis *axis) {
     axis->window = axis->before + 1 + after;
 }
 
-/* Elements left of the middle, the middle, and the elements right of it. */
-static void see_row(gp_window_tile *tile, int64_t *offset) {
-    const gp_window_box *box = tile->one->box;
-    const int64_t begin = (int64_t)tile->x_begin - tile->x.before, n = (int64_t)tile->x.n,
-                  end = begin + (int64_t)(tile->ext / tile->channels), bytes = gp_type_bytes(box->type);
-    const bool contiguous = tile->x.in == bytes * (int64_t)tile->channels;
-    const int64_t first = begin > 0 ? begin : 0, last = end < n ? end : n;
-    tile->middle = contiguous && last > first ? (size_t)(last - first) * tile->channels : 0;
-    tile->left = tile->middle > 0 ? (size_t)(first - begin) * tile->channels : tile->ext;
-    tile->middle_at = first * tile->x.in;
-    tile->offset = offset;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t at = gp_window_source(box->border, n, i);
-        for (size_t c = 0; c < tile->channels && !(tile->middle > 0 && i >= first && i < last); c++)
-            *offset++ = at < 0 ? -1 : at * tile->x.in + (int64_t)c * bytes;
+/* The next run of the extended row from pixel `at` on, beyond the row's end up to `end`. */
+static gp_window_run run_at(unsigned border, int64_t n, int64_t at, int64_t end) {
+    const int64_t period = gp_window_period(border, n), left = end - at;
+    if (period == 0)
+        return (gp_window_run){at, left, gp_window_source(border, n, at), 0};
+    int64_t phase = at < 0 ? at + period : at < period ? at : at - period;
+    phase = phase >= 0 && phase < period ? phase : (at % period + period) % period;
+    const bool forward = phase < n;
+    const int64_t most = (forward ? n : period) - phase, back = period - phase - (border == GP_BORDER_REFLECT);
+    return (gp_window_run){at, left < most ? left : most, forward ? phase : back, forward ? 1 : -1};
+}
+
+/* What the tile holds of a row, and what it sees elsewhere: where X is in pieces, these are wider than windows. */
+static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
+    const unsigned border = tile->one->box->border;
+    const int64_t n = (int64_t)tile->x.n, bytes = gp_type_bytes(tile->one->box->type), c = (int64_t)tile->channels,
+                  begin = (int64_t)tile->x_begin - tile->x.before,
+                  end = begin + (int64_t)tile->count + tile->x.window - 1;
+    const bool wraps = border == GP_BORDER_WRAP && !whole;
+    const int64_t first = whole ? 0 : wraps || begin > 0 ? begin : 0, last = whole ? n : wraps || end < n ? end : n;
+    const int64_t ext_begin = begin < first ? begin : first, ext_end = end > last ? end : last;
+    tile->first = first;
+    tile->held = (size_t)((last - first) * c);
+    tile->left = (size_t)((first - ext_begin) * c);
+    tile->ext = (size_t)((ext_end - ext_begin) * c);
+    tile->skew = (size_t)((begin - ext_begin) * c);
+    tile->direct = tile->x.in == bytes * c && first >= 0 && last <= n;
+    tile->runs = runs;
+    tile->n_runs = 0;
+    for (int64_t at = ext_begin; at < ext_end; at += runs->count, runs++, tile->n_runs++) {
+        at = at == first ? last : at;
+        if (at == ext_end)
+            return;
+        *runs = run_at(border, n, at, at < first ? first : ext_end);
+        runs->to = at - ext_begin;
+        runs->from -= runs->from < 0 ? 0 : ext_begin;
     }
+}
+
+const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *row, void *copy) {
+    const int64_t bytes = gp_type_bytes(tile->one->box->type), n = (int64_t)tile->x.n,
+                  pixels = (int64_t)(tile->held / tile->channels);
+    const size_t pixel = (size_t)bytes * tile->channels;
+    if (tile->direct)
+        return row + tile->first * tile->x.in;
+    for (int64_t i = 0, count; i < pixels; i += count) {
+        const int64_t beyond = tile->first + i, at = beyond < 0 ? beyond + n : beyond < n ? beyond : beyond - n;
+        count = tile->x.in != (int64_t)pixel ? 1 : at + pixels - i > n ? n - at : pixels - i;
+        memcpy((unsigned char *)copy + (size_t)i * pixel, row + at * tile->x.in, (size_t)count * pixel);
+    }
+    return copy;
 }
 
 /* The last resort: memory is short, or windows are too large for the kernel or for such a small array. */
@@ -62,60 +102,41 @@ static void compute_singly(const gp_window_tile *tile) {
         }
 }
 
-/* Elements of an axis that one output looks at: those that come again are counted, not read again. */
-static uint64_t looked_at(const gp_window_axis *axis) {
-    return gp_least((uint64_t)axis->window, 4 * axis->n);
-}
-
-/* The extended row has a place for all that a window sees again and again: more than a tiny row has elements. */
-static bool is_less_singly(const gp_window_tile *tile) {
-    uint64_t elements;
-    return !__builtin_mul_overflow(looked_at(&tile->y), looked_at(&tile->x), &elements) &&
-           !__builtin_mul_overflow(elements, tile->n, &elements) && elements < tile->ext;
-}
-
 static void run_tile(const work *w, gp_window_tile *tile) {
     const gp_window_box *box = w->one.box;
-    uint64_t ext;
-    int64_t *offset = NULL;
-    const bool fits = !__builtin_add_overflow(tile->count, (uint64_t)tile->x.window - 1, &ext) &&
-                      !__builtin_mul_overflow(ext, tile->channels, &ext) && ext < (uint64_t)1 << 40;
-    if (fits) {
-        tile->ext = ext;
-        if (w->kernels != NULL && !is_less_singly(tile))
-            offset = malloc(ext * sizeof *offset + tile->n * 8);
-    }
+    const size_t most = (size_t)(tile->x.before + tile->x.window + 1); /* pixels that are not held */
+    gp_window_run *runs = w->kernels == NULL ? NULL : malloc(most * sizeof *runs);
     bool done = false;
-    if (offset != NULL) {
-        tile->row = (unsigned char *)(offset + ext);
-        see_row(tile, offset);
+    if (runs != NULL) {
+        see_row(tile, w->pieces == 1, runs);
         done = (box->kind == GP_PASS_EXTREMES ? w->kernels->extremes : w->kernels->moments)(tile);
     }
     if (!done)
         compute_singly(tile);
-    free(offset);
+    free(runs);
 }
 
-static void take_tiles(void *argument, unsigned part, unsigned parts) {
+static void take_tiles(void *argument, unsigned part, unsigned share, unsigned shares) {
     const work *w = argument;
     const gp_window_box *box = w->one.box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    const bool extremes = box->kind == GP_PASS_EXTREMES;
     GP_ROUNDS_TO_NEAREST;
-    const uint64_t tiles = w->batches * w->strips * w->pieces, end = gp_part_begin(tiles, part + 1, parts);
-    for (uint64_t i = gp_part_begin(tiles, part, parts); i < end; i++) {
+    (void)part;
+    const uint64_t tiles = w->batches * w->strips * w->pieces, end = gp_part_begin(tiles, share + 1, shares);
+    for (uint64_t i = gp_part_begin(tiles, share, shares); i < end; i++) {
         const uint64_t piece = i % w->pieces, strip = i / w->pieces % w->strips;
         gp_window_tile tile = {.one = &w->one, .y = *y, .x = *x, .plane = box->in, .channels = box->channels};
         uint64_t batch = tile.batch = i / w->pieces / w->strips;
         for (unsigned a = box->outer - (box->channels > 1 ? 1u : 0u); a-- > 0; batch /= box->axis[a].n)
             tile.plane += (int64_t)(batch % box->axis[a].n) * box->axis[a].in;
-        if (box->kind == GP_PASS_EXTREMES)
-            clip(&tile.y);
-        if (box->kind == GP_PASS_EXTREMES || box->border == GP_BORDER_ZERO || box->border == GP_BORDER_SHRINK)
-            clip(&tile.x);
+        if (extremes)
+            reduce(&tile.y, box->border, false);
+        reduce(&tile.x, box->border, !extremes);
         tile.y_begin = gp_part_begin(y->outputs, (unsigned)strip, (unsigned)w->strips);
         tile.y_end = gp_part_begin(y->outputs, (unsigned)strip + 1, (unsigned)w->strips);
-        tile.x_begin = piece * w->piece;
-        tile.count = gp_least(w->piece, x->outputs - tile.x_begin);
+        tile.x_begin = gp_part_begin(x->outputs, (unsigned)piece, (unsigned)w->pieces);
+        tile.count = gp_part_begin(x->outputs, (unsigned)piece + 1, (unsigned)w->pieces) - tile.x_begin;
         tile.n = tile.count * tile.channels;
         run_tile(w, &tile);
     }
@@ -173,15 +194,20 @@ gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_
         .one = {.box = box}, .kernels = kernels, .batches = box->outputs / y->outputs / x->outputs / box->channels};
     gp_window_as_pass(box, &w.one.pass);
     const uint64_t halo = gp_least((uint64_t)x->window, 3 * x->n);
-    w.piece = gp_least(x->outputs, gp_greatest(gp_at_least_one(TILE_COUNT / box->channels), 4 * halo));
-    w.pieces = gp_divide_up(x->outputs, w.piece);
+    const uint64_t most = y->window > 1 ? TILE_COUNT : TILE_COUNT_ALONE;
+    w.pieces = gp_divide_up(x->outputs, gp_greatest(gp_at_least_one(most / box->channels), 4 * halo));
     const uint64_t elements = gp_times((uint64_t)y->window, (uint64_t)x->window);
     const uint64_t ns =
         kernels != NULL ? box->outputs * 1000 / OUTPUTS_A_US : gp_times(elements, gp_times(box->outputs, ELEMENT_NS));
     const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, ns);
-    w.strips = parts == 1 ? 1 : gp_divide_up(parts, w.batches * w.pieces);
+    const bool alone =
+        y->window == 1; /* then strips cost nothing, and those of one row keep to the order of memory */
+    const uint64_t bytes = alone ? problem->bytes_read + problem->bytes_written : 0;
+    w.strips = alone && w.pieces > 1 ? y->outputs
+               : parts == 1          ? 1
+                            : gp_divide_up(gp_greatest(parts, bytes / GP_SHARE_BYTES_MIN), w.batches * w.pieces);
     w.strips = gp_least(w.strips, y->outputs);
-    gp_threads_run(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), take_tiles, &w);
+    gp_threads_share(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), bytes, take_tiles, &w);
     return GP_OK;
 }
 
