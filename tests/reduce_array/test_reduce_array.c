@@ -266,9 +266,54 @@ static void rounding_of_columns(void **state) {
     leave(&h);
 }
 
+/* Means of the least floats of either sign, which round to a zero of that sign, beside sums that are zero. */
+static void means_that_round_to_zero(void **state) {
+    (void)state;
+    enum { ROWS = 6, COLS = 36, MOST = ROWS * COLS };
+    static const gp_type types[] = {GP_F32, GP_F16, GP_BF16, GP_F64};
+    static uint64_t data[MOST], wanted[2][COLS], results[2][COLS];
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0; turn < COUNT(types) * 3 * 2; turn++) {
+        const gp_type type = types[turn % COUNT(types)], to = type == GP_F64 ? GP_F64 : GP_F32;
+        const size_t axis = turn / COUNT(types) % 3, count = 1 + turn / COUNT(types) / 3,
+                     bytes = data_set_element(type);
+        const size_t rows = axis == 1 ? ROWS : 1, cols = axis == 2 ? COLS : 1;
+        memset(data, 0, sizeof data);
+        for (size_t i = 0; i < MOST; i++) {
+            const uint64_t sign = (i / COLS + i % COLS) % 3 == 0 ? (uint64_t)1 << (8 * bytes - 1) : 0;
+            const uint64_t bits = i % COLS == i / COLS || i / COLS == 1 ? sign | 1 : i % 2 ? sign : 0;
+            memcpy((unsigned char *)data + i * bytes, &bits, bytes);
+        }
+        const gp_array in = gp_matrix(type, data, ROWS, COLS, COLS);
+        gp_result owed[2], result[2];
+        for (size_t r = 0; r < count; r++) {
+            const gp_reduce_op op = r == 0 ? GP_REDUCE_MEAN : GP_REDUCE_VARIANCE;
+            owed[r] = gp_want(op, gp_matrix(to, wanted[r], rows, cols, cols));
+            result[r] = gp_want(op, gp_matrix(to, results[r], rows, cols, cols));
+        }
+        memset(wanted, 0, sizeof wanted);
+        assert_int_equal(oracle_array(&in, NULL, &owed[0]), GP_OK);
+        if (count > 1)
+            assert_int_equal(oracle_array(&in, NULL, &owed[1]), GP_OK);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (!harness_pin(&h, s, r, turn))
+                continue;
+            memset(results, 0, sizeof results);
+            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, result, count), GP_OK, "least floats") &&
+                memcmp(results, wanted, sizeof results) != 0)
+                harness_fail(&h, s, r, "least floats", "another result");
+        }
+    }
+    leave(&h);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls), cmocka_unit_test(any_order_any_split),
-                                       cmocka_unit_test(long_runs), cmocka_unit_test(rows_and_columns),
-                                       cmocka_unit_test(rounding_of_columns)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_calls),        cmocka_unit_test(any_order_any_split),
+        cmocka_unit_test(long_runs),           cmocka_unit_test(rows_and_columns),
+        cmocka_unit_test(rounding_of_columns), cmocka_unit_test(means_that_round_to_zero)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,7 +247,7 @@ static void pictures_that_warps_walk_down(void **state) {
  * and of growing magnitude, from subnormal numbers to the largest. */
 static void means_that_warps_walk_down(void **state) {
     (void)state;
-    enum { ROWS = 20, COLS = 320, MOST = ROWS * COLS, KINDS = 5 };
+    enum { ROWS = 20, COLS = 320, MOST = ROWS * COLS, KINDS = 6 };
     static const size_t windows[][2] = {{4, 4}, {3, 5}, {31, 31}, {2, 128}, {45, 90}};
     static union {
         uint32_t bits[MOST];
@@ -269,6 +269,7 @@ static void means_that_warps_walk_down(void **state) {
             else
                 in.bits[j] = kind == 1   ? (random & 0x80ffffff) | 0x3f000000
                              : kind == 2 ? (random & 0x8fffffff) | 0x30000000
+                             : kind == 5 ? (random % 16 == 0 ? 0x80000001 : random % 256 == 1)
                              : kind == 3
                                  ? (random % 999 == 0 ? 0x7f800000 | random >> 31 : (random & 0xffffff) | 0x3f000000)
                                  : (random & 0x807fffff) | exponent << 23;

@@ -77,13 +77,14 @@ static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64
 
 /* The result, if it is one that all numbers between the bounds round to. Both are NaN, or none. */
 __device__ __forceinline__ bool settle(const bounds &b, unsigned type, uint64_t *raw) {
-    if (type != GP_F32) { /* a zero is +0 */
-        uint64_t other;   /* in memory, so that *raw need not be */
-        const bool settled = settle_other({b.down + 0.0, b.up + 0.0}, type, &other);
+    const double down = b.down + 0.0, up = b.up + 0.0; /* a zero is +0; what rounds to it keeps its sign */
+    if (type != GP_F32) {
+        uint64_t other; /* in memory, so that *raw need not be */
+        const bool settled = settle_other({down, up}, type, &other);
         *raw = other;
         return settled;
     }
-    const float least = __double2float_rn(b.down) + 0.0f, most = __double2float_rn(b.up) + 0.0f;
+    const float least = __double2float_rn(down), most = __double2float_rn(up);
     *raw = least == least ? __float_as_uint(least) : 0x7fc00000;
     return __float_as_uint(least) == __float_as_uint(most);
 }
