@@ -31,7 +31,8 @@ static bool fit_swap(const gp_problem *problem, const gp_device *device, unsigne
     for (unsigned threads = GP_TRANSPOSE_THREADS;; threads = GP_TRANSPOSE_THREADS / 4) {
         const uint32_t side = 1u << gp_log2(threads) / 2, bytes = side * GP_VECTOR;
         const uint32_t elems = bytes / gp_to_u32(problem->elem_bytes);
-        tiling->form = (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
+        tiling->form = GP_MIRROR_SWAP_FORM + (problem->elem_bytes == 2) + (threads == GP_TRANSPOSE_THREADS ? 0u : 2u);
+        tiling->regs = 128;
         put_pairs(problem, elems, problem->rows, UINT64_MAX, threads, (size_t)elems * bytes * 2, tiling);
         if (tiling->blocks >= device->multiprocessors || threads < GP_TRANSPOSE_THREADS)
             return true;
@@ -68,6 +69,7 @@ static bool fit_loads(const gp_problem *problem, const gp_device *device, unsign
     put_pairs(problem, side, problem->rows, heavy ? (uint64_t)4 << 20 : SQUARES_FROM,
               heavy ? GP_TRANSPOSE_MIRROR_WIDE_THREADS : GP_TRANSPOSE_THREADS, (size_t)side * (side + 1) * elem * 2,
               tiling);
+    tiling->regs = wide ? 128 : 64;
     return true;
 }
 
@@ -97,7 +99,8 @@ static bool fit_pick(const gp_problem *problem, const gp_device *device, unsigne
                              : small ? GP_MIRROR_PICK_SMALL_VECTORS
                                      : GP_MIRROR_PICK_VECTORS;
     const size_t smem = GP_MIRROR_PICK_SMEM(vectors, elem);
-    tiling->form = gp_log2(elem) + (wide ? 4u : small ? 0u : 2u);
+    tiling->form = GP_MIRROR_PICK_FORM + gp_log2(elem) + (wide ? 4u : small ? 0u : 2u);
+    tiling->regs = 64;
     put_pairs(problem, GP_MIRROR_PICK_WORDS(vectors) * elems, problem->rows + elems - 1,
               (uint64_t)(wide ? 192 : 8) << 20,
               wide    ? GP_MIRROR_PICK_WIDE_THREADS(elem)
@@ -112,16 +115,11 @@ static bool fit_pick(const gp_problem *problem, const gp_device *device, unsigne
 /* The tilings of all ways one after another: each way is the best for what it can. */
 bool gp_fit_transpose_mirror(const gp_problem *problem, const gp_device *device, unsigned attempt,
                              gp_tiling *tiling) {
-    static const struct {
-        bool (*fit)(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
-        unsigned form, regs;
-    } ways[] = {{fit_swap, GP_MIRROR_SWAP_FORM, 128}, {fit_pick, GP_MIRROR_PICK_FORM, 64}, {fit_loads, 0, 128}};
+    static bool (*const ways[])(const gp_problem *problem, const gp_device *device, unsigned attempt,
+                                gp_tiling *tiling) = {fit_swap, fit_pick, fit_loads};
     for (size_t i = 0; i < sizeof ways / sizeof *ways && problem->in_place; i++)
-        for (unsigned own = 0; ways[i].fit(problem, device, own, tiling); own++)
-            if (attempt-- == 0) {
-                tiling->form += ways[i].form;
-                tiling->regs = ways[i].regs;
+        for (unsigned own = 0; ways[i](problem, device, own, tiling); own++)
+            if (attempt-- == 0)
                 return true;
-            }
     return false;
 }
