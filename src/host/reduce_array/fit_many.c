@@ -16,9 +16,11 @@
 #define SM_THREADS 1024  /* that an SM holds of 64 registers */
 #define ROW_THREADS 256  /* blocks of rows */
 #define COLUMN_THREADS 512
-#define WIDE_LEAST (1 << 15)   /* loads of several columns, so that threads are enough */
-#define LOW_LEAST (1 << 22)    /* bytes of few rows, for the same */
-#define LOW 64                 /* columns that are not worth a second thread */
+#define WIDE_LEAST (1 << 15) /* loads of several columns, so that threads are enough */
+#define LOW_LEAST (1 << 22)  /* bytes of few rows, for the same */
+#define LOW 64               /* columns that are not worth a second thread */
+#define LOWEST 16            /* where they are fewer an SM than LOW_OUTPUTS */
+#define LOW_OUTPUTS 256
 #define LOW_THREADS 256        /* blocks of these */
 #define WIDEST_LEAST (1 << 25) /* bytes of few rows, so that 16 columns a thread leave threads enough */
 #define WIDTH 512              /* bytes of columns that a block takes at most */
@@ -139,7 +141,7 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
     }
 }
 
-static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
+static bool walk_of(const gp_pass *pass, unsigned aligned, unsigned sms, walk *w) {
     static const gp_pass_axis one = {.n = 1};
     const gp_pass_axis *kept = pass->kept > 0 ? &pass->axis[pass->kept - 1] : &one;
     const gp_pass_axis *last = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &one;
@@ -156,7 +158,7 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, walk *w) {
     w->walks = pass->length / last->n;
     w->contiguous = gp_pass_is_contiguous(pass, last);
     w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
-    w->low = w->columns && pass->length <= LOW;
+    w->low = w->columns && pass->length <= (pass->outputs < (uint64_t)sms * LOW_OUTPUTS ? LOWEST : LOW);
     w->dense = pass->kept == 1 && pass->reduced == 1 &&
                (w->contiguous ? (uint64_t)kept->in == pass->length * bytes
                               : kept->in == (int64_t)bytes && (uint64_t)last->in == pass->outputs * bytes);
@@ -183,6 +185,9 @@ static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_
            w->outputs * cut->slices * cut->lanes < (uint64_t)sms * SM_THREADS / 8 &&
            length > at_once / 2 * cut->slices * cut->lanes)
         cut->slices *= 2;
+    while (threads >= 2 * cut->lanes * cut->slices && threads > ROW_THREADS / 2 &&
+           w->outputs * cut->lanes * cut->slices < (uint64_t)sms * threads)
+        threads /= 2;
     cut->outputs = threads / (cut->lanes * cut->slices);
     cut->lanes_first = true;
     return threads;
@@ -274,7 +279,7 @@ static bool does_many(const gp_problem *problem, const gp_device *device, walk *
     const bool squares =
         gp_type_is_float(pass->type) && (pass->wants & GP_WANT_SQUARES) && gp_device_has_doubles(device);
     return (squares || gp_pass_layout_of(pass) != GP_LAYOUT_ALL) && pass->with_type == 0 && pass->length > 0 &&
-           gp_pass_adds(pass) && walk_of(pass, problem->in_align, w) &&
+           gp_pass_adds(pass) && walk_of(pass, problem->in_align, device->multiprocessors, w) &&
            !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
 }
 
@@ -331,35 +336,56 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     return true;
 }
 
-bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    const gp_pass *pass = problem->pass;
-    gp_many_cut cut = {.lanes = 1, .outputs = 1, .slices = 1, .splits = 1};
-    walk w;
-    if (!does_many(problem, device, &w))
-        return false;
-    const unsigned most = gp_threads_of_attempt(w.columns ? COLUMN_THREADS : ROW_THREADS, 32, attempt);
-    const unsigned sms = device->multiprocessors;
-    if (most == 0 || (w.fold > 1 && most < COLUMN_THREADS))
-        return false;
-    tiling->form = w.form;
-    tiling->threads = w.columns ? cut_columns(&w, most, sms, &cut) : cut_rows(&w, most, sms, &cut);
-    cut.tiles = gp_to_u32(gp_divide_up(w.outputs, cut.outputs));
-    cut.fold = w.fold;
-    tiling->smem = gp_greatest(tiling->threads * GP_REDUCE_MANY_STATE / 4 * 3, parts_bytes(&w, &cut));
+/* Blocks that the GPU holds. */
+static uint64_t resident_of(const gp_device *device, const gp_tiling *tiling) {
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM + tiling->smem,
                          &held);
-    const uint64_t resident = gp_at_least_one((uint64_t)held.blocks_per_sm * sms);
-    cut.splits = splits_of(&w, resident, sms, &cut);
-    cut.by_columns = cut.by_columns || cut.splits > 1;
-    if (w.form == GP_MANY_SUM_1_WIDEST && w.n * w.walks / cut.splits > WIDEST_MOST)
+    return gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors);
+}
+
+/* Tiles, and how many blocks share them. */
+static bool cut_many(const walk *w, const gp_device *device, unsigned most, gp_tiling *tiling, gp_many_cut *cut) {
+    const unsigned sms = device->multiprocessors;
+    *cut = (gp_many_cut){.lanes = 1, .outputs = 1, .slices = 1, .splits = 1};
+    tiling->threads = w->columns ? cut_columns(w, most, sms, cut) : cut_rows(w, most, sms, cut);
+    cut->tiles = gp_to_u32(gp_divide_up(w->outputs, cut->outputs));
+    cut->fold = w->fold;
+    tiling->smem = gp_greatest(tiling->threads * GP_REDUCE_MANY_STATE / 4 * 3, parts_bytes(w, cut));
+    cut->splits = splits_of(w, resident_of(device, tiling), sms, cut);
+    cut->by_columns = cut->by_columns || cut->splits > 1;
+    return w->form != GP_MANY_SUM_1_WIDEST || w->n * w->walks / cut->splits <= WIDEST_MOST;
+}
+
+/* Columns so short, and loads so few, that blocks of half the threads do, unless they would share outputs then. */
+static bool is_small(const walk *w, unsigned sms) {
+    const uint64_t length = w->n * w->walks;
+    return w->columns && !w->low && w->fold == 1 && length <= COLUMN_THREADS / 2 &&
+           w->outputs * length < 2 * w->at_once * (uint64_t)COLUMN_THREADS * sms;
+}
+
+bool gp_fit_reduce_many(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    const gp_pass *pass = problem->pass;
+    gp_many_cut cut;
+    walk w;
+    if (!does_many(problem, device, &w))
         return false;
+    const unsigned sms = device->multiprocessors, all = w.columns ? COLUMN_THREADS : ROW_THREADS;
+    const unsigned most = gp_threads_of_attempt(all, 32, attempt);
+    if (most == 0 || (w.fold > 1 && most < COLUMN_THREADS))
+        return false;
+    tiling->form = w.form;
+    if (most < all || !is_small(&w, sms) || !cut_many(&w, device, most / 2, tiling, &cut) || cut.splits > 1)
+        if (!cut_many(&w, device, most, tiling, &cut))
+            return false;
     cut_walks(&w, &cut);
     cut.rows = cut.outputs * (w.columns ? w.unit : 1) / cut.fold;
     cut.cols = gp_to_u32(gp_divide_up(pass->length, cut.splits));
     cut.rest = may_fail(pass, w.form);
-    tiling->blocks = cut.splits > 1 ? (uint64_t)cut.tiles * cut.splits
-                                    : gp_least(cut.tiles, gp_times(w.columns ? COLUMN_WAVES : ROW_WAVES, resident));
+    tiling->blocks =
+        cut.splits > 1
+            ? (uint64_t)cut.tiles * cut.splits
+            : gp_least(cut.tiles, gp_times(w.columns ? COLUMN_WAVES : ROW_WAVES, resident_of(device, tiling)));
     const uint64_t parts = cut.splits * cut.rows * part_bytes(&w);
     cut.joined = cut.splits;
     while (parts > JOINED_BYTES * tiling->threads && gp_times(cut.joined, cut.joined) > cut.splits)
