@@ -127,7 +127,8 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
         const uint64_t row = (w->columns ? pass->axis[pass->kept - 1].n : w->n) * bytes;
         const uint32_t fold = in_units[i].form != w->form || unit == 0 || aligned < unit ? 0
                               : w->columns                                               ? fold_of(w, row, unit)
-                                                                                         : row % unit == 0;
+                              : row % unit == 0                                          ? 1u
+                                                                                         : 0u;
         if (fold == 0 || (w->columns && all < (w->low ? LOW_LEAST : (uint64_t)WIDE_LEAST * unit)))
             continue;
         if (w->low && (fold > 1 || (in_units[i].wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))))
