@@ -228,9 +228,12 @@ static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_ma
     while (!w->low && w->fold == 1 && cut->outputs >= 2 * least && w->outputs / cut->outputs < sms &&
            loads < 2 * w->at_once * (uint64_t)most * sms)
         cut->outputs = (cut->outputs + 1) / 2;
-    cut->lanes = gp_to_u32(gp_least(most / cut->outputs, w->n));
+    /* threads of a unit: at least so many that each of its columns has one, which may finish it */
+    const uint64_t team = most / cut->outputs, fewest = w->low ? 1 : w->unit / w->fold;
+    cut->lanes = gp_to_u32(gp_least(team, w->n));
+    cut->slices = gp_to_u32(gp_least(gp_least(team / cut->lanes, gp_divide_up(fewest, cut->lanes)), w->walks));
     cut->by_columns = w->fold > 1 || (!w->low && w->form == GP_MANY_SUM_1_WIDEST);
-    return gp_to_u32(gp_round_up((uint64_t)cut->lanes * cut->outputs, 32));
+    return gp_to_u32(gp_round_up(gp_greatest(cut->lanes * cut->slices, fewest) * cut->outputs, 32));
 }
 
 /* At most, if blocks share outputs: so many rounds of what a thread loads at once are left to each. */
