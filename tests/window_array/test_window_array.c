@@ -256,6 +256,45 @@ static void rows_in_pieces(void **state) {
     harness_close(&h);
 }
 
+/* Windows of up to 2^62 elements: those that wrap see the whole array so many times, the others see it once. */
+static void windows_beyond_the_array(void **state) {
+    (void)state;
+    enum { ROWS = 6, COLS = 10, MOST = ROWS * COLS };
+    static const struct {
+        gp_type type;
+        uint32_t least, most;
+        double mean; /* halfway, and as far from both as the deviation is */
+    } numbers[] = {
+        {GP_U32, 0, UINT32_MAX, 0x1.fffffffep30}, {GP_S32, 1u << 31, INT32_MAX, -0.5}, {GP_U8, 0, UINT8_MAX, 127.5}};
+    static const size_t extents[][2] = {
+        {6u << 16, 10u << 16}, {6u << 20, (size_t)10 << 32}, {(size_t)6 << 27, (size_t)10 << 27}};
+    static double owed[2][MOST], memory[2][MOST];
+    float *expected[] = {(float *)(void *)owed[0], (float *)(void *)owed[1]};
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < COUNT(numbers) * COUNT(extents); k++) {
+        const size_t i = k / COUNT(extents), e = k % COUNT(extents);
+        const double half = numbers[i].type == GP_U8 ? 127.5 : 0x1.fffffffep30;
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {extents[e][0], extents[e][1]},
+                                        .border = k % 2 ? GP_BORDER_WRAP : GP_BORDER_SHRINK};
+        uint32_t wide[MOST];
+        uint8_t bytes[MOST];
+        for (size_t j = 0; j < MOST; j++) {
+            wide[j] = j % 2 ? numbers[i].most : numbers[i].least;
+            bytes[j] = (uint8_t)wide[j];
+            owed[0][j] = numbers[i].mean;
+            owed[1][j] = half;
+        }
+        const gp_array in =
+            gp_matrix(numbers[i].type, numbers[i].type == GP_U8 ? (void *)bytes : wide, ROWS, COLS, COLS);
+        const gp_result results[] = {gp_want(GP_REDUCE_MEAN, gp_matrix(GP_F64, memory[0], ROWS, COLS, COLS)),
+                                     gp_want(GP_REDUCE_STDDEV, gp_matrix(GP_F64, memory[1], ROWS, COLS, COLS))};
+        expect_windows(&h, &in, &window, results, 2, sizeof owed[0], expected, "windows beyond the array");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
                                        cmocka_unit_test(rows_in_pieces),
@@ -267,6 +306,7 @@ int main(void) {
                                        cmocka_unit_test(means_that_warps_walk_down),
                                        cmocka_unit_test(windows_that_see_no_numbers),
                                        cmocka_unit_test(means_are_planned_by_warps),
-                                       cmocka_unit_test(extremes_of_wide_windows)};
+                                       cmocka_unit_test(extremes_of_wide_windows),
+                                       cmocka_unit_test(windows_beyond_the_array)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,8 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
         h.way = AS_WHOLE_MEANS;
     else if (!variance && result->type == GP_F32 && n < 0x1p24 && m->small && m->most == 0)
         h.way = AS_SMALL_MEANS;
-    else if (h.divisor == 0 || (result->type == GP_F64 && (root || !h.sure)))
+    else if (h.divisor == 0 || (result->type == GP_F64 && (root || !h.sure)) ||
+             !sums_below(m, INFINITY, INFINITY, 0x1p126))
         h.way = EXACTLY;
     else if (result->type == GP_F64)
         h.way = variance ? AS_DOUBLE_VARIANCES : AS_DOUBLE_MEANS;
