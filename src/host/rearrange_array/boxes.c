@@ -302,7 +302,7 @@ static bool fit_aligned(const gp_move_pieces *p, const gp_move_form *form, unsig
     int32_t shared[GP_MOVE_AXES];
     tile->spread = spread_of(p, form, t);
     const uint64_t room =
-        form->way == GP_MOVE_DIRECT ? 0 : gp_move_place(p, form, tile, shared) * (uint64_t)form->piece;
+        form->way == GP_MOVE_DIRECT ? 0 : gp_move_lay_out(p, form, tile, shared) * (uint64_t)form->piece;
     *smem = 2 * (size_t)gp_round_up(room, 16);
     return true;
 }

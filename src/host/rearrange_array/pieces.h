@@ -28,12 +28,8 @@ static inline bool gp_move_joins_triples(const gp_move_pieces *p) {
  * Pieces from one to the next along each axis in shared memory; how many there are in all. Direct: bytes in the
  * input.
  */
-uint32_t gp_move_place(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
-                       int32_t shared[GP_MOVE_AXES]);
-
-void gp_move_walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const int32_t *shared, gp_move_walk *walk);
-void gp_move_walk_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
-                      const int32_t *shared, gp_move_walk *walk);
+uint32_t gp_move_lay_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                         int32_t shared[GP_MOVE_AXES]);
 
 /* A walk's next digit, or more of its last. */
 static inline void gp_move_put_digit(gp_move_walk *walk, uint32_t n, int64_t global, int32_t shared) {
@@ -63,7 +59,6 @@ typedef struct gp_move_row {
     uint32_t part; /* output: of the last axis, where a row of all of it would be too long */
 } gp_move_row;
 
-gp_move_row gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t);
 gp_move_row gp_move_raw_out_row(const gp_move_pieces *p, const gp_move_form *form, const uint32_t *t);
 
 /* The walks, and what else the kernel is told of rows; false if that is more than it has numbers for. */

@@ -18,7 +18,7 @@ bool gp_move_raw_can(const gp_move_pieces *p) {
            (int64_t)gp_move_distance(p->axis[p->by_in[0]].in) == p->axis[0].out;
 }
 
-gp_move_row gp_move_raw_in_row(const gp_move_pieces *p, const uint32_t *t) {
+static gp_move_row in_row_of(const gp_move_pieces *p, const uint32_t *t) {
     gp_move_row row = {.length = (uint32_t)p->axis[0].out};
     bool whole = true;
     for (; row.axes < p->read && whole; row.axes++) {
@@ -89,7 +89,7 @@ static uint32_t place(const gp_move_pieces *p, const uint32_t *t, raw_box *box) 
 
 static raw_box box_of(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile) {
     const uint32_t *t = tile->extent;
-    raw_box box = {.in = gp_move_raw_in_row(p, t), .out = gp_move_raw_out_row(p, form, t)};
+    raw_box box = {.in = in_row_of(p, t), .out = gp_move_raw_out_row(p, form, t)};
     box.end = box.out.axes - 1;
     box.beyond = gp_to_u32(gp_divide_up(tile->spread, box.out.length / box.out.part));
     if (is_in_row(p, &box, box.end))

@@ -19,8 +19,8 @@ gp_move_pieces gp_move_pieces_of(const gp_move *move, uint32_t piece) {
     return p;
 }
 
-uint32_t gp_move_place(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
-                       int32_t shared[GP_MOVE_AXES]) {
+uint32_t gp_move_lay_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                         int32_t shared[GP_MOVE_AXES]) {
     uint32_t total = 1;
     for (uint32_t a = 0; a < p->axes; a++)
         shared[a] = 0;
@@ -33,7 +33,7 @@ uint32_t gp_move_place(const gp_move_pieces *p, const gp_move_form *form, const 
     return total;
 }
 
-void gp_move_walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const int32_t *shared, gp_move_walk *walk) {
+static void walk_in(const gp_move_pieces *p, const gp_move_tile *tile, const int32_t *shared, gp_move_walk *walk) {
     *walk = (gp_move_walk){.units = 1};
     for (uint32_t i = 0; i < p->read; i++) {
         const uint32_t a = p->by_in[i];
@@ -70,8 +70,8 @@ static void walk_triples(const gp_move_pieces *p, uint32_t side, uint32_t *left,
     left[x] = left[c] = 1;
 }
 
-void gp_move_walk_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
-                      const int32_t *shared, gp_move_walk *walk) {
+static void walk_out(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile,
+                     const int32_t *shared, gp_move_walk *walk) {
     int32_t step[GP_MOVE_AXES];
     uint32_t left[GP_MOVE_AXES];
     *walk = (gp_move_walk){.units = 1};
@@ -152,9 +152,9 @@ void gp_move_cut_make(const gp_move *move, const gp_move_form *form, const gp_mo
         (void)gp_move_raw_walk(&p, form, tile, cut);
         cut->in += cut->lead;
     } else {
-        cut->tile_bytes = (uint32_t)gp_round_up(gp_move_place(&p, form, tile, shared) * form->piece, 16);
-        gp_move_walk_in(&p, tile, shared, &cut->load);
-        gp_move_walk_out(&p, form, tile, shared, &cut->store);
+        cut->tile_bytes = (uint32_t)gp_round_up(gp_move_lay_out(&p, form, tile, shared) * form->piece, 16);
+        walk_in(&p, tile, shared, &cut->load);
+        walk_out(&p, form, tile, shared, &cut->store);
         if (form->way != GP_MOVE_DIRECT) /* bytes in the input there */
             cut->shared_row = (p.axis[1].in < 0 ? -shared[1] : shared[1]) * (int32_t)form->piece;
         cut->out_row = p.axis[p.by_in[0]].out;
