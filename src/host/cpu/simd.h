@@ -66,10 +66,11 @@ INLINE vec kept(vec x);
 /* Lanes that have changed places with those `distance` away, a power of two. */
 INLINE vec swap_lanes(vec x, size_t distance);
 
-INLINE bool any_bits(vec x) {
+/* Bits that any lane has. */
+INLINE uint32_t bits_over_lanes(vec x) {
     for (size_t distance = LANES / 2; distance > 0; distance /= 2)
         x = x | swap_lanes(x, distance);
-    return first_lane(x) != 0;
+    return (uint32_t)first_lane(x);
 }
 
 /* ---- lanes in 64 bits ---- */

@@ -41,7 +41,7 @@ typedef struct {
     vec enters, leaves;
 } elements;
 
-/* Those of column i on, or, from the end on, zeros, which change no total. */
+/* A vector of each from column i on, or, from the end on, zeros, which change no total. */
 INLINE elements elements_at(const gp_window_block *b, size_t i, size_t end) {
     static const int32_t zeros[LANES];
     return (elements){load(i < end ? b->enters + i : zeros), load(i < end ? b->leaves + i : zeros)};
@@ -189,13 +189,6 @@ SIMD static void slide(const gp_window_block *b, gp_window_totals *t) {
         slide_wider(b, t);
     else
         WITH_WIDTHS(w, slide_as, b, t);
-}
-
-/* Those that any lane has. */
-INLINE uint32_t bits_over_lanes(vec x) {
-    for (size_t distance = LANES / 2; distance > 0; distance /= 2)
-        x = x | swap_lanes(x, distance);
-    return (uint32_t)first_lane(x);
 }
 
 /* Data of the whole range shows in the first elements. Where none is negative, all bits together are a bound, at half

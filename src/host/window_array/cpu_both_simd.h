@@ -38,7 +38,7 @@ SIMD static size_t write_both(const moments *m, const how *h, stretch at, unsign
             store(variances + i, variance);
         }
     }
-    return any_bits(apart) ? 0 : count;
+    return bits_over_lanes(apart) != 0 ? 0 : count;
 }
 #else
 #define write_both(...) 0
