@@ -10,9 +10,9 @@
 
 typedef enum buffer_kind {
     BUFFER_HOST,       /* plain host memory between guard bands */
-    BUFFER_CONTEXT,    /* the same in gp_alloc() memory: device memory on a GPU context */
+    BUFFER_CONTEXT,    /* gp_alloc() memory between guard bands: device memory on a GPU context */
     BUFFER_PAGE_AFTER, /* host memory whose end is followed by a page that may not be touched */
-    BUFFER_PAGE_BEFORE /* likewise its start */
+    BUFFER_PAGE_BEFORE /* host memory whose start follows such a page */
 } buffer_kind;
 
 typedef struct buffer {

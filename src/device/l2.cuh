@@ -95,7 +95,7 @@ __device__ inline void await_copies() {
 #endif
 }
 
-/* The same, of which only what lies in begin .. end - 1 is read and written. */
+/* copy_async(), of which only what lies in begin .. end - 1 is read and written. */
 __device__ inline void copy_inside(uint32_t to, const unsigned char *from, const unsigned char *begin,
                                    const unsigned char *end) {
     if (from >= begin && from + 16 <= end) {

@@ -71,7 +71,7 @@ static inline bool gp_fit_processor(const gp_device *device, uint32_t isa, uint6
 #define GP_C_LINKAGE
 #endif
 
-/* Also opens its definition. */
+/* Declares a launcher, and opens its definition. */
 #define GP_DECLARE_LAUNCHER(launcher) \
     GP_C_LINKAGE gp_status launcher(gp_context *context, const gp_plan *plan, const gp_problem *problem)
 

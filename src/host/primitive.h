@@ -80,7 +80,7 @@ typedef struct gp_primitive {
     .name = #table, .operation = number, .row = gp_##table##_rows, .row_count = &gp_##table##_row_count, \
     .derive = derive, .is_empty = is_empty, .describe = describe, .name_operands = name_operands
 
-/* Of those of views. */
+/* What entries of primitives of views have besides. */
 #define GP_PRIMITIVE_OF_VIEWS(whole) .whole_bytes = sizeof(whole), .same_shape = same_shape, .show_views = show_views
 
 #define GP_PRIMITIVE_DECLARED(name) extern const gp_primitive gp_primitive_##name;

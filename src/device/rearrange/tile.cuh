@@ -123,7 +123,7 @@ template <int bytes> __device__ inline uint32_t word_of_elements(const uint32_t 
 /* Dynamic shared memory. One declaration for all kernels of a file. */
 extern __shared__ __align__(16) unsigned char transpose_shared[];
 
-/* Its address, for copies and for loads by offset. */
+/* The address of dynamic shared memory, for copies and for loads by offset. */
 __device__ inline uint32_t shared_address() {
     return (uint32_t)__cvta_generic_to_shared(transpose_shared);
 }

@@ -77,7 +77,7 @@ static gp_status move_units(gp_context *context, const gp_plan *plan, const gp_c
     return gp_gpu_launch(context, &moving, (const void *)movers[gp_log2(c.word)], list);
 }
 
-/* As many matrices as the workspace holds flags and tails of. */
+/* So many matrices at a time as the workspace holds flags and tails of. */
 static gp_status transpose(gp_context *context, const gp_plan *plan, gp_cycle &c) {
     unsigned char *const space = (unsigned char *)context->gpu->workspace + GP_CYCLE_SPACE_FIRST;
     uint32_t *const arrived = (uint32_t *)space, *const flags = arrived + GP_CYCLE_COUNTERS;

@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     finish(a, written);
 }
 
-/* What two doubles do not tell: by the limbs of all that blocks had in columns, and of the levels. */
+/* What two doubles do not tell: by the limbs of the levels and of what all blocks left in columns. */
 template <class ACC>
 __device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::partial &p,
                                             const reduce_arguments &a) {

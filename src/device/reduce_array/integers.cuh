@@ -161,7 +161,7 @@ template <int BYTES> struct extremes {
         }
     }
 
-    /* The same without the NaNs. Only floats, 2 bytes and more each. */
+    /* The least and the greatest key without those of NaNs; of floats of 2 bytes and more. */
     template <int N> __device__ void numbers_span(const uint4 (&v)[N], key_t &low, key_t &high) const {
         low = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
         high = BYTES == 8 ? (key_t)INT64_MIN : (key_t)INT32_MIN;

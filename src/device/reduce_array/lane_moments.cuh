@@ -13,7 +13,7 @@ __device__ inline bounds reciprocal(double n, double near) {
 /* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
 struct moments_total {
     bounds sum, square;
-    double pivot, inverse;  /* the latter to nearest, of the number of elements, NaNs among them */
+    double pivot, inverse;  /* inverse: to nearest, of the number of elements, NaNs among them */
     uint32_t nonzero, nans; /* these are not added */
 };
 

@@ -102,8 +102,8 @@ __device__ __forceinline__ border_line find_border_line(const window_arguments &
     }
 }
 
-/* The pixels outside the row, as the border has them, most from pixels that are loaded. Returns magnitudes likewise.
- */
+/* The pixels outside the row, as the border has them, most from pixels that are loaded. Returns the magnitudes that
+ * this thread saw, as bits. */
 __device__ __forceinline__ uint32_t fill_border(const window_arguments &a, const tile_frame &f, const int32_t *row,
                                                 int32_t *pixels) {
     const int32_t thread = (int32_t)threadIdx.x, threads = (int32_t)blockDim.x;

@@ -6,9 +6,9 @@
 #include "prefix.cuh"
 
 #define LOADS 8 /* that a thread has under way */
-#define GROUP 4 /* outputs likewise */
-#define STEP 8  /* pixels of a chunk likewise; 4 at its end */
-/* Loads of 16 bytes likewise: as many as registers hold. */
+#define GROUP 4 /* outputs that it has under way */
+#define STEP 8  /* pixels of a chunk that it has under way; 4 at its end */
+/* Loads of 16 bytes that a thread has under way: as many as registers hold. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define VECTORS 3
 #else
@@ -102,7 +102,7 @@ __device__ __forceinline__ void put_across(const rows_arguments &a, uint32_t *to
     next[3] = (uint32_t)four.w;
 }
 
-/* Likewise four at a time, after up to three and before up to three single ones. ACROSS: four may lie in two rows. */
+/* Four pixels at a time, after up to three and before up to three single ones. ACROSS: four may lie in two rows. */
 template <bool ACROSS>
 __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const block_rows &b) {
     const int32_t pixels = b.rows * a.cols, head = min(-b.skew & GP_WINDOW_ROWS_ALIGN, pixels);
@@ -144,7 +144,8 @@ __device__ __forceinline__ uint32_t load_vectors(const rows_arguments &a, const 
     return magnitude;
 }
 
-/* The rows' pixels to their places, in the widest loads that the tiling allows. Returns magnitudes likewise. */
+/* The rows' pixels to their places, in the widest loads that the tiling allows. Returns what load_pixels()
+ * does. */
 __device__ __forceinline__ uint32_t load_rows(const rows_arguments &a, const block_rows &b) {
     if (!a.tiles.vectors)
         return load_pixels(a, b);

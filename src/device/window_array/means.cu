@@ -152,7 +152,7 @@ template <bool EDGE> class mean_walk {
         w.minus(walk_narrow::get(begin + k * (34 * walk_narrow::bytes)));
         return w;
     }
-    /* Its sum, in fine units. */
+    /* A window's sum, in fine units. */
     static __device__ double total_of(const mean_scale &s, const walk_narrow &w) {
         return __fma_rn(__hiloint2double(0x43300000, (int)(w.sum + 0x80000000u)), s.coarse_units, s.bias) +
                __hiloint2double(0x43300000, (int)(w.square + 0x80000000u));

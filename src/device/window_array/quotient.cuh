@@ -74,7 +74,7 @@ __device__ __forceinline__ uint32_t nearest_float(const two_doubles &x, double b
     return below + (away + (int)(below & 1) > 0);
 }
 
-/* The same as a double: the quotient's rest is added to it, enlarged and diminished. */
+/* x / by, or its root, as a double: the quotient's rest is added to it, enlarged and diminished. */
 static __device__ __noinline__ double nearest_double(two_doubles x, double by, bool root, bool *decided) {
     double near = __ddiv_rn(x.high, by), rest = (__fma_rn(-near, by, x.high) + x.low) / by, error = x.error / by;
     if (root && near != 0) {

@@ -227,7 +227,8 @@ static void wait_for_all(gp_threads *pool, unsigned parts) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* As many as there are parts for. Who is about to sleep counts as asleep before it looks for work once more. */
+/* As many threads as there are parts for. Who is about to sleep counts as asleep before it looks for work once more.
+ */
 static void wake(gp_threads *pool, unsigned wanted) {
     if (atomic_load(&pool->asleep) == 0)
         return;

@@ -10,7 +10,8 @@
  * bytes. */
 #define BAND_BYTES ((size_t)512)
 
-/* And where threads take further shares of others'. Narrow ones leave nothing to a processor's own prefetching. */
+/* A share that a thread takes of another's has at least so many bytes a row: narrower ones leave nothing to a
+ * processor's own prefetching. */
 #define SHARE_BYTES ((size_t)2048)
 
 /* Of one thread, past its core's own cache. */

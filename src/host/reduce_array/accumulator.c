@@ -19,7 +19,7 @@ GP_BOTH_OPEN void gp_accumulator_clear(gp_accumulator *a) {
     a->nan_place = UINT64_MAX;
 }
 
-/* Those above an element are 0. */
+/* An element's bits; above them all are 0. */
 GP_BOTH static uint64_t load_bits(unsigned bytes, const unsigned char *at) {
     uint16_t two;
     uint32_t four;

@@ -19,7 +19,7 @@ static gp_status check_operation(const gp_reduce_call *call, const gp_result *re
     return GP_OK;
 }
 
-/* Its type; and every axis kept or reduced, as the first result has it. */
+/* The type of a result; and every axis kept or reduced, as the first result has it. */
 static gp_status check_output(const gp_reduce_call *call, const gp_result *result, const gp_operation_facts *facts,
                               const char *name) {
     const gp_array *in = call->in, *first = &call->results[0].to, *to = &result->to;

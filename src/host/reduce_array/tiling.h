@@ -96,7 +96,7 @@ typedef struct gp_many_cut {
     uint8_t lanes_first; /* neighbours take an output's elements, not neighbouring outputs; lanes are up to 32 */
     uint8_t rest;        /* reduce_any is launched behind it, for outputs that may fail */
     uint8_t zero;        /* 0, which the compiler does not know */
-    uint8_t by_columns;  /* a tile's outputs are finished by a thread each, which several have had a part of */
+    uint8_t by_columns;  /* parts of a tile's outputs are joined, and each output is finished by a thread */
 } gp_many_cut;
 
 /* reduce_short: its forms are reduce_many's. */

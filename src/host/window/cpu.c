@@ -77,7 +77,7 @@ gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_
     return gp_window_in_parts(context, parts, problem, problem->rows * l.pieces, pieces_of_lines, &l);
 }
 
-/* Their running sums are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room. */
+/* Running sums of the rows with vectors are two signed 64-bit halves: 2^30 squares of up to 2^62 leave both room. */
 bool gp_window_simd_supports(const gp_problem *problem) {
     return problem->window <= (size_t)1 << 30;
 }

@@ -79,7 +79,7 @@ static inline const unsigned char *gp_window_row(const gp_window_tile *tile, int
     return at < 0 ? NULL : tile->plane + at * tile->y.in;
 }
 
-/* Its held elements, contiguous: there, or copied to `copy`. */
+/* The held elements of a row of the input, contiguous: where they are, or copied to `copy`. */
 const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *row, void *copy);
 
 /* Where result r has the tile's part of row y, and elements begin .. end - 1 of it from tile->row. */

@@ -147,7 +147,7 @@ SIMD static void IN_CLASS(slide_along)(const moments *m, SUM_T *of, SUM_T *to, s
         to[i] = (i < begin + c ? before[i - begin] : to[i - c]) + (SUM_T)(enters[i] - leaves[i]);
 }
 
-/* Those of windows begin .. end - 1, behind the last ones, from which they go on. */
+/* Sums of windows begin .. end - 1 and of their squares, from those of the windows before, which are there. */
 SIMD static void IN_CLASS(slide_on)(moments *m, size_t begin, size_t end) {
     const size_t c = m->tile->channels, there = begin > 0 ? begin - m->slid_begin : 0;
     SUM_T *sums_of = m->sums, *squares_of = m->squares;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Squares whose sums have more bits than 64: of squares rounded down, in whole numbers of one unit, nothing drifts,
- * and the sum of n of them is less than n units too small. Outputs that this leaves open are
- * computed from their elements; where these are many, all squares are had in full.
+ * and the sum of n of them is less than n units too small. Outputs that this leaves open are computed from their
+ * elements; where these are many, the tile goes on with squares in full.
  */
 /* 2^k of a normal number; ldexp() would need libm. */
 static double power_of_two(int k) {
     return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
 }
 
-/* Then the other way is faster, which has all squares in full. */
+/* Whether so many outputs of the row were open that squares in full are faster. */
 static bool too_many_fail(const moments *m) {
     return (double)m->failures * area(m->tile) > (double)m->tile->n;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the input as a tile holds them, and what extends them. */
+/* The elements of a row of the input: which bits they have, and halves as floats. */
 /* A float where 32 bits of any type stand. */
 typedef float __attribute__((may_alias)) any_float;
 

@@ -35,7 +35,7 @@ typedef struct moments {
     float *floats[2];
     double most, scale; /* of floats, all whole numbers below `most` of 2^unit, which is 1 / scale; of ints 0, 1 */
     int unit;
-    /* Not 0: sums are in 64 bits, and squares are had rounded down to whole numbers of this. */
+    /* Not 0: sums are in 64 bits, and squares are rounded down to whole numbers of this. */
     double square_unit, square_scale; /* scale: of floats, 1 / unit */
     unsigned shift;                   /* of ints: log2 of the unit */
     size_t failures;                  /* outputs of row y that this did not decide */
@@ -115,7 +115,7 @@ static inline bool is_power_of_two(double x) {
 
 /* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
 #define BLOCK 256
-#define SLID (4 * BLOCK) /* windows of a row whose sums are had at once, and stay in the first-level cache */
+#define SLID (4 * BLOCK) /* windows of a row that are summed at once: these sums stay in the first-level cache */
 
 /* How the outputs of a stretch follow from its sums. */
 typedef struct how {
