@@ -60,10 +60,10 @@ typedef struct gp_window_shape {
  * that has more than 8 results one for every 8. If a pass fails, as where a pinned kernel does only the other kind,
  * the results of the passes before it are written.
  *
- * On the processor a pass reads `in` once, and what it costs does not depend on the window. That holds on a GPU too
- * for moments; extremes cost more with large windows. Floats: windows that hold NaNs or infinities, and the few whose
- * results their sums do not decide, are added up again, element by element, as are all windows where a GPU's plan
- * names window_any: those too large for window_strip.
+ * What a pass costs on the processor does not depend on the window. That holds on a GPU too for moments; extremes
+ * cost more with large windows. Floats: windows that hold NaNs or infinities, and the few whose results their sums do
+ * not decide, are added up again, element by element, as are all windows where a GPU's plan names window_any: those
+ * too large for window_strip.
  *
  * GP_ERR_ARGUMENT: context, in, window, results or data is NULL; wrong struct_size; count; a type, rank, extent,
  * border, operation or reserved member out of its domain; an extent of the window on an axis that `in` has not; a
