@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * window_any: any window, element by element. Moments are added in doubles, rounding down and up; what that does not
- * prove, of floats by doubles with their rests, else, as extremes, by the processor's own source. Launched behind
- * window_strip, it does again what that has left.
+ * prove, of floats by doubles with their rests, else, as extremes and windows far larger than the array, by the
+ * processor's own source. Launched behind window_strip, it does again what that has left.
  */
 #include "../reduce_array/lane_moments.cuh"
 
@@ -104,6 +104,12 @@ static __device__ STATE moments_of(const gp_window_box &box, const window_place 
     }
     join_team(s, team);
     return s;
+}
+
+/* Whether windows hold elements so often that it is less to take each once, times how often, as exact sums do. */
+static __device__ bool is_vast(const gp_window_box &box) {
+    const gp_window_axis *y = gp_window_y(&box), *x = gp_window_x(&box);
+    return y->window > 4 * (int64_t)y->n + 64 || x->window > 4 * (int64_t)x->n + 64;
 }
 
 static __device__ uint64_t counted(const gp_window_box &box, const window_place &place) {
@@ -225,6 +231,7 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
     }
     __syncthreads();
     const unsigned lane = threadIdx.x % 32, team = outputs <= TEAM_MAX ? 32 : 1;
+    const bool adds = a.box.kind == GP_PASS_MOMENTS && !is_vast(a.box);
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x,
                    thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (uint64_t first = (thread - lane) / team; first < outputs; first += threads / team) {
@@ -232,7 +239,7 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
         const bool mine = number < outputs;
         const window_place place = place_of(a.box, !mine ? 0 : listed ? a.failed->output[number] : number);
         bool proved = !mine;
-        if (!proved && a.box.kind == GP_PASS_MOMENTS) {
+        if (!proved && adds) {
             const float pivot = pivot_of(a.box, place);
             const unsigned member = team == 1 ? 0 : lane;
             proved =
