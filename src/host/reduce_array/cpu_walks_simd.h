@@ -131,7 +131,7 @@ INLINE void take_side(form f, const masks *m, partial *t, const unsigned char *x
 INLINE void along(form f, const masks *m, const rows_of *r, const unsigned char *x, partials *to, size_t j) {
     partial a = begin(f), b = a, c = a, d = a;
     const unsigned char *y = r->with != NULL ? r->with : x;
-    const bool ahead = r->ahead && has_next(x, r->end);
+    const bool ahead = r->ahead && !FOLLOWS_STREAMS && has_next(x, r->end);
     size_t left = r->size;
     for (; left >= 4 * sizeof(vec); left -= 4 * sizeof(vec), x += 4 * sizeof(vec), y += 4 * sizeof(vec)) {
         for (size_t line = 0; line < 4 * sizeof(vec) && ahead; line += 64)
@@ -158,7 +158,7 @@ INLINE void over_rows(form f, const masks *m, const rows_of *r, partials *to) {
             along(f, m, r, row_at(r, j), to, j);
         return;
     }
-    const bool dense = (size_t)r->apart <= 2 * r->size && !(FOLLOWS_STREAMS && r->size <= PAGE_BYTES / 8);
+    const bool dense = (size_t)r->apart <= 2 * r->size;
     const size_t whole = r->size - r->size % sizeof(vec), rest = r->size - whole;
     const vec mask = first_bytes(rest);
     for (size_t j = 0; j < r->count; j += SIDES) {
@@ -202,7 +202,7 @@ INLINE void add_rows(form f, const masks *m, const rows_of *r, size_t i, size_t 
             if (distance == EIGHT_PAGES)
                 prefetch_for_line(from);
             else if (distance != 0 && at % 64 == 0)
-                __builtin_prefetch(from + distance);
+                __builtin_prefetch(from + distance, 0, 2);
             x[k] = masked(f, m, r->size - at >= sizeof(vec) ? load(from) : load_part(from, r->size - at, r->end));
         }
         for (size_t piece = 0; piece < pieces_of(f); piece++, to += sizeof(vec)) {
