@@ -23,9 +23,11 @@
 #define FOLLOWS_STREAMS false
 #endif
 
+#define BYTES_AHEAD ((int64_t)(2 * PAGE_BYTES)) /* of cores that follow streams */
+
 INLINE void prefetch_for_line(const void *at) {
     if (FOLLOWS_STREAMS) {
-        __builtin_prefetch((const unsigned char *)at + 2 * PAGE_BYTES, 0, 2);
+        __builtin_prefetch((const unsigned char *)at + BYTES_AHEAD, 0, 2);
         return;
     }
     const uintptr_t line = (uintptr_t)at / 64;
