@@ -180,10 +180,11 @@ static gp_type result_type(gp_reduce_op op, gp_type type) {
 }
 
 /* Rows and columns have loops that calls drawn at random seldom ask for all of: chunks of rows, blocks that threads
-   share, rows of several blocks. */
+   share, rows of several blocks, more rows of bytes than 16 bits take the sum of. */
 static void rows_and_columns(void **state) {
     (void)state;
-    static const size_t shapes[][2] = {{37, 9}, {37, 33}, {37, 100}, {37, 1024}, {19, 2000}, {4100, 33}, {130, 2100}};
+    static const size_t shapes[][2] = {{37, 9},    {37, 33},    {37, 100},  {37, 1024}, {19, 2000},
+                                       {4100, 33}, {130, 2100}, {300, 900}, {9, 4100}};
     static const gp_type types[] = {GP_F32, GP_F64, GP_U8, GP_F16, GP_S64, GP_S16, GP_BF16, GP_U32};
     static const gp_reduce_op ops[] = {GP_REDUCE_SUM, GP_REDUCE_MEAN,    GP_REDUCE_MAX,         GP_REDUCE_ARGMIN,
                                        GP_REDUCE_SUM, GP_REDUCE_SUM_ABS, GP_REDUCE_SUM_SQUARES, GP_REDUCE_MIN,
@@ -191,7 +192,7 @@ static void rows_and_columns(void **state) {
     static double data[MOST_ELEMENTS], wanted[4100], results[4100];
     harness h;
     harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
-    for (size_t turn = 0, turns = cases_reduced() ? 154 : 616; turn < turns; turn++) {
+    for (size_t turn = 0, turns = cases_reduced() ? 198 : 792; turn < turns; turn++) {
         const gp_type type = types[turn / 4 % COUNT(types)];
         const size_t rows = shapes[turn / 2 % COUNT(shapes)][0], cols = shapes[turn / 2 % COUNT(shapes)][1];
         const gp_reduce_op drawn = ops[turn / 2 % COUNT(ops)];

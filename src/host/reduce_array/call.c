@@ -33,8 +33,7 @@ static bool make_plain(const gp_reduce_call *call, gp_pass *pass) {
     pass->wants = facts->wants;
     pass->outputs = 1;
     pass->length = in->extent[0];
-    pass->axis[0] =
-        (gp_pass_axis){pass->length, (int64_t)step, 0, (facts->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)) != 0};
+    pass->axis[0] = (gp_pass_axis){pass->length, (int64_t)step, 0, (facts->wants & GP_WANT_PLACES) != 0};
     memset(pass->result, 0, sizeof *pass->result); /* plans compare its padding too */
     pass->result[0].op = (uint8_t)op;
     pass->result[0].type = (uint8_t)to_type;

@@ -8,15 +8,14 @@
 #define LONG_ROW 16384
 
 /*
- * Of a row at once, and rows in turns with its neighbours: a page of memory is looked up for each run. 4096 x 4096
- * floats are read at 8.6 GB/s in runs of 1024 bytes, and at 13.4 in runs of 16384, which take more room (one thread,
- * Xeon with AVX-512, model 167).
+ * Of a row at once: a page of memory is looked up for each run, and cores follow long ones. 4096 x 4096 floats are
+ * read at 8.6 GB/s in runs of 1024 bytes, and at 13.4 in runs of 16384 (one thread, Xeon with AVX-512, model 167).
  */
-#define RUN_BYTES 8192
+#define RUN_BYTES 16384
 
-/* Of GP_COLUMNS columns, before the next ones have their turn: sums of 4096 x 4096 floats take 4.8 ms by four times
- * as many, and 4.1 so (one thread, Xeon with AVX-512, model 207). */
+/* Of GP_COLUMNS columns of few rows, or gone over several times, before the next ones have their turn. */
 #define BLOCK_BYTES ((uint64_t)1 << 15)
+#define FEW_ROWS 16
 
 /* At once: sums of f16 are exact, those of small ints within 32 bits, and those of bytes within 16. */
 #define BLOCK_ROWS 8192
@@ -41,8 +40,7 @@ uint64_t gp_columns_width(const gp_pass *pass) {
 
 /* Neighbouring rows without a gap make one longer row of narrow ones. */
 static uint64_t rows_together(const gp_pass *pass, const gp_pass_axis *kept, const gp_pass_axis *reduced) {
-    const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
-    if (places || kept->n > GP_COLUMNS / 4 || reduced->in != (int64_t)kept->n * kept->in)
+    if ((pass->wants & GP_WANT_PLACES) || kept->n > GP_COLUMNS / 4 || reduced->in != (int64_t)kept->n * kept->in)
         return 1;
     return gp_least(GP_COLUMNS / kept->n, reduced->n);
 }
@@ -67,11 +65,9 @@ void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count) {
     }
     for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
         if (sums(pass, sum)) {
-            const bool is_float = gp_type_is_float(pass->type);
-            memset(is_float ? (void *)c->sums[sum].sum : c->totals[sum].low, 0, bytes);
-            memset(is_float ? (void *)c->sums[sum].errors : c->totals[sum].high, 0, bytes);
-            if (is_float)
-                memset(c->sums[sum].rest, 0, bytes);
+            memset(c->sums[sum].low, 0, bytes);
+            memset(c->sums[sum].high, 0, bytes);
+            memset(c->sums[sum].rest, 0, bytes);
         }
 }
 
@@ -85,10 +81,9 @@ gp_number gp_number_of_key(unsigned type, int64_t key) {
 /* NaNs have the greatest and the least keys, by their signs; their places are not looked for. */
 static bool read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
     const gp_key_form f = gp_key_form_of(pass->type);
-    const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
     if (gp_type_is_float(pass->type) && (c->max[j] > f.infinity || c->min[j] < -f.infinity - 1)) {
         a->nan = true;
-        return !places;
+        return !(pass->wants & GP_WANT_PLACES);
     }
     const gp_number low = gp_number_of_key(pass->type, c->min[j]), high = gp_number_of_key(pass->type, c->max[j]);
     const gp_extreme min = {gp_number_key(pass->type, low), (uint64_t)c->argmin[j]};
@@ -114,7 +109,7 @@ uint64_t gp_columns_open(const gp_columns *c, const gp_pass *pass) {
 }
 
 static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
-    return c->totals[sum].low[j] + c->totals[sum].high[j] * ((gp_total)1 << 32);
+    return c->sums[sum].low[j] + c->sums[sum].high[j] * ((gp_total)1 << 32);
 }
 
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
@@ -166,7 +161,7 @@ static void merge_sums(gp_column_sums *to, const gp_column_sums *from, bool pair
 
 void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass) {
     if (pass->kind == GP_PASS_EXTREMES) {
-        merge_extremes(c, from, pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX));
+        merge_extremes(c, from, pass->wants & GP_WANT_PLACES);
         return;
     }
     for (size_t j = 0; j < c->outputs && pass->kind == GP_PASS_BITS; j++) {
@@ -181,25 +176,28 @@ void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass
             merge_sums(&c->sums[sum], &from->sums[sum], gp_columns_pair(from, pass, sum), c->outputs);
         else
             for (size_t j = 0; j < c->outputs && sums(pass, sum); j++) {
-                c->totals[sum].low[j] += from->totals[sum].low[j];
-                c->totals[sum].high[j] += from->totals[sum].high[j];
+                c->sums[sum].low[j] += from->sums[sum].low[j];
+                c->sums[sum].high[j] += from->sums[sum].high[j];
             }
 }
 
-/* Rows [begin, end) of `width` columns: of each GP_COLUMNS of them some rows at a time. */
+/* Rows [begin, end) of `width` columns, some at a time. */
 static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                       uint64_t rows, size_t width, int64_t place) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const uint64_t together = width == kept->n ? rows_together(pass, kept, inner) : 1;
     const uint64_t bytes = gp_type_bytes(pass->type), all_rows = bytes == 1 ? BLOCK_ROWS_BYTES : BLOCK_ROWS;
-    const uint64_t some_rows = width > GP_COLUMNS ? BLOCK_BYTES / (GP_COLUMNS * bytes) : all_rows;
+    const unsigned several = pass->kind == GP_PASS_EXTREMES ? 0 : pass->wants & (pass->wants - 1u);
+    const size_t side = several || (pass->wants & GP_WANT_PLACES) || rows < FEW_ROWS ? GP_COLUMNS : width;
+    const uint64_t some_rows = side < width ? BLOCK_BYTES / (GP_COLUMNS * bytes) : all_rows;
     const uint64_t most = kept->in != (int64_t)bytes ? rows : some_rows * together;
     const int64_t step = (int64_t)together * inner->in;
     for (uint64_t some; rows >= together; rows -= some) {
         some = gp_least(rows - rows % together, most);
-        for (size_t first = 0, i = 0; first < width; first += GP_COLUMNS, i++) {
-            c[i].count = gp_least(width - first, GP_COLUMNS) * together;
-            columns(c + i, pass, in + (int64_t)first * kept->in, some / together, step, place, inner->place);
+        for (size_t first = 0; first < width; first += side) {
+            gp_columns *to = c + first / GP_COLUMNS;
+            to->count = gp_least(width - first, side) * together;
+            columns(to, pass, in + (int64_t)first * kept->in, some / together, step, place, inner->place);
         }
         in += (int64_t)some * inner->in;
         place += (int64_t)some * inner->place;
@@ -232,6 +230,7 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         gp_columns_clear(c + i, pass, c[i].outputs);
         c[i].apart = kept->in;
         c[i].end = span.begin + span.bytes;
+        c[i].bytes = span.bytes;
     }
     for (uint64_t i = 0; i < outer; i++) {
         const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, i * inner->n + begin);

@@ -11,18 +11,20 @@
 #define GP_COLUMNS 256 /* at most at once: their sums stay in the first-level cache */
 
 /*
- * Sums of floats: rounded down, with the opposite of the sum rounded up as `errors`. Or, of pairs, with what
- * roundings lost; `rest` has a bit set but the sign if that was not enough.
+ * Sums of ints: low + 2^32 high. Of floats: rounded down, with the opposite of the sum rounded up as `errors`. Or, of
+ * pairs, with what roundings lost; `rest` has a bit set but the sign if that was not enough.
  */
 typedef struct gp_column_sums {
-    double sum[GP_COLUMNS], errors[GP_COLUMNS];
+    union {
+        double sum[GP_COLUMNS];
+        int64_t low[GP_COLUMNS];
+    };
+    union {
+        double errors[GP_COLUMNS];
+        int64_t high[GP_COLUMNS];
+    };
     uint64_t rest[GP_COLUMNS];
 } gp_column_sums;
-
-/* Sums of ints: low + 2^32 high. */
-typedef struct gp_column_totals {
-    int64_t low[GP_COLUMNS], high[GP_COLUMNS];
-} gp_column_totals;
 
 /* By the kind of the pass. */
 typedef struct gp_columns {
@@ -37,10 +39,7 @@ typedef struct gp_columns {
         };
         struct {
             int64_t nonzero[GP_COLUMNS];
-            union {
-                gp_column_totals totals[GP_DOT];
-                gp_column_sums sums[GP_DOT];
-            };
+            gp_column_sums sums[GP_DOT];
         };
     };
     uint64_t bits[GP_COLUMNS];   /* of the only result */
@@ -49,6 +48,7 @@ typedef struct gp_columns {
     int64_t apart;               /* bytes from one to the next */
     bool pairs;                  /* all sums of floats are pairs */
     const unsigned char *end;    /* of the input */
+    size_t bytes;                /* of it */
 } gp_columns;
 
 /* Elements that are compared become keys, signed ints of 64 bits: (x ^ ((x >> 63) & mask)) - half. */

@@ -12,11 +12,11 @@ SIMD static void hold_sums(gp_columns *c, form f, const partials *x, size_t at, 
     const int64_t *part[PARTS] = {x->of[0] + at, x->of[1] + at, x->of[2] + at};
     const double *first = (const double *)part[0], *second = (const double *)part[1];
     if (f.how == TOTAL) {
-        int64_t *low = f.sum == COUNTED ? c->nonzero : c->totals[f.sum].low;
+        int64_t *low = f.sum == COUNTED ? c->nonzero : c->sums[f.sum].low;
         for (size_t j = 0; j < n; j++)
             low[j] += part[0][j];
         for (size_t j = 0; j < n && has_high(f); j++)
-            c->totals[f.sum].high[j] += part[1][j];
+            c->sums[f.sum].high[j] += part[1][j];
         return;
     }
     gp_column_sums *s = &c->sums[f.sum];
@@ -111,38 +111,54 @@ static wanted_forms forms_of(const gp_pass *pass, method of_floats) {
     return w;
 }
 
-/* Sums of columns, where loops have them as they are kept. */
-SIMD static bool take_in_place(gp_columns *c, form f, const rows_of *r) {
-    gp_column_sums *s = &c->sums[f.sum % COUNTED];
-    if (f.how > PAIRS || f.type < GP_F32 || f.sum == COUNTED)
-        return false;
-    walk_lanes(f, r, false,
-               (column_lanes){(unsigned char *)s->sum, (unsigned char *)s->errors, (unsigned char *)s->rest});
-    return true;
+/* outputs: each row is one; else each of its elements belongs to another. x is of n of them. */
+SIMD static void hold(gp_columns *c, const gp_pass *pass, form f, bool outputs, const rows_of *r, int64_t place,
+                      int64_t step, const partials *x, size_t n) {
+    const size_t width = outputs ? n : c->outputs;
+    if (f.how == BEST && (pass->wants & GP_WANT_PLACES))
+        hold_places(c, pass, outputs, r, place, step, x, n);
+    for (size_t at = 0; at < n; at += width)
+        if (f.how == BEST)
+            hold_extremes(c, x, at, width);
+        else if (f.how > BEST)
+            hold_bits(c, f.how, x, at, width);
+        else
+            hold_sums(c, f, x, at, width);
 }
 
-/* outputs: each row is one; else each of its elements belongs to another. */
+/* Rows of columns, of each GP_COLUMNS in a gp_columns. */
+NOINLINE SIMD static void hold_columns(gp_columns *c, const gp_pass *pass, form f, rows_of r, int64_t place,
+                                       int64_t step, partials *x) {
+    _Alignas(64) unsigned char lanes[LANES_BYTES];
+    const size_t bytes = gp_type_bytes(pass->type), most = columns_at_once(f), part = most * bytes_of_lane(f);
+    for (size_t left = r.n, n; left > 0; left -= r.n) {
+        r.n = gp_least(left, most), r.size = r.n * bytes;
+        walk_lanes(f, &r, true, (column_lanes){lanes, lanes + part, lanes + 2 * part});
+        for (size_t at = 0; at < r.n; at += n, r.in += n * bytes) {
+            n = gp_least(r.n - at, GP_COLUMNS);
+            read_lanes(f, lanes, at, n, x);
+            hold(c++, pass, f, false, &r, place, step, x, n);
+        }
+    }
+}
+
 SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, const rows_of *r, int64_t place,
                            int64_t step) {
-    const size_t n = outputs ? r->count : r->n, width = outputs ? n : c->outputs;
     const wanted_forms wanted = forms_of(pass, BOUNDS);
     partials x;
     for (size_t k = 0; k < wanted.count; k++) {
         form f = wanted.of[k];
         if (f.how == BOUNDS && gp_columns_pair(c, pass, f.sum))
             f.how = PAIRS;
-        if (!outputs && width == n && take_in_place(c, f, r))
-            continue;
-        (outputs ? walk_rows : walk_columns)(f, r, &x);
-        if (f.how == BEST && (pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)))
-            hold_places(c, pass, outputs, r, place, step, &x, n);
-        for (size_t at = 0; at < n; at += width)
-            if (f.how == BEST)
-                hold_extremes(c, &x, at, width);
-            else if (f.how > BEST)
-                hold_bits(c, f.how, &x, at, width);
-            else
-                hold_sums(c, f, &x, at, width);
+        if (outputs) {
+            walk_rows(f, r, &x);
+            hold(c, pass, f, true, r, place, step, &x, r->count);
+        } else if (r->n == c->outputs && f.type >= GP_F32 && (f.how == BOUNDS || f.how == PAIRS)) { /* in place */
+            gp_column_sums *s = &c->sums[f.sum];
+            walk_lanes(f, r, false, (column_lanes){(void *)s->sum, (void *)s->errors, (void *)s->rest});
+        } else {
+            hold_columns(c, pass, f, *r, place, step, &x);
+        }
     }
 }
 
@@ -154,16 +170,18 @@ INLINE void gather_row(size_t bytes, const unsigned char *row, int64_t apart, si
 
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
                          int64_t place, int64_t place_step) {
-    unsigned char gathered[SIDES * GP_COLUMNS * 8];
+    unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
     const size_t bytes = gp_type_bytes(pass->type), width = c->count * bytes;
+    const bool ahead = c->bytes > IN_CACHE_BYTES;
     if (step == (int64_t)bytes && c->apart != step) {
-        take_rows(c, pass, true, &(rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, true}, place,
+        take_rows(c, pass, true, &(rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}, place,
                   place_step);
     } else if (c->apart == (int64_t)bytes) {
-        take_rows(c, pass, false, &(rows_of){in, NULL, c->end, step, rows, c->count, width, true}, place, place_step);
+        take_rows(c, pass, false, &(rows_of){in, NULL, c->end, step, rows, c->count, width, ahead}, place,
+                  place_step);
     } else {
         for (uint64_t i = 0, some; i < rows; i += some) {
-            some = gp_least(SIDES, rows - i);
+            some = gp_least(ROWS_AT_ONCE, rows - i);
             for (uint64_t k = 0; k < some; k++)
                 GP_WITH_BYTES(gather_row, bytes, in + (int64_t)(i + k) * step, c->apart, c->count,
                               gathered + k * width);

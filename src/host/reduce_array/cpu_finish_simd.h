@@ -55,7 +55,7 @@ SIMD static void finish_bounds(const double *x, const double *y, uint64_t by, un
     finish_sums(false, x, y, by, to, n, bits, unsure);
 }
 
-SIMD static void finish_ints(gp_columns *c, const gp_column_totals *t, uint64_t by, unsigned to, size_t n) {
+SIMD static void finish_ints(gp_columns *c, const gp_column_sums *t, uint64_t by, unsigned to, size_t n) {
     double upper[GP_COLUMNS], lower[GP_COLUMNS];
     for (size_t j = 0; j < n; j++) {
         const int64_t high = t->high[j] + (t->low[j] >> 32), low = t->low[j] & UINT32_MAX;
@@ -89,7 +89,7 @@ SIMD static bool finish(gp_columns *c, const gp_pass *pass, size_t n) {
     if (pass->kind == GP_PASS_EXTREMES) {
         finish_extremes(c, pass->type, op == GP_REDUCE_MIN ? c->min : c->max, n);
     } else if (!gp_type_is_float(pass->type)) {
-        finish_ints(c, &c->totals[sum], by, to, n);
+        finish_ints(c, s, by, to, n);
     } else {
         for (size_t j = 0; j < n; j++)
             c->unsure[j] = c->pairs ? s->rest[j] << 1 : 0;

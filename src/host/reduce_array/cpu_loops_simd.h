@@ -77,20 +77,30 @@ SIMD static void walk_lanes(form f, const rows_of *r, bool fresh, column_lanes l
         round_sums_as(GP_ROUNDING_NEAREST);
 }
 
-/* Each element of a row belongs to another output. */
-SIMD static void walk_columns(form f, const rows_of *r, partials *to) {
-    _Alignas(64) unsigned char lanes[PARTS][GP_COLUMNS * 8];
+/* Of lanes of columns side by side, which stay in the first-level cache. */
+#define LANES_BYTES ((size_t)1 << 15)
+
+SIMD static size_t bytes_of_lane(form f) {
+    return f.how >= BEST ? bytes_of(f) : lane_bytes(form_like(f));
+}
+
+/* How many columns have lanes, of which those of a part lie behind those of the one before. */
+SIMD static size_t columns_at_once(form f) {
+    return LANES_BYTES / (parts_of(form_like(f)) * bytes_of_lane(f)) / GP_COLUMNS * GP_COLUMNS;
+}
+
+/* Lanes of n columns from number `at` on, as results. */
+SIMD static void read_lanes(form f, const unsigned char *lanes, size_t at, size_t n, partials *to) {
     const form g = form_like(f);
     const bool natural = g.how >= BEST || g.type == GP_F16 || g.type >= GP_F32 || has_halves(g);
-    const size_t lane = g.how >= BEST ? bytes_of(f) : lane_bytes(g);
-    walk_lanes(f, r, true, (column_lanes){lanes[0], lanes[1], lanes[2]});
+    const size_t lane = bytes_of_lane(f), pieces = natural ? 1 : g.type == GP_BF16 ? 0 : pieces_of(g);
     for (size_t part = 0; part < parts_of(g); part++)
-        order_lanes(lane, natural ? 1 : g.type == GP_BF16 ? 0 : pieces_of(g), lanes[part], r->n, to->of[part]);
-    for (size_t j = 0; j < r->n && g.how == BOUNDS && bounds_are_one(g); j++)
+        order_lanes(lane, pieces, lanes + (part * columns_at_once(f) + at) * lane, n, to->of[part]);
+    for (size_t j = 0; j < n && g.how == BOUNDS && bounds_are_one(g); j++)
         to->of[1][j] = to->of[0][j] ^ INT64_MIN;
-    for (size_t j = 0; j < r->n && lane == 2 && g.type == GP_U8; j++)
+    for (size_t j = 0; j < n && lane == 2 && g.type == GP_U8; j++)
         to->of[0][j] &= UINT16_MAX;
-    for (size_t j = 0; j < r->n && has_halves(g); j++) {
+    for (size_t j = 0; j < n && has_halves(g); j++) {
         const int64_t above = to->of[1][j] * 0x10000;
         to->of[0][j] = above + (uint32_t)(to->of[0][j] - above);
     }

@@ -134,7 +134,7 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
     const bool products = pass->kind == GP_PASS_PAIR;
     const size_t bytes = gp_type_bytes(pass->type);
     wanted_forms wanted = forms_of(pass, pass->type == GP_F64 || products ? PAIRS : BOUNDS);
-    const bool again = wanted.count > 1 || (pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX));
+    const bool again = wanted.count > 1 || (pass->wants & GP_WANT_PLACES);
     const size_t most = (again ? CHUNK_AGAIN_BYTES : CHUNK_BYTES) / bytes;
     rows_of r = {in, with, in + n * bytes, 0, 1, 0, 0, false};
     bool ahead = false;

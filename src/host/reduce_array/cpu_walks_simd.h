@@ -84,7 +84,7 @@ INLINE void end_lanes(form f, size_t bytes, size_t together, partial t, partials
             other.of[i] = swap_lanes(t.of[i], distance);
         t = joined_parts(f, t, other);
     }
-    for (size_t i = 0; i < PARTS && bytes == 8; i++)
+    for (size_t i = 0; i < parts_of(f) && bytes == 8; i++)
         store(to->of[i] + j, t.of[i]);
     for (size_t i = 0; i < 2 && bytes < 8; i++) {
         unsigned char keys[sizeof(vec)];
@@ -131,7 +131,7 @@ INLINE void take_side(form f, const masks *m, partial *t, const unsigned char *x
 INLINE void along(form f, const masks *m, const rows_of *r, const unsigned char *x, partials *to, size_t j) {
     partial a = begin(f), b = a, c = a, d = a;
     const unsigned char *y = r->with != NULL ? r->with : x;
-    const bool ahead = r->ahead && has_next(x, r->end);
+    const bool ahead = r->ahead && !FOLLOWS_STREAMS && has_next(x, r->end);
     size_t left = r->size;
     for (; left >= 4 * sizeof(vec); left -= 4 * sizeof(vec), x += 4 * sizeof(vec), y += 4 * sizeof(vec)) {
         for (size_t line = 0; line < 4 * sizeof(vec) && ahead; line += 64)
@@ -158,7 +158,7 @@ INLINE void over_rows(form f, const masks *m, const rows_of *r, partials *to) {
             along(f, m, r, row_at(r, j), to, j);
         return;
     }
-    const bool dense = (size_t)r->apart <= 2 * r->size && !(FOLLOWS_STREAMS && r->size <= PAGE_BYTES / 8);
+    const bool dense = (size_t)r->apart <= 2 * r->size;
     const size_t whole = r->size - r->size % sizeof(vec), rest = r->size - whole;
     const vec mask = first_bytes(rest);
     for (size_t j = 0; j < r->count; j += SIDES) {
@@ -176,75 +176,86 @@ INLINE void over_rows(form f, const masks *m, const rows_of *r, partials *to) {
             take_side(f, m, &d, w + i, w + i);
         }
         if (rest > 0) {
-            const vec p = row_end(f, m, x + whole, rest, mask, r->end),
-                      q = row_end(f, m, y + whole, rest, mask, r->end);
-            const vec s = row_end(f, m, z + whole, rest, mask, r->end),
-                      t = row_end(f, m, w + whole, rest, mask, r->end);
-            take_all(f, m, &a, p, p), take_all(f, m, &b, q, q), take_all(f, m, &c, s, s), take_all(f, m, &d, t, t);
+            take_all(f, m, &a, row_end(f, m, x + whole, rest, mask, r->end), mask);
+            take_all(f, m, &b, row_end(f, m, y + whole, rest, mask, r->end), mask);
+            take_all(f, m, &c, row_end(f, m, z + whole, rest, mask, r->end), mask);
+            take_all(f, m, &d, row_end(f, m, w + whole, rest, mask, r->end), mask);
         }
         end_rows(f, false, a, b, c, d, to, j);
     }
 }
+
+#define ROWS_AT_ONCE 8 /* of columns: lanes are loaded and stored once for all of them */
 
 #define EIGHT_PAGES -1 /* as a distance: prefetch_for_line() knows */
 
 /* Of each part, those of a piece behind those of the one before. */
 typedef unsigned char *const column_lanes[PARTS];
 
+/* Adds a vector of each of `by` rows, or the last of their bytes. */
+INLINE void add_vectors(form f, const masks *m, const rows_of *r, const unsigned char *in, size_t bytes, size_t by,
+                        int64_t distance, column_lanes lanes, size_t to) {
+    vec x[ROWS_AT_ONCE];
+    for (size_t k = 0; k < by; k++, in += r->apart) {
+        if (distance == EIGHT_PAGES)
+            prefetch_for_line(in);
+        else if (distance != 0)
+            __builtin_prefetch(in + distance, 0, 2);
+        x[k] = masked(f, m, bytes == sizeof(vec) ? load(in) : load_part(in, bytes, r->end));
+    }
+    for (size_t piece = 0; piece < pieces_of(f); piece++, to += sizeof(vec)) {
+        partial t;
+        for (size_t part = 0; part < parts_of(f); part++)
+            t.of[part] = load(lanes[part] + to);
+        for (size_t k = 0; k < by; k++) {
+            const vec y = widened(f, x[k], piece);
+            take(f, &t, f.how >= BYTES ? y : to_add(f, y, y));
+        }
+        for (size_t part = 0; part < parts_of(f); part++)
+            store(lanes[part] + to, t.of[part]);
+    }
+}
+
 /* Adds `by` rows, from number i on. */
 INLINE void add_rows(form f, const masks *m, const rows_of *r, size_t i, size_t by, int64_t distance,
                      column_lanes lanes) {
     const unsigned char *in = r->in + (int64_t)i * r->apart;
-    for (size_t at = 0, to = 0; at < r->size; at += sizeof(vec)) {
-        vec x[SIDES];
-        for (size_t k = 0; k < by; k++) {
-            const unsigned char *from = in + (int64_t)k * r->apart + at;
-            if (distance == EIGHT_PAGES)
-                prefetch_for_line(from);
-            else if (distance != 0 && at % 64 == 0)
-                __builtin_prefetch(from + distance);
-            x[k] = masked(f, m, r->size - at >= sizeof(vec) ? load(from) : load_part(from, r->size - at, r->end));
-        }
-        for (size_t piece = 0; piece < pieces_of(f); piece++, to += sizeof(vec)) {
-            partial t;
-            for (size_t part = 0; part < parts_of(f); part++)
-                t.of[part] = load(lanes[part] + to);
-            for (size_t k = 0; k < by; k++) {
-                const vec y = widened(f, x[k], piece);
-                take(f, &t, f.how >= BYTES ? y : to_add(f, y, y));
-            }
-            for (size_t part = 0; part < parts_of(f); part++)
-                store(lanes[part] + to, t.of[part]);
-        }
-    }
+    const size_t rest = r->size % sizeof(vec), whole = r->size - rest;
+    for (size_t at = 0; at < whole; at += sizeof(vec))
+        add_vectors(f, m, r, in + at, sizeof(vec), by, distance, lanes, at * pieces_of(f));
+    if (rest > 0)
+        add_vectors(f, m, r, in + whole, rest, by, 0, lanes, whole * pieces_of(f));
 }
 
 /* Each element of a row belongs to another output. */
-INLINE void over_columns(form f, const masks *m, const rows_of *r, bool fresh, column_lanes lanes) {
-    const size_t bytes = gp_round_up(r->size, sizeof(vec)) * pieces_of(f);
-    const int64_t ahead = r->ahead ? (int64_t)gp_greatest(SIDES, PAGE_BYTES / r->size) * r->apart : 0;
-    const int64_t distance = ahead > 0 && r->apart == (int64_t)r->size ? EIGHT_PAGES : ahead;
+INLINE void over_columns(form f, const masks *masks_of_form, const rows_of *rows, bool fresh, column_lanes to) {
+    const masks m = *masks_of_form; /* copies, which no store to lanes may change */
+    const rows_of r = *rows;
+    column_lanes lanes = {to[0], to[1], to[2]};
+    const size_t bytes = gp_round_up(r.size, sizeof(vec)) * pieces_of(f);
+    const int64_t down = (int64_t)gp_greatest(ROWS_AT_ONCE, PAGE_BYTES / r.size) * r.apart;
+    const bool dense = r.apart == (int64_t)r.size && r.size <= PAGE_BYTES / 2;
+    const int64_t distance = !r.ahead ? 0 : !dense ? down : FOLLOWS_STREAMS ? BYTES_AHEAD : EIGHT_PAGES;
     for (size_t part = 0; part < parts_of(f) && fresh; part++)
         for (size_t at = 0; at < bytes; at += sizeof(vec))
             store(lanes[part] + at, begin(f).of[part]);
     size_t i = 0;
-    for (; i + SIDES <= r->count; i += SIDES)
-        add_rows(f, m, r, i, SIDES, distance, lanes);
-    for (; i < r->count; i++)
-        add_rows(f, m, r, i, 1, 0, lanes);
+    for (; i + ROWS_AT_ONCE <= r.count; i += ROWS_AT_ONCE)
+        add_rows(f, &m, &r, i, ROWS_AT_ONCE, distance, lanes);
+    for (; i < r.count; i++)
+        add_rows(f, &m, &r, i, 1, 0, lanes);
 }
 
-/* Lanes in the order of elements, in 64 bits; `pieces` as in widened(), 0: of bf16. */
+/* Lanes in the order of elements, in 64 bits; `pieces` as in widened(), 0: of bf16. Of whole vectors. */
 INLINE void order_as(size_t bytes, size_t pieces, const unsigned char *lanes, size_t n, int64_t *to) {
-    const size_t width = sizeof(vec) / bytes, of_pieces = gp_at_least_one(pieces);
-    for (size_t j = 0; j < n; j++) {
-        const size_t e = j % (width * (pieces > 0 ? pieces : 4)), first = j - e;
-        const size_t lane = pieces > 0 ? e % of_pieces * width + e / of_pieces
-                                       : (2 * (e % 2) + e / 2 / width) * width + e / 2 % width;
-        int64_t x = 0;
-        memcpy(&x, lanes + (first + lane) * bytes, bytes);
-        to[j] = extended(x, bytes);
-    }
+    const size_t width = sizeof(vec) / bytes, of_vector = pieces > 0 ? pieces : 4;
+    for (; n > 0; n -= gp_least(n, width * of_vector), to += width * of_vector, lanes += sizeof(vec) * of_vector)
+        for (size_t k = 0; k < width; k++)
+            for (size_t piece = 0; piece < of_vector; piece++) {
+                int64_t x = 0;
+                memcpy(&x, lanes + (piece * width + k) * bytes, bytes);
+                to[pieces > 0 ? k * pieces + piece : 2 * (piece % 2 * width + k) + piece / 2] = extended(x, bytes);
+            }
 }
 
 SIMD static void order_lanes(size_t bytes, size_t pieces, const unsigned char *lanes, size_t n, int64_t *to) {

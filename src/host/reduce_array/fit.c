@@ -13,7 +13,7 @@ static bool wants(const gp_pass *pass, unsigned all) {
 }
 
 bool gp_pass_places_rise(const gp_pass *pass) {
-    return !(pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX)) || pass->reduced == 0 ||
+    return !(pass->wants & GP_WANT_PLACES) || pass->reduced == 0 ||
            pass->axis[pass->kept + pass->reduced - 1].place > 0;
 }
 

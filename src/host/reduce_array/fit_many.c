@@ -50,7 +50,7 @@ typedef struct walk {
 } walk;
 
 static bool wants_places(const gp_pass *pass) {
-    return pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX);
+    return pass->wants & GP_WANT_PLACES;
 }
 
 static unsigned form_of_floats(const gp_pass *pass) {

@@ -41,6 +41,7 @@ enum {
     GP_WANT_MAX = 1 << 4,
     GP_WANT_ARGMIN = 1 << 5,
     GP_WANT_ARGMAX = 1 << 6,
+    GP_WANT_PLACES = GP_WANT_ARGMIN | GP_WANT_ARGMAX,
     GP_WANT_MAX_ABS = 1 << 7,
     GP_WANT_COUNT = 1 << 8, /* elements that are not zero, or pairs that differ */
     GP_WANT_SUM = 1 << 9,

@@ -53,7 +53,7 @@ static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t i
     gp_axis axes[GP_AXES + 1];
     gp_axes kept, reduced; /* not cleared, which would be a tenth of a short call */
     const gp_array *in = call->in, *first = &call->results[0].to;
-    const bool places = pass->wants & (GP_WANT_ARGMIN | GP_WANT_ARGMAX), nothing = !has_elements(in);
+    const bool places = pass->wants & GP_WANT_PLACES, nothing = !has_elements(in);
     uintptr_t origin[GP_VIEWS_MAX];
     origin[IN] = (uintptr_t)in->data;
     origin[WITH] = call->with != NULL ? (uintptr_t)call->with->data : 0;
