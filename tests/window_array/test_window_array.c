@@ -267,7 +267,7 @@ static void windows_beyond_the_array(void **state) {
     } numbers[] = {
         {GP_U32, 0, UINT32_MAX, 0x1.fffffffep30}, {GP_S32, 1u << 31, INT32_MAX, -0.5}, {GP_U8, 0, UINT8_MAX, 127.5}};
     static const size_t extents[][2] = {
-        {6u << 16, 10u << 16}, {6u << 20, (size_t)10 << 32}, {(size_t)6 << 27, (size_t)10 << 27}};
+        {48, 100}, {6u << 16, 10u << 16}, {6u << 20, (size_t)10 << 32}, {(size_t)6 << 27, (size_t)10 << 27}};
     static double owed[2][MOST], memory[2][MOST];
     float *expected[] = {(float *)(void *)owed[0], (float *)(void *)owed[1]};
     harness h;
