@@ -266,6 +266,8 @@ SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
     const gp_window_box *box = t->one->box;
     const bool alone = t->y.window == 1;
     const gp_window_held rows = gp_window_held_of(&t->y, box->border, y);
+    m->first_y = y;
+    m->failures = 0;
     memset(m->sum, 0, m->columns * sizeof(SUM_T));
     memset(m->square, 0, m->columns * sizeof(SUM_T));
     for (unsigned s = 0; s < rows.stretches && !alone; s++)
@@ -285,7 +287,6 @@ SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
             IN_CLASS(step)(m, row, NULL, 0);
         }
         m->y = y;
-        m->failures = 0;
         IN_CLASS(write_row)(m, y);
         if (too_many_fail(m))
             return y;

@@ -9,9 +9,10 @@ static double power_of_two(int k) {
     return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
 }
 
-/* Whether so many outputs of the row were open that squares in full are faster. */
+/* Whether so many outputs of the rows so far, and of some to come, were open that squares in full are faster. */
 static bool too_many_fail(const moments *m) {
-    return (double)m->failures * area(m->tile) > (double)m->tile->n;
+    const double rows = (double)(m->y - m->first_y) + FAILING_ROWS;
+    return (double)m->failures * area(m->tile) > rows * (double)m->tile->n;
 }
 
 /* Output i of the stretch, from the elements of its window. */

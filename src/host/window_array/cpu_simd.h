@@ -23,6 +23,7 @@
 /* ---- moments ---- */
 
 #define SMALL_WINDOW 4 /* columns */
+#define FAILING_ROWS 8
 
 /* What a tile's moments are computed in. */
 typedef struct moments {
@@ -38,8 +39,8 @@ typedef struct moments {
     /* Not 0: sums are in 64 bits, and squares are rounded down to whole numbers of this. */
     double square_unit, square_scale; /* scale: of floats, 1 / unit */
     unsigned shift;                   /* of ints: log2 of the unit */
-    size_t failures;                  /* outputs of row y that this did not decide */
-    uint64_t y;
+    size_t failures;                  /* outputs of rows first_y to y that this did not decide */
+    uint64_t first_y, y;
     size_t pad, columns;
     int32_t last[2][16]; /* lanes of a vector, of 32 and of 64 bits, that hold what the next vector's go on from */
     void *sum, *square;  /* of the extended row's columns, behind `pad` others */
