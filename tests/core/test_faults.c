@@ -217,6 +217,16 @@ static void each_call_fails_in_turn(void **state) {
 }
 
 /*
+ * A measured build writes at exit() what it covered. The sanitizers' search for leaks in a forked child hangs now and
+ * then, as some of its threads cannot be stopped.
+ */
+static _Noreturn void end_child(bool right) {
+    if (SANITIZED)
+        _exit(right ? 0 : 1);
+    exit(right ? 0 : 1);
+}
+
+/*
  * The mark that tells a forked child is made once a process, so that each of its faults needs a new one: fork before
  * the library was ever used. k = 1: no mapping, k = 2: a kernel that wipes none, a fork handler instead; for good: no
  * handler either.
@@ -238,12 +248,12 @@ static void mark_in_child(unsigned k, bool for_good, gp_status want) {
             right = right && use(context) == 0;
             pid_t grandchild = fork();
             if (grandchild == 0)
-                exit(use(context) == 0 ? 0 : 1);
+                end_child(use(context) == 0);
             int ended = 1;
             right = right && waitpid(grandchild, &ended, 0) == grandchild && ended == 0;
             gp_context_destroy(context);
         }
-        exit(right ? 0 : 1); /* not _exit(): a measured build writes there what it covered */
+        end_child(right);
     }
     int ended = 1;
     assert_int_equal(waitpid(child, &ended, 0), child);
