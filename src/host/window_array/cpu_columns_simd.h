@@ -37,6 +37,15 @@
     } while (0)
 #define COLUMNS(element, number) COLUMNS_BY(SQUARED, GROWN, element, number)
 
+/* Where squares may have more bits than sums. */
+#define COLUMNS_OR(squared, grown, element, number)      \
+    do {                                                 \
+        if (sizeof(SUM_T) == 8 && m->square_unit > 0)    \
+            COLUMNS_BY(squared, grown, element, number); \
+        else                                             \
+            COLUMNS(element, number);                    \
+    } while (0)
+
 SIMD static void IN_CLASS(step)(moments *m, const void *enters, const void *leaves, uint64_t times) {
     const gp_window_tile *t = m->tile;
     const bool squares = t->one->box->wants & GP_WANT_SQUARES;
@@ -58,22 +67,13 @@ SIMD static void IN_CLASS(step)(moments *m, const void *enters, const void *leav
         COLUMNS(int16_t, WHOLE);
         break;
     case GP_U32:
-        if (sizeof(SUM_T) == 8 && m->square_unit > 0)
-            COLUMNS_BY(SHIFTED, SHIFTED_GROWN, uint32_t, WHOLE);
-        else
-            COLUMNS(uint32_t, WHOLE);
+        COLUMNS_OR(SHIFTED, SHIFTED_GROWN, uint32_t, WHOLE);
         break;
     case GP_S32:
-        if (sizeof(SUM_T) == 8 && m->square_unit > 0)
-            COLUMNS_BY(SHIFTED, SHIFTED_GROWN, int32_t, WHOLE);
-        else
-            COLUMNS(int32_t, WHOLE);
+        COLUMNS_OR(SHIFTED, SHIFTED_GROWN, int32_t, WHOLE);
         break;
     default:
-        if (sizeof(SUM_T) == 8 && m->square_unit > 0)
-            COLUMNS_BY(SCALED, SCALED_GROWN, any_float, UNITS);
-        else
-            COLUMNS(any_float, UNITS);
+        COLUMNS_OR(SCALED, SCALED_GROWN, any_float, UNITS);
     }
 }
 

@@ -18,6 +18,15 @@ BITS_OF(s16, int16_t, true)
 BITS_OF(u32, uint32_t, false)
 BITS_OF(s32, int32_t, true)
 
+/* Bytes are taken to have all bits, floats none. */
+SIMD static uint32_t bits_of(unsigned type, const void *held, size_t n) {
+    return type == GP_U16   ? bits_of_u16(held, n)
+           : type == GP_S16 ? bits_of_s16(held, n)
+           : type == GP_U32 ? bits_of_u32(held, n)
+           : type == GP_S32 ? bits_of_s32(held, n)
+                            : 0;
+}
+
 /* Halves as floats; the product is exact, of what is subnormal too. */
 SIMD static void widen_halves(float *to, const uint16_t *from, size_t n) {
     for (size_t i = 0; i < n; i++) {

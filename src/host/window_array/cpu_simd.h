@@ -4,9 +4,9 @@
  * including file names one of simd_*.h before, or defines SIMD and NAMED itself.
  *
  * Moments of ints, and of floats as whole numbers of one unit: each column of the tile has the sum of what the window
- * holds of it, and of squares; to them a row that enters is added, from them one that leaves is subtracted. A
- * window's sums are differences of prefix sums along the row. All of it is modulo a power of two above what the
- * window's sums can be.
+ * holds of it, and of squares; to them a row that enters is added, from them one that leaves is subtracted. Along the
+ * row a window's sums are those of the window before it, more by the column that enters and less by the one that
+ * leaves. All of it is modulo a power of two above what the window's sums can be.
  */
 #include "cpu.h"
 #include <float.h>
@@ -23,7 +23,7 @@
 /* ---- moments ---- */
 
 #define SMALL_WINDOW 4 /* columns */
-#define FAILING_ROWS 8
+#define FAILING_ROWS 8 /* that may leave as many results open as squares in full would cost, before these are had */
 
 /* What a tile's moments are computed in. */
 typedef struct moments {
@@ -55,25 +55,11 @@ SIMD static const void *line_at(moments *m, int64_t i, bool enters) {
     if (row == NULL)
         return memset(m->copies[enters], 0, t->held * sizeof(float));
     const void *held = gp_window_held_row(t, row, m->copies[enters]);
-    switch (t->one->box->type) {
-    case GP_F16:
+    if (t->one->box->type == GP_F16) {
         widen_halves(m->floats[enters], held, t->held);
         return m->floats[enters];
-    case GP_U16:
-        m->bits |= enters ? bits_of_u16(held, t->held) : 0;
-        break;
-    case GP_S16:
-        m->bits |= enters ? bits_of_s16(held, t->held) : 0;
-        break;
-    case GP_U32:
-        m->bits |= enters ? bits_of_u32(held, t->held) : 0;
-        break;
-    case GP_S32:
-        m->bits |= enters ? bits_of_s32(held, t->held) : 0;
-        break;
-    default: /* bytes are taken to have all bits */
-        break;
     }
+    m->bits |= enters ? bits_of(t->one->box->type, held, t->held) : 0;
     return held;
 }
 
