@@ -63,7 +63,8 @@ typedef struct gp_window_shape {
  * What a pass costs on the processor does not depend on the window. That holds on a GPU too for moments; extremes
  * cost more with large windows. Floats: windows that hold NaNs or infinities, and the few whose results their sums do
  * not decide, are added up again, element by element, as are all windows where a GPU's plan names window_any: those
- * too large for window_strip.
+ * too large for window_strip. Where an extent is more than four times the array's, and 64, an element of the array is
+ * taken once, times how often the window sees it.
  *
  * GP_ERR_ARGUMENT: context, in, window, results or data is NULL; wrong struct_size; count; a type, rank, extent,
  * border, operation or reserved member out of its domain; an extent of the window on an axis that `in` has not; a
