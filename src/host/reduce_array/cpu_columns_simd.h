@@ -133,7 +133,7 @@ NOINLINE SIMD static void hold_columns(gp_columns *c, const gp_pass *pass, form 
     const size_t bytes = gp_type_bytes(pass->type), most = columns_at_once(f), part = most * bytes_of_lane(f);
     for (size_t left = r.n, n; left > 0; left -= r.n) {
         r.n = gp_least(left, most), r.size = r.n * bytes;
-        walk_lanes(f, &r, true, (column_lanes){lanes, lanes + part, lanes + 2 * part});
+        walk_lanes(f, &r, true, (column_lanes){lanes, lanes + part, lanes + gp_least(2 * part, LANES_BYTES)});
         for (size_t at = 0; at < r.n; at += n, r.in += n * bytes) {
             n = gp_least(r.n - at, GP_COLUMNS);
             read_lanes(f, lanes, at, n, x);

@@ -159,7 +159,8 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
                 add_chunk(a, *f, &r, &x);
         }
         r.in += r.size;
-        r.with += products ? r.size : 0;
+        if (products)
+            r.with += r.size;
     }
     a->counted += pass->kind == GP_PASS_EXTREMES ? 0 : n;
 }
