@@ -89,7 +89,7 @@ SIMD static void find_panel(walk *w, size_t bytes, bool first, panel *p) {
 /* `kept` and the lines follow each other in the output: those that begin in kept are written, the last is kept. */
 INLINE void stream_skewed(size_t lines, char *at, char *kept, const columns *part, size_t k) {
     const size_t later = (0 - (uintptr_t)at) % GP_CACHE_LINE;
-    at += later - GP_CACHE_LINE;
+    at -= GP_CACHE_LINE - later;
 #if defined(HAS_JOINED)
     vec before = load(kept);
     for (size_t i = 0; i < lines; ++i, at += GP_CACHE_LINE) {
