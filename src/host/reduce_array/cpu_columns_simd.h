@@ -126,7 +126,8 @@ SIMD static void hold(gp_columns *c, const gp_pass *pass, form f, bool outputs, 
             hold_sums(c, f, x, at, width);
 }
 
-/* Rows of columns, of each GP_COLUMNS in a gp_columns. */
+/* Rows of columns, of each GP_COLUMNS in a gp_columns. A form has lanes for one to three parts; addresses of those
+ * that it has not end with the lanes. */
 NOINLINE SIMD static void hold_columns(gp_columns *c, const gp_pass *pass, form f, rows_of r, int64_t place,
                                        int64_t step, partials *x) {
     _Alignas(64) unsigned char lanes[LANES_BYTES];
