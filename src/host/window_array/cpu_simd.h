@@ -283,35 +283,45 @@ static bool goes_on(const gp_window_tile *t, uint64_t first, uint64_t y) {
     return y < t->y_end && (t->y.window > 1 || y == first);
 }
 
-/* Rows whose elements need wider sums than those before go on with these. */
+/* Rows whose elements need wider sums than those before go on with these. Floats have one unit for all rows. */
+static bool moments_of_rows(moments *m, gp_window_tile *t) {
+    unsigned char *const row = t->row;
+    if (gp_type_is_float(t->one->box->type) && !(find_unit(m) && sums_below(m, 0x1p126, 0x1p126, 0x1p126))) {
+        const bool done = gp_window_float_moments(t);
+        t->row = row;
+        return done;
+    }
+    for (uint64_t y = t->y_begin; y < t->y_end;) {
+        const uint64_t first = y;
+        y = slide_narrow(m, y);
+        y = goes_on(t, first, y) ? slide_wide(m, y) : y;
+        y = goes_on(t, first, y) && round_squares(m) ? slide_wide(m, y) : y;
+        m->square_unit = 0;
+        y = goes_on(t, first, y) ? slide_widest(m, y) : y;
+    }
+    return true;
+}
+
+/* Rows of floats that are their windows' only ones have a unit each. */
 static bool moments_of(gp_window_tile *t) {
     const gp_window_box *box = t->one->box;
-    const bool is_float = gp_type_is_float(box->type);
     const int64_t window = gp_window_x(box)->window;
+    const uint64_t end = t->y_end, each = gp_type_is_float(box->type) && t->y.window == 1 ? 1 : end - t->y_begin;
     moments m = {.tile = t,
                  .scale = 1,
                  .small_window = window <= SMALL_WINDOW && t->x.window == window,
                  .bits = bits_of_bytes(box->type),
                  .first = gp_window_first(t)};
-    unsigned char *memory = NULL;
-    uint64_t y = t->y_begin;
-    while (y < t->y_end) {
-        const uint64_t first = y;
-        memory = memory == NULL ? make_room(&m, t) : memory;
-        if (memory == NULL)
-            return false;
-        if (is_float && !(find_unit(&m) && sums_below(&m, 0x1p126, 0x1p126, 0x1p126))) {
-            free(memory);
-            return gp_window_float_moments(t);
-        }
-        y = slide_narrow(&m, y);
-        y = goes_on(t, first, y) ? slide_wide(&m, y) : y;
-        y = goes_on(t, first, y) && round_squares(&m) ? slide_wide(&m, y) : y;
-        m.square_unit = 0;
-        y = goes_on(t, first, y) ? slide_widest(&m, y) : y;
+    unsigned char *const memory = make_room(&m, t);
+    bool done = memory != NULL;
+    while (done && t->y_begin < end) {
+        t->y_end = t->y_begin + each;
+        done = moments_of_rows(&m, t);
+        t->y_begin = done ? t->y_end : t->y_begin;
     }
+    t->y_end = end;
     free(memory);
-    return true;
+    return done;
 }
 
 /* ---- extremes ---- */
