@@ -123,10 +123,8 @@ static void few_lanes_of_doubles_are_left_alone(void **state) {
                 const gp_result to =
                     gp_want(squares ? GP_REDUCE_NORM : GP_REDUCE_SUM, gp_scalar(squares ? GP_F32 : GP_F64, OUT));
                 assert_int_equal(gp_reduce(context, &in, &to, 1), GP_OK);
-                const char *want = type == GP_F64 ? squares ? "reduce_any" : "reduce_all"
-                                   : !has         ? "reduce_all_singles"
-                                   : squares      ? "reduce_many"
-                                                  : "reduce_all";
+                const bool singles = !has && type != GP_F64;
+                const char *want = singles ? "reduce_all_singles" : squares ? "reduce_many" : "reduce_all";
                 assert_string_equal(context->plan.row->name, want);
             }
         gp_context_destroy(context);

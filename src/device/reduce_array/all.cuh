@@ -7,6 +7,7 @@
 
 #include "join.cuh"
 #include "lane_moments.cuh"
+#include "whole.cuh"
 
 #define NOT_DRAWN UINT32_MAX
 
@@ -217,7 +218,7 @@ static __device__ __noinline__ bool moment_of_exact(uint64_t count, unsigned op,
     square = plus(square, -ps_rest, -ps_rest);
     square = plus(square, -__dmul_ru(p, p < 0 ? both.down : both.up), -__dmul_rd(p, p < 0 ? both.up : both.down));
     square = plus(square, __dadd_rd(q.sum, -ps), __dadd_ru(q.sum, -ps));
-    return moment_of(count, op, type, {plus(rest, s.sum, s.sum), square, p, 1 / n, 0, 0}, raw);
+    return moment_of(count, op, type, {plus(rest, s.sum, s.sum), square, p, 1 / n}, raw);
 }
 
 /* A type of its own, so that value_of() tries more than that of floats_total does. */
@@ -276,12 +277,8 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     const typename ACC::total total = total_of(acc, p, a.pass, r);
     if (threadIdx.x != 0)
         return;
-    bool written = write_results(a.pass, total, 0);
-    if (!written) {
-        leave(&space->whole, a.pass, total);
-        written = write_sums(a, &space->whole);
-    }
-    finish(a, written);
+    write_results(a, total, 0);
+    finish(a, true);
 }
 
 /* What two doubles do not tell: by the limbs of the levels and of what all blocks left in columns. */
@@ -341,7 +338,7 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
         a.many->failed = 0;
     __shared__ bool written;
     if (threadIdx.x == 0) /* limbs are to be cleared even if only a count was wanted */
-        written = write_results(a.pass, moments_of_all(acc.total_of(p)), 0) && !p.spilled();
+        written = write_results(a, moments_of_all(acc.total_of(p)), 0) && !p.spilled();
     __syncthreads();
     if (!written)
         write_limbs(acc, p, a);

@@ -54,9 +54,48 @@ static __device__ void forget_failures(many_space *space) {
         space->failed = 0;
 }
 
-/* team: threads that share an output. */
+/* What the block's threads have, in the first; those of a team of them that is no block, in its first. */
+static __device__ void merge_parts(gp_accumulator *part, unsigned team, const gp_pass &pass, bool mine) {
+    for (unsigned half = team / 2, i = threadIdx.x; half > 0; half /= 2) {
+        __syncthreads();
+        if (mine && i % team < half)
+            gp_accumulator_merge(&part[i], &part[i + half], &pass);
+    }
+}
+
+/* Of blocks that share output `number`: true in the last, with what all have. */
+static __device__ bool merge_blocks(gp_accumulator *part, many_space *space, uint64_t number, uint32_t split,
+                                    uint32_t splits, const gp_pass &pass) {
+    __shared__ bool last;
+    gp_accumulator *const sent = (gp_accumulator *)space->sent + number * splits;
+    __syncthreads();
+    for (unsigned word = threadIdx.x; word < sizeof *part / 4; word += blockDim.x)
+        ((uint32_t *)&sent[split])[word] = ((const uint32_t *)part)[word];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) /* 0 again after the last */
+        last = atomicInc(&space->arrived[number], splits - 1) == splits - 1;
+    __syncthreads();
+    if (!last)
+        return false;
+    __threadfence();
+    gp_accumulator_clear(&part[threadIdx.x]);
+    for (uint32_t s = threadIdx.x; s < splits; s += blockDim.x)
+        gp_accumulator_merge(&part[threadIdx.x], &sent[s], &pass);
+    merge_parts(part, blockDim.x, pass, true);
+    return true;
+}
+
+/* Blocks of failed outputs, if there are more of them. */
+static __device__ uint32_t splits_of(const gp_pass &pass, uint32_t outputs) {
+    const uint64_t share = pass.length / (blockDim.x * GP_REDUCE_ANY_SHARE), most = gridDim.x / outputs;
+    return (uint32_t)max((uint64_t)1,
+                         min(min(share, most), (uint64_t)(GP_MANY_SENT_BYTES / sizeof(gp_accumulator) / outputs)));
+}
+
+/* team: threads that share an output; splits: blocks that do, whose threads are one team then. */
 __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
-    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, reduce_any_work work) {
+    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, uint32_t splits, reduce_any_work work) {
     extern __shared__ gp_accumulator part[];
     gp_grid_dependency_wait();
     const bool rest = work == REST;
@@ -70,38 +109,41 @@ __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
         return;
     if (work == FAILED)
         __syncthreads(); /* all have read it */
+    if (listed && team == blockDim.x)
+        splits = splits_of(a.pass, failed);
+    bool wrote = false;
     const unsigned i = threadIdx.x, member = i % team, teams = blockDim.x / team;
     for (unsigned word = i; rest && word < sizeof *part / 4; word += blockDim.x)
         ((uint32_t *)part)[word] = ((const uint32_t *)&a.space->whole)[word];
     __syncthreads();
-    for (uint64_t first = (uint64_t)blockIdx.x * teams; first < outputs; first += (uint64_t)gridDim.x * teams) {
-        const uint64_t number = first + i / team;
+    for (uint64_t first = (uint64_t)blockIdx.x * teams; first < outputs * splits;
+         first += (uint64_t)gridDim.x * teams) {
+        const uint64_t number = (first + i / team) / splits;
+        const uint32_t split = (uint32_t)(first % splits);
         const uint64_t output = listed && number < outputs ? a.many->failure[number] : number;
         const bool mine = number < outputs && output < a.pass.outputs && !rest; /* not what a lost call has listed */
         if (mine) {
             gp_accumulator_clear(&part[i]);
-            take_elements(&part[i], a.pass, output, member, team);
+            take_elements(&part[i], a.pass, output, member + split * team, team * splits);
         }
-        for (unsigned half = team / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (mine && member < half)
-                gp_accumulator_merge(&part[i], &part[i + half], &a.pass);
-        }
-        if (member == 0 && (mine || rest))
+        merge_parts(part, team, a.pass, mine);
+        const bool whole = splits == 1 || merge_blocks(part, a.many, number, split, splits, a.pass);
+        wrote = whole && member == 0 && (mine || rest);
+        if (wrote)
             write_all(a, &part[i], output);
         __syncthreads(); /* before the parts are cleared for the next output */
     }
     if (i == 0 && rest)
         a.space->pending = 0;
-    if (i == 0)
+    if (i == 0 && wrote) /* the host waits for one output alone */
         tell_host(a);
     if (work == FAILED)
         forget_failures(a.many);
 }
 
 static gp_status launch(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, reduce_any_work work) {
-    unsigned team = plan->tiling.t[GP_REDUCE_ANY_TEAM];
-    void *list[] = {arguments, &team, &work};
+    unsigned team = plan->tiling.t[GP_REDUCE_ANY_TEAM], splits = plan->tiling.t[GP_REDUCE_ANY_SPLITS];
+    void *list[] = {arguments, &team, &splits, &work};
     return gp_gpu_launch(context, plan, (const void *)reduce_any, list);
 }
 
@@ -112,6 +154,7 @@ gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_argume
     one.tiling.smem = sizeof(gp_accumulator);
     one.tiling.blocks = 1;
     one.tiling.t[GP_REDUCE_ANY_TEAM] = GP_REDUCE_ANY_THREADS;
+    one.tiling.t[GP_REDUCE_ANY_SPLITS] = 1;
     return launch(context, &one, arguments, REST);
 }
 

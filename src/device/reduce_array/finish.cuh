@@ -2,6 +2,7 @@
 /* What reduce_many and reduce_short do with an output's total. */
 #pragma once
 
+#include "lane_apart.cuh"
 #include "lane_sums.cuh"
 #include "redo.cuh"
 
@@ -42,7 +43,7 @@ __device__ __forceinline__ bool write_quick(const gp_pass &pass, uint32_t bytes,
 template <class TOTAL>
 static __device__ __noinline__ bool finish_any(const reduce_arguments &a, const TOTAL t, uint32_t output,
                                                bool redoes) {
-    if (write_results(a.pass, t, output)) {
+    if (write_results(a, t, output)) {
         if (a.done != NULL)
             tell_host(a);
         return true;

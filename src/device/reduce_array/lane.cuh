@@ -11,7 +11,7 @@
  * Of a form: one_t, which takes single elements; BYTES that are loaded at once (0: an element's, of any type) with
  * PACKED elements of one output, or with one of each of OUTPUTS outputs, of each of which the state has a part;
  * whether nothing() is bits that can be taken without adding anything; whether outputs that are not proved are done
- * again at once (redo.cuh).
+ * again at once (redo.cuh); whether elements may have partners.
  */
 
 /* What BYTES of elements are loaded as. */
@@ -122,7 +122,8 @@ template <class PART> __device__ __forceinline__ void join_team(PART &p, uint32_
 template <class STATE, class ONE> struct lane_base {
     typedef STATE state, joined;
     typedef ONE one_t;
-    static const bool HAS_NOTHING = false, REDOES = false;
+    static const bool HAS_NOTHING = false, REDOES = false, PAIRS = false;
+    static const int PARTNER = 0;                  /* bytes of one; 0: of any type */
     static const int QUICKS = 1, SIDE_BY_SIDE = 4; /* results that quick() rounds; short rows that a thread takes */
     static __device__ const STATE &join_of(const STATE &s) {
         return s;
@@ -254,7 +255,10 @@ struct lane_integers : lane_base<integers_total, lane_integers> {
     bool has_sign;
     __device__ explicit lane_integers(const reduce_arguments &a)
         : wants(a.pass.wants), bytes(bytes_of(a.pass.type)), has_sign(is_signed(a.pass.type)) {}
+    __device__ __forceinline__ uint64_t extended(uint64_t raw) const {
+        return has_sign ? (uint64_t)extend_sign(raw, bytes) : raw;
+    }
     __device__ __forceinline__ void take(integers_total &s, uint64_t raw, uint32_t) const {
-        integers_take(s, has_sign ? (uint64_t)extend_sign(raw, bytes) : raw, wants, has_sign);
+        integers_take(s, extended(raw), wants, has_sign);
     }
 };

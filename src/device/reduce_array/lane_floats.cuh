@@ -132,21 +132,65 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return settle(sum.over(n), type, raw);
 }
 
-/* A sum with its errors: that of doubles, or of floats for a result that is one. */
-struct sum_and_rest {
-    double sum, special; /* special: of infinities and NaNs, which the others are without */
+/* A sum and what its roundings lost, between bounds. */
+struct twofold {
+    double sum;
     bounds rest;
-    static __device__ sum_and_rest none() {
-        return {0, 0, {0, 0}};
+    static __device__ twofold none() {
+        return {0, {0, 0}};
     }
     __device__ __forceinline__ void add(double x) {
         const double s = sum + x, back = s - sum;
         rest.add((sum - (s - back)) + (x - back));
         sum = s;
     }
-    __device__ void join(const sum_and_rest &other) {
+    __device__ void join(const twofold &other) {
         add(other.sum);
         rest.join(other.rest);
+    }
+};
+
+/*
+ * t / by, or its root, rounded once. The quotient's rest is exact but for subnormal numbers; so is the root's, and
+ * sqrt(q^2 + r) lies up to r^2 / 7 q^3 below q + r / 2 q. False: the bounds leave it open.
+ */
+static __device__ __noinline__ bool settle_twofold(const twofold t, double by, bool root, unsigned type,
+                                                   uint64_t *raw) {
+    double sum = t.sum;
+    bounds rest = t.rest;
+    if (!(fabs(sum) < 0x1p1000) || !(rest.down - rest.up <= 0))
+        return false;
+    if (by != 1) {
+        const double q = __ddiv_rn(sum, by), left = __fma_rn(-q, by, sum);
+        if (q != 0 && fabs(q) < 0x1p-900)
+            return false;
+        sum = q;
+        rest = bounds{__dadd_rd(rest.down, left), __dadd_ru(rest.up, left)}.over(by);
+    }
+    if (root && !(sum == 0 && rest.down == 0 && rest.up == 0)) {
+        const double q = __dsqrt_rn(sum), left = __fma_rn(-q, q, sum);
+        rest = {__dadd_rd(rest.down, left), __dadd_ru(rest.up, left)};
+        const double most = fmax(fabs(rest.down), fabs(rest.up)), part = __ddiv_ru(most, q);
+        if (!(sum > 0x1p-900) || most > 0x1p-20 * sum)
+            return false;
+        rest = rest.over(2 * q);
+        rest.down = __dsub_rd(rest.down, __dmul_ru(__dmul_ru(part, part), __ddiv_ru(1.0 / 7, q)));
+        sum = q;
+    }
+    if (type != GP_F64)
+        return settle({__dadd_rd(sum, rest.down), __dadd_ru(sum, rest.up)}, type, raw);
+    *raw = rounded(sum, rest.down, type);
+    return rest.exact() || *raw == rounded(sum, rest.up, type);
+}
+
+/* That of doubles, or of floats for a result that is one. special: of infinities and NaNs, which it is without. */
+struct sum_and_rest : twofold {
+    double special;
+    static __device__ sum_and_rest none() {
+        return {twofold::none(), 0};
+    }
+    __device__ void join(const sum_and_rest &other) {
+        twofold::join(other);
         special += other.special;
     }
 };
@@ -158,13 +202,26 @@ template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<
     raw_t kept;
     __device__ explicit lane_doubles(const reduce_arguments &a)
         : kept(a.pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
-    __device__ __forceinline__ void take(sum_and_rest &s, raw_t raw, uint32_t) const {
-        const double x = WIDTH == 8 ? __longlong_as_double((long long)(raw & kept))
-                                    : (double)__uint_as_float((uint32_t)(raw & kept));
+    static __device__ __forceinline__ void add(sum_and_rest &s, double x) {
         if (((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000)
             s.special += x;
         else
             s.add(x);
+    }
+    __device__ __forceinline__ void take(sum_and_rest &s, raw_t raw, uint32_t) const {
+        add(s, WIDTH == 8 ? __longlong_as_double((long long)(raw & kept))
+                          : (double)__uint_as_float((uint32_t)(raw & kept)));
+    }
+};
+
+/* Products of floats, which are exact. */
+struct lane_dot : lane_doubles<4> {
+    typedef lane_dot one_t;
+    static const bool PAIRS = true;
+    static const int PARTNER = 4;
+    __device__ explicit lane_dot(const reduce_arguments &a) : lane_doubles<4>(a) {}
+    __device__ __forceinline__ void take_pair(sum_and_rest &s, uint32_t raw, uint32_t partner, uint32_t) const {
+        add(s, (double)__uint_as_float(raw) * __uint_as_float(partner));
     }
 };
 
@@ -172,18 +229,5 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
                                 uint64_t *raw) {
     if (s.special != 0)
         return settle({s.special, s.special}, type, raw);
-    double sum = s.sum;
-    bounds rest = s.rest;
-    if (!(fabs(sum) < 0x1p1000) || type < GP_F32)
-        return false;
-    if (op == GP_REDUCE_MEAN) { /* the quotient's own rest is exact but for subnormal numbers */
-        const double n = (double)pass.length;
-        sum = __ddiv_rn(s.sum, n);
-        if (sum != 0 && fabs(sum) < 0x1p-900)
-            return false;
-        const double left = __fma_rn(-sum, n, s.sum);
-        rest = bounds{__dadd_rd(rest.down, left), __dadd_ru(rest.up, left)}.over(n);
-    }
-    *raw = rounded(sum, rest.down, type);
-    return rest.exact() || *raw == rounded(sum, rest.up, type);
+    return settle_twofold(s, op == GP_REDUCE_MEAN ? (double)pass.length : 1, false, type, raw);
 }

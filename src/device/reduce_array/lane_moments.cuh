@@ -13,8 +13,7 @@ __device__ inline bounds reciprocal(double n, double near) {
 /* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
 struct moments_total {
     bounds sum, square;
-    double pivot, inverse;  /* inverse: to nearest, of the number of elements, NaNs among them */
-    uint32_t nonzero, nans; /* these are not added */
+    double pivot, inverse; /* inverse: to nearest, of the number of elements */
 };
 
 struct moments_state {
@@ -42,70 +41,43 @@ struct moments_state {
         return {__dmul_rd(square, 1 - off), __dmul_ru(square, 1 + off)};
     }
     __device__ moments_total total(double inverse) const {
-        return {sum, squares(), pivot, inverse, 0, 0};
+        return {sum, squares(), pivot, inverse};
     }
 };
 
-/* With what a count needs, and NaNs skipped. */
-struct moments_counted : moments_state {
-    uint32_t nonzero, nans;
-    static __device__ moments_counted none() {
-        return {moments_state::none(), 0, 0};
-    }
-    __device__ void join(const moments_counted &other) {
-        moments_state::join(other);
-        nonzero += other.nonzero;
-        nans += other.nans;
-    }
-    __device__ moments_total total(double inverse) const {
-        return {sum, squares(), pivot, inverse, nonzero, nans};
-    }
-};
+/* Where squares are those of differences: not for what asks for their own sum. */
+__device__ inline bool has_pivots(const gp_pass &pass) {
+    bool pivots = pass.kind == GP_PASS_MOMENTS && (pass.wants & GP_WANT_SQUARES);
+    for (unsigned r = 0; r < pass.results; r++)
+        pivots &= pass.result[r].op != GP_REDUCE_SUM_SQUARES && pass.result[r].op != GP_REDUCE_NORM;
+    return pivots;
+}
 
-/* WIDTH 0: that of the pass, and counted. */
-template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_base<STATE, lane_moments<WIDTH, STATE>> {
+template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments<WIDTH>> {
     typedef typename raw_type<WIDTH>::type raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, QUICKS = 2, SIDE_BY_SIDE = 2;
-    static const bool REDOES = WIDTH > 0;
-    static const int REDO_BYTES = WIDTH > 0 ? WIDTH : 4;
-    uint32_t sign, kept, bytes;
+    static const bool REDOES = true;
+    static const int REDO_BYTES = WIDTH;
+    uint32_t kept;
     double n, inverse; /* to nearest */
-    bool is_bf16, skip_nan, pivots;
+    bool is_bf16, pivots;
 
     __device__ explicit lane_moments(const reduce_arguments &a)
-        : sign((uint32_t)1 << (8 * bytes_of(a.pass.type) - 1)),
-          kept(a.pass.wants & GP_WANT_ABS ? ~sign : ~(uint32_t)0), bytes(bytes_of(a.pass.type)), n(a.n),
-          inverse(a.inverse), is_bf16(a.pass.type == GP_BF16), skip_nan(a.pass.skip_nan) {
-        pivots = a.pass.wants & GP_WANT_SQUARES;
-        for (unsigned r = 0; r < a.pass.results; r++)
-            pivots &= a.pass.result[r].op != GP_REDUCE_SUM_SQUARES && a.pass.result[r].op != GP_REDUCE_NORM;
-    }
-    __device__ __forceinline__ float value(raw_t raw) const {
-        if (WIDTH == 4 || (WIDTH == 0 && bytes == 4))
-            return real_of<4>((uint32_t)raw & kept, false);
-        return real_of<2>((uint32_t)raw & kept, is_bf16);
-    }
+        : kept(a.pass.wants & GP_WANT_ABS ? ~((uint32_t)1 << (8 * WIDTH - 1)) : ~(uint32_t)0), n(a.n),
+          inverse(a.inverse), is_bf16(a.pass.type == GP_BF16), pivots(has_pivots(a.pass)) {}
     /* The pivot of an output is its first element. */
-    __device__ void begin(const unsigned char *first, STATE &s, uint32_t = 0, uint32_t = 1) const {
-        const float x = pivots ? value(load_unit<WIDTH>(first, bytes)) : 0;
+    __device__ void begin(const unsigned char *first, moments_state &s, uint32_t = 0, uint32_t = 1) const {
+        const float x = pivots ? real_of<WIDTH>(load_unit<WIDTH>(first, WIDTH) & kept, is_bf16) : 0;
         s.pivot = x - x == 0 ? x : 0;
     }
-    __device__ __forceinline__ void take(STATE &s, raw_t raw, uint32_t) const {
-        const float x = value(raw);
-        if constexpr (WIDTH == 0) {
-            if (skip_nan && x != x) {
-                s.nans++;
-                return;
-            }
-            s.nonzero += ((uint32_t)raw & ~sign) != 0;
-        }
-        s.add(x);
+    __device__ __forceinline__ void take(moments_state &s, raw_t raw, uint32_t) const {
+        s.add(real_of<WIDTH>(raw & kept, is_bf16));
     }
-    __device__ moments_total total(const STATE &s) const {
+    __device__ moments_total total(const moments_state &s) const {
         return s.total(inverse);
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
-        bool all = WIDTH != 0 && pass.length > 1;
+        bool all = pass.length > 1;
         for (unsigned r = 0; r < pass.results; r++)
             all &= pass.result[r].op >= GP_REDUCE_MEAN && pass.result[r].type == GP_F32;
         return all ? 4 : 0;
@@ -114,7 +86,7 @@ template <int WIDTH, class STATE = moments_state> struct lane_moments : lane_bas
      * Where the sum is exact: so is its remainder by n, whose sign tells where the quotient lies; and n times the
      * variance is off by less than so many 2^-53 of the squares' sum, which is no less than the sum's square over n.
      */
-    __device__ __forceinline__ bool quick(const STATE &s, unsigned op, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const moments_state &s, unsigned op, uint64_t *raw) const {
         const double sum = s.sum.up;
         const bool exact = sum - s.sum.down == 0; /* and finite */
         if (op == GP_REDUCE_MEAN) {
@@ -142,17 +114,13 @@ __device__ inline bounds deviations(const moments_total &t, double n, const boun
     return {fmax(__dadd_rd(t.square.down, -to), 0.0), __dadd_ru(t.square.up, -from)};
 }
 
-/* Of `length` elements. */
-__device__ inline bool moment_of(uint64_t length, unsigned op, unsigned type, const moments_total &t, uint64_t *raw) {
-    const uint64_t count = length - t.nans;
+/* Of `count` elements. */
+__device__ inline bool moment_of(uint64_t count, unsigned op, unsigned type, const moments_total &t, uint64_t *raw) {
     const bool samples = op == GP_REDUCE_VARIANCE_SAMPLE || op == GP_REDUCE_STDDEV_SAMPLE;
     const double n = (double)count;
-    *raw = t.nonzero;
-    if (op == GP_REDUCE_COUNT)
-        return true;
     if (count <= samples)
         return false;
-    const bounds inverse = reciprocal(n, t.nans == 0 ? t.inverse : 1 / n);
+    const bounds inverse = reciprocal(n, t.inverse);
     if (op == GP_REDUCE_MEAN && type != GP_F64)
         return settle(quotient_of(t.sum, n, inverse), type, raw);
     if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {

@@ -2,7 +2,7 @@
 /* What a thread of reduce_many gathers of sums of integers of up to 4 bytes. */
 #pragma once
 
-#include "lane.cuh"
+#include "whole.cuh"
 
 /*
  * The sum of integers of up to 4 bytes, loaded one by one or a word of 4 bytes at once. Signed ones are added with
@@ -18,21 +18,31 @@ struct sum_state {
     }
 };
 
+static __device__ __noinline__ bool sum_exactly(const gp_pass &pass, unsigned op, unsigned type, int64_t sum,
+                                                uint64_t *raw) {
+    const integers_total whole = {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {0, 0, 0}, 0};
+    return whole_value(pass, op, type, whole, raw);
+}
+
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, int64_t sum, uint64_t *raw) {
-    const bool is_negative = sum < 0 && is_signed(pass.type);
+    if ((type < GP_F32 && type != GP_S64) || llabs(sum) >= (int64_t)1 << 53)
+        return sum_exactly(pass, op, type, sum, raw);
     *raw = (uint64_t)sum;
     if (op == GP_REDUCE_MEAN) {
         if (type == GP_F32 && llabs(sum) <= 1 << 24 && pass.length <= 1 << 24) /* both are floats */
             *raw = __float_as_uint(__fdiv_rn((float)(int32_t)sum, (float)(uint32_t)pass.length));
         else
             *raw = quotient((double)sum, pass.length, type);
-        return llabs(sum) < (int64_t)1 << 53 && type >= GP_F32;
-    }
-    if (type == GP_F64)
+    } else if (type == GP_F64) {
         *raw = (uint64_t)__double_as_longlong((double)sum);
-    else if (type == GP_F32)
+    } else if (type == GP_F32) {
         *raw = __float_as_uint(__ll2float_rn(sum));
-    return type == GP_S64 || type == GP_F64 || type == GP_F32 || (type == GP_U64 && !is_negative);
+    }
+    return true;
+}
+
+__device__ inline bool overflows(const gp_pass &, const int64_t &) {
+    return true;
 }
 
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
@@ -41,10 +51,11 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     uint32_t bias;
     uint64_t all;     /* biases of an output's elements */
     float n, inverse; /* to nearest */
-    bool is_mean;
+    bool is_mean, to_float;
     __device__ explicit lane_sum(const reduce_arguments &a)
         : bias(is_signed(a.pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(a.pass.length * bias),
-          n((float)(uint32_t)a.pass.length), is_mean(a.pass.result[0].op == GP_REDUCE_MEAN) {
+          n((float)(uint32_t)a.pass.length), is_mean(a.pass.result[0].op == GP_REDUCE_MEAN),
+          to_float(a.pass.result[0].type == GP_F32) {
         inverse = __frcp_rn(n);
         bias *= PACK == 4 ? 0x01010101 : PACK == 2 ? 0x00010001 : 1;
     }
@@ -62,13 +73,13 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
         const unsigned type = pass.result[0].type;
         if (is_mean)
             return type == GP_F32 && pass.length <= 1 << 24 ? 4 : 0;
-        return type == GP_S64 || (type == GP_U64 && !is_signed(pass.type)) ? 8 : 0;
+        return type == GP_F32 ? 4 : type == GP_S64 || (type == GP_U64 && !is_signed(pass.type)) ? 8 : 0;
     }
     /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
        (Markstein, IBM Journal of Research and Development 34, 1990). */
     __device__ __forceinline__ bool quick(const sum_state &s, unsigned, uint64_t *raw) const {
         const int64_t sum = total(s);
-        *raw = (uint64_t)sum;
+        *raw = to_float ? __float_as_uint(__ll2float_rn(sum)) : (uint64_t)sum;
         if (!is_mean)
             return true;
         const float x = (float)(int32_t)sum, near = x * inverse, q = __fmaf_rn(__fmaf_rn(-near, n, x), inverse, near);
@@ -76,6 +87,44 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
         if (WIDTH == 1) /* 2^32 at most */
             return (uint32_t)sum + (1 << 24) <= 1 << 25;
         return (uint64_t)(sum + (1 << 24)) <= 1 << 25;
+    }
+};
+
+/* Sums of ints of 1 and 2 bytes and of their squares. */
+struct squares_state {
+    int64_t sum;
+    uint64_t square;
+    static __device__ squares_state none() {
+        return {0, 0};
+    }
+    __device__ void join(const squares_state &other) {
+        sum += other.sum;
+        square += other.square;
+    }
+};
+
+template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state, lane_squares<WIDTH>> {
+    static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
+    static const bool HAS_NOTHING = true;
+    bool has_sign;
+    __device__ explicit lane_squares(const reduce_arguments &a) : has_sign(is_signed(a.pass.type)) {}
+    __device__ __forceinline__ void take(squares_state &s, uint32_t raw, uint32_t) const {
+        if constexpr (PACK == 4) {
+            s.sum += has_sign ? __dp4a((int)raw, 0x01010101, 0) : (int)__dp4a(raw, 0x01010101u, 0u);
+            s.square += has_sign ? (uint32_t)__dp4a((int)raw, (int)raw, 0) : __dp4a(raw, raw, 0u);
+        } else {
+#pragma unroll
+            for (int i = 0; i < PACK; i++) {
+                const int shift = 32 - 8 * WIDTH;
+                const uint32_t up = raw >> 8 * WIDTH * i << shift;
+                const int32_t x = has_sign ? (int32_t)up >> shift : (int32_t)(up >> shift);
+                s.sum += x;
+                s.square += (uint32_t)x * (uint32_t)x;
+            }
+        }
+    }
+    __device__ integers_total total(const squares_state &s) const {
+        return {{(uint64_t)s.sum, (uint64_t)(s.sum >> 63)}, {0, 0}, {s.square, 0, 0}, 0};
     }
 };
 

@@ -30,11 +30,12 @@ template <class RAW, int N> __device__ __forceinline__ void await_all(RAW (&raw)
         ((uint32_t *)&raw[0])[w] |= bits & zero;
 }
 
-/* Units e, e + step, .. below `to` of a run, the first at `at`, the others `apart` bytes further each. */
+/* Units e, e + step, .. below `to` of a run, the first at `at`, the others `apart` bytes further each. id: of the
+   run's first. */
 template <class LANE>
 __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state &s, const unsigned char *at,
                                          int64_t apart, uint32_t e, uint32_t to, uint32_t step, uint32_t bytes,
-                                         uint32_t zero) {
+                                         uint32_t zero, uint32_t id) {
     const int N = LANE::BYTES == 16                      ? 4
                   : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8
                                                          : 16; /* loaded before one is taken */
@@ -51,7 +52,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
         await_all(raw, zero);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            form.take(s, raw[i], e + i * step);
+            form.take(s, raw[i], id + e + i * step);
     }
     if (e >= to)
         return;
@@ -64,7 +65,32 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
 #pragma unroll
     for (int i = 0; i < N; i++)
         if (LANE::HAS_NOTHING || e + i * step < to)
-            form.take(s, raw[i], e + i * step);
+            form.take(s, raw[i], id + e + i * step);
+}
+
+/* Elements with their partners, which are `beside` bytes from one to the next. */
+template <class LANE>
+__device__ __forceinline__ void take_pairs(const LANE &form, typename LANE::state &s, const unsigned char *at,
+                                           int64_t apart, const unsigned char *with, int64_t beside, uint32_t e,
+                                           uint32_t to, uint32_t step, uint32_t bytes, uint32_t with_bytes,
+                                           uint32_t id) {
+    const int N = LANE::BYTES == 4 ? 8 : 4, WIDTH = LANE::PARTNER; /* N: loaded before one is taken */
+#pragma unroll 1
+    for (; e + (N - 1) * step < to; e += N * step) {
+        typename raw_type<LANE::BYTES>::type raw[N];
+        typename raw_type<WIDTH>::type partner[N];
+#pragma unroll
+        for (int i = 0; i < N; i++, at += apart, with += beside) {
+            raw[i] = load_far<LANE::BYTES>(at, bytes);
+            partner[i] = load_far<WIDTH>(with, with_bytes);
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            form.take_pair(s, raw[i], partner[i], id + e + i * step);
+    }
+#pragma unroll 1
+    for (; e < to; e += step, at += apart, with += beside)
+        form.take_pair(s, load_far<LANE::BYTES>(at, bytes), load_far<WIDTH>(with, with_bytes), id + e);
 }
 
 /*
@@ -75,8 +101,8 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
  */
 template <class LANE>
 __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s, const gp_pass &pass,
-                                       const gp_many_cut &cut, const unsigned char *in, const member &me, bool mine,
-                                       uint32_t split, uint32_t *counter) {
+                                       const gp_many_cut &cut, const unsigned char *in, const unsigned char *with,
+                                       const member &me, bool mine, uint32_t split, uint32_t *counter) {
     __shared__ uint32_t drawn[2]; /* in turns: a warp may still read the one before */
     const int last = pass.kept + pass.reduced - 1;
     const uint32_t packed = LANE::PACKED * cut.fold, bytes = bytes_of(pass.type);
@@ -92,13 +118,26 @@ __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s
         if (draws && threadIdx.x == 0)
             draw = atomicInc(counter, cut.groups - cut.dealt + cut.splits - 1);
         if (mine && part < cut.parts) {
-            const unsigned char *at = in;
+            const unsigned char *at = in, *at_with = with;
             uint32_t walk = cut.parts == cut.chunks ? 0 : part / cut.chunks;
+            const uint32_t id = walk * n;
             const uint32_t from = (part - walk * cut.chunks) * cut.chunk, to = min(n, from + cut.chunk);
             const uint32_t e = from + me.lane;
-            for (int axis = last; walk > 0 && axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n)
+            for (int axis = last; walk > 0 && axis-- > pass.kept; walk /= (uint32_t)pass.axis[axis].n) {
                 at += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
-            take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero);
+                if (LANE::PAIRS)
+                    at_with += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].with;
+            }
+            if constexpr (LANE::PAIRS) {
+                const int64_t beside = pass.reduced > 0 ? pass.axis[last].with : 0;
+                if (LANE::PARTNER > 0 || pass.with_type != 0)
+                    take_pairs(form, s, at + e * stride, apart, at_with + e * beside, beside * cut.lanes, e, to,
+                               cut.lanes, bytes, bytes_of(pass.with_type), id);
+                else
+                    take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero, id);
+            } else {
+                take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero, id);
+            }
         }
         if (draws) {
             if (threadIdx.x == 0)
@@ -257,7 +296,10 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
         if (mine)
             form.begin(at, gathered, cut.fold > 1 ? output * LANE::OUTPUTS : 0,
                        cut.fold > 1 ? (uint32_t)pass.outputs : 0);
-        gather(form, gathered, pass, cut, at, me, mine, split, a.many->drawn + tile);
+        const unsigned char *with = NULL;
+        if (LANE::PAIRS)
+            with = begin_of<true>(pass, mine ? output : 0);
+        gather(form, gathered, pass, cut, at, with, me, mine, split, a.many->drawn + tile);
         typename LANE::joined s = LANE::join_of(gathered);
         uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;
         if (cut.lanes_first) {

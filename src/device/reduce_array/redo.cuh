@@ -12,12 +12,14 @@
 #define REDO_AT_ONCE 6    /* of sums f16 has bits of these, of squares of the next */
 #define REDO_BY_WARP 512u /* elements that one warp does; more are the block's */
 
-/* Where an output's elements begin. */
+/* Where an output's elements begin, or their partners. */
+template <bool PARTNERS = false>
 __device__ __forceinline__ const unsigned char *begin_of(const gp_pass &pass, uint32_t output) {
-    const unsigned char *in = pass.in;
+    const unsigned char *at = PARTNERS ? pass.with : pass.in;
+    const auto stride = [&](int axis) { return PARTNERS ? pass.axis[axis].with : pass.axis[axis].in; };
     for (int axis = pass.kept; axis-- > 1; output /= (uint32_t)pass.axis[axis].n)
-        in += (int64_t)(output % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
-    return pass.kept > 0 ? in + (int64_t)output * pass.axis[0].in : in;
+        at += (int64_t)(output % (uint32_t)pass.axis[axis].n) * stride(axis);
+    return pass.kept > 0 ? at + (int64_t)output * stride(0) : at;
 }
 
 __device__ __forceinline__ int64_t offset_of(const gp_pass &pass, uint32_t element) {

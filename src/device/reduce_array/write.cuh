@@ -138,15 +138,24 @@ __device__ inline uint64_t magnitude_of(const gp_pass &pass, uint64_t raw) {
     return is_signed(pass.type) && (int64_t)raw < 0 ? 0 - raw : raw;
 }
 
-/* Places are indices: a step of the index is a step of the place. */
+/* The place of element number `index`. */
+__device__ inline int64_t place_of(const gp_pass &pass, uint64_t index) {
+    int64_t place = pass.place_first;
+    for (unsigned i = pass.kept + pass.reduced; i-- > pass.kept + 1u; index /= pass.axis[i].n)
+        place += (int64_t)(index % pass.axis[i].n) * pass.axis[i].place;
+    return pass.reduced > 0 ? place + (int64_t)index * pass.axis[pass.kept].place : place;
+}
+
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, const extremes_total &t, uint64_t *raw) {
     const key_form form(pass.type);
-    const int64_t step = pass.reduced > 0 ? pass.axis[pass.kept + pass.reduced - 1].place : 0;
-    const bool nan = t.place_nan != INT64_MAX, none = form.is_nan(t.key_min) && !nan;
+    const int64_t top = ((int64_t)1 << (8 * form.bytes - 1)) - 1; /* the greatest key */
+    const bool nan = t.place_nan != INT64_MAX, none = t.key_min > t.key_max && !nan;
     const uint64_t low = form.raw(t.key_min), high = form.raw(t.key_max);
     if (op == GP_REDUCE_ARGMIN || op == GP_REDUCE_ARGMAX) {
-        const int64_t place = nan ? t.place_nan : op == GP_REDUCE_ARGMIN ? t.place_min : t.place_max;
-        *raw = none ? 0 : (uint64_t)(pass.place_first + place * step);
+        const int64_t index = nan ? t.place_nan : op == GP_REDUCE_ARGMIN ? t.place_min : t.place_max;
+        *raw = none ? 0 : (uint64_t)place_of(pass, (uint64_t)index);
+    } else if (none && !is_float(pass.type) && op != GP_REDUCE_MAX_ABS) {
+        *raw = form.raw(op == GP_REDUCE_MIN ? top : ~top);
     } else if (nan || (none && op != GP_REDUCE_MAX_ABS)) {
         *raw = pass.type == GP_F16    ? 0x7e00
                : pass.type == GP_BF16 ? 0x7fc0
@@ -159,35 +168,6 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, cons
         *raw = op == GP_REDUCE_MIN ? low : high;
     }
     return true;
-}
-
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
-                                uint64_t *raw) {
-    const bool has_sign = is_signed(pass.type) && (op == GP_REDUCE_SUM || op == GP_REDUCE_MEAN);
-    const uint64_t low = op == GP_REDUCE_COUNT         ? t.count
-                         : op == GP_REDUCE_SUM_SQUARES ? t.square[0]
-                         : op == GP_REDUCE_SUM_ABS     ? t.abs[0]
-                                                       : t.sum[0];
-    const uint64_t high = op == GP_REDUCE_COUNT         ? 0
-                          : op == GP_REDUCE_SUM_SQUARES ? t.square[1] | t.square[2]
-                          : op == GP_REDUCE_SUM_ABS     ? t.abs[1]
-                                                        : t.sum[1];
-    const bool is_short = high == (has_sign ? (uint64_t)((int64_t)low >> 63) : 0) && (has_sign || (int64_t)low >= 0);
-    *raw = low;
-    if (!is_short || op > GP_REDUCE_MEAN || op == GP_REDUCE_NORM || (type == GP_U64 && has_sign && (int64_t)low < 0))
-        return false;
-    const double real = (double)(int64_t)low;
-    const bool is_exact = llabs((int64_t)low) < (int64_t)1 << 53 && pass.length < (uint64_t)1 << 53;
-    if (op == GP_REDUCE_MEAN) {
-        if (!is_exact || type < GP_F32)
-            return false;
-        *raw = quotient(real, pass.length, type);
-    } else if (type == GP_F64) {
-        *raw = (uint64_t)__double_as_longlong(real);
-    } else if (type == GP_F32) {
-        *raw = __float_as_uint(__ll2float_rn((int64_t)low));
-    }
-    return !is_float(type) || type >= GP_F32;
 }
 
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const floats_total &t,
@@ -208,41 +188,29 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES;
 }
 
+/* Whether what value_of() does not know is a whole number that its type does not hold. */
+template <class T> __device__ bool overflows(const gp_pass &, const T &) {
+    return false;
+}
+
 /* False: some are left. */
-template <class T> __device__ bool write_results(const gp_pass &pass, const T &t, uint64_t output) {
+template <class T> __device__ bool write_results(const reduce_arguments &a, const T &t, uint64_t output) {
     bool all = true;
-    for (unsigned r = 0; r < pass.results; r++) {
+    for (unsigned r = 0; r < a.pass.results; r++) {
+        const gp_pass_result &result = a.pass.result[r];
         uint64_t raw;
-        if (value_of(pass, pass.result[r].op, pass.result[r].type, t, &raw))
-            store_raw(gp_pass_address(&pass, r, output), bytes_of(pass.result[r].type), raw);
+        const bool known = value_of(a.pass, result.op, result.type, t, &raw);
+        if (known || overflows(a.pass, t))
+            store_raw(gp_pass_address(&a.pass, r, output), bytes_of(result.type), raw);
         else
             all = false;
+        if (!known && overflows(a.pass, t))
+            *a.overflow = 1;
     }
     return all;
 }
 
 /* What reduce_any needs. */
-__device__ inline void leave(gp_accumulator *, const gp_pass &, const bits_total &) {}
-
-__device__ inline void leave(gp_accumulator *, const gp_pass &, const extremes_total &) {}
-
-__device__ inline void set_limbs(gp_accumulator *whole, unsigned sum, const uint64_t *word, int count) {
-    for (int i = 0; i < 6; i++)
-        whole->limb[sum][i] = i < 2 * count ? (int64_t)(uint32_t)(word[i / 2] >> i % 2 * 32) : 0;
-    whole->in_limbs[sum] = true;
-    whole->flags[sum] = 0;
-}
-
-__device__ inline void leave(gp_accumulator *whole, const gp_pass &pass, const integers_total &t) {
-    whole->counted = pass.length;
-    whole->nonzero = t.count;
-    set_limbs(whole, GP_ABS, t.abs, 2);
-    set_limbs(whole, GP_SQUARES, t.square, 3);
-    set_limbs(whole, GP_SUM, t.sum, 2);
-    if ((int64_t)t.sum[1] < 0) /* the last limb has the sign */
-        whole->limb[GP_SUM][3] -= (int64_t)1 << 32;
-}
-
 /* Limbs are there already but for what is proven. */
 __device__ inline void leave(gp_accumulator *whole, const gp_pass &pass, const floats_total &t) {
     const unsigned sum = pass.wants & GP_WANT_ABS ? GP_ABS : GP_SUM;

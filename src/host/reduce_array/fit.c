@@ -13,18 +13,23 @@ static bool wants(const gp_pass *pass, unsigned all) {
 }
 
 bool gp_pass_places_rise(const gp_pass *pass) {
-    return !(pass->wants & GP_WANT_PLACES) || pass->reduced == 0 ||
-           pass->axis[pass->kept + pass->reduced - 1].place > 0;
+    const gp_pass_axis *axis = &pass->axis[pass->kept];
+    for (unsigned i = pass->reduced; (pass->wants & GP_WANT_PLACES) && i-- > 0;)
+        if (axis[i].place <= 0 ||
+            (i + 1u < pass->reduced && (uint64_t)axis[i].place < axis[i + 1].n * (uint64_t)axis[i + 1].place))
+            return false;
+    return true;
 }
 
-bool gp_pass_adds(const gp_pass *pass) {
+/* Not both a sum and one of magnitudes, and no squares of doubles. */
+static bool adds(const gp_pass *pass) {
     return !gp_type_is_float(pass->type) ||
            (!wants(pass, GP_WANT_SUM | GP_WANT_ABS) && !(pass->type == GP_F64 && wants(pass, GP_WANT_SQUARES)));
 }
 
 static bool does_all(const gp_pass *pass) {
     return gp_pass_layout_of(pass) == GP_LAYOUT_ALL && pass->length > 0 && pass->with_type == 0 &&
-           gp_pass_places_rise(pass) && gp_pass_adds(pass);
+           gp_pass_places_rise(pass) && adds(pass);
 }
 
 static unsigned form_of(const gp_pass *pass) {
@@ -73,26 +78,10 @@ uint32_t gp_dealt_of(uint64_t tiles, uint64_t blocks, unsigned least) {
     return gp_to_u32(blocks * (rounds - gp_divide_up(rounds, 5)));
 }
 
-bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result) {
-    const bool squares = result->op == GP_REDUCE_SUM_SQUARES, sum = result->op == GP_REDUCE_SUM;
-    const unsigned bits = 8 * gp_type_bytes(pass->type) * (squares ? 2 : 1) + gp_log2(pass->length) + 1;
-    if (pass->kind != GP_PASS_MOMENTS || result->op == GP_REDUCE_COUNT)
-        return true;
-    if (result->op == GP_REDUCE_MEAN)
-        return !gp_type_is_float(pass->type) && bits < 53 && result->type >= GP_F32;
-    if (!squares && !sum && result->op != GP_REDUCE_SUM_ABS)
-        return false;
-    if (gp_type_is_float(pass->type))
-        return gp_type_is_float(result->type);
-    if (sum && result->type == GP_U64 && gp_type_is_signed(pass->type))
-        return false;
-    return bits < 64 && result->type != GP_F16 && result->type != GP_BF16;
-}
-
-/* reduce_all rounds sums itself, as one output may take a microsecond. */
-static bool rounds(const gp_pass_result *result) {
-    return gp_type_is_float(result->type) &&
-           (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_ABS || result->op == GP_REDUCE_SUM_SQUARES);
+/* Of floats reduce_all rounds sums itself, as one output may take a microsecond. */
+static bool rounds(const gp_pass *pass, const gp_pass_result *result) {
+    return pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) || result->op == GP_REDUCE_COUNT ||
+           result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_ABS || result->op == GP_REDUCE_SUM_SQUARES;
 }
 
 static bool fit_form(const gp_problem *problem, const gp_device *device, unsigned form, unsigned attempt,
@@ -119,7 +108,7 @@ static bool fit_form(const gp_problem *problem, const gp_device *device, unsigne
     tiling->t[GP_TILE_COLS] = tile / bytes;
     tiling->t[GP_REDUCE_ALL_DEALT] = tiling->blocks > 0 ? gp_dealt_of(all / tile, tiling->blocks, 2) : UINT32_MAX;
     for (unsigned r = 0; r < pass->results; r++)
-        tiling->t[GP_REDUCE_ALL_REST] |= !gp_pass_is_plain(pass, &pass->result[r]) && !rounds(&pass->result[r]);
+        tiling->t[GP_REDUCE_ALL_REST] |= !rounds(pass, &pass->result[r]);
     return true;
 }
 
@@ -146,15 +135,19 @@ bool gp_fit_reduce_all_singles(const gp_problem *problem, const gp_device *devic
 
 bool gp_fit_reduce_any(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
-    (void)device;
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_ANY_THREADS, 1, attempt);
     if (tiling->threads == 0)
         return false;
     const bool alone = pass->outputs >= MANY_OUTPUTS || pass->length <= FEW_ELEMENTS;
     const uint32_t team = alone ? 1 : tiling->threads;
+    const uint64_t share = alone ? 1 : pass->length / (team * GP_REDUCE_ANY_SHARE),
+                   outputs = gp_at_least_one(pass->outputs);
+    const uint64_t splits = gp_at_least_one(gp_least(gp_least(share, device->multiprocessors / outputs),
+                                                     GP_MANY_SENT_BYTES / sizeof(gp_accumulator) / outputs));
     tiling->smem = tiling->threads * sizeof(gp_accumulator);
-    tiling->blocks = gp_least(gp_divide_up(pass->outputs, tiling->threads / team), GP_REDUCE_ANY_GRID_MAX);
+    tiling->blocks = gp_least(gp_divide_up(pass->outputs, tiling->threads / team) * splits, GP_REDUCE_ANY_GRID_MAX);
     tiling->t[GP_REDUCE_ANY_TEAM] = team;
+    tiling->t[GP_REDUCE_ANY_SPLITS] = gp_to_u32(splits);
     return true;
 }
 

@@ -5,14 +5,11 @@
 #include "../kernel.h"
 #include "pass.h"
 
-/* Places rise with the index, so that the first of equals is the first that is met. */
+/* Places rise with the index, so that the first of equals is the first that is met; that of the last axis fastest. */
 bool gp_pass_places_rise(const gp_pass *pass);
 
-/* Of floats one sum besides that of squares; of doubles none of squares, whose products have 106 bits. */
-bool gp_pass_adds(const gp_pass *pass);
-
-/* Whether a result needs no more than what value_of() does, whatever the data. */
-bool gp_pass_is_plain(const gp_pass *pass, const gp_pass_result *result);
+/* A gp_reduce_many_form; GP_MANY_FORMS: there is none. */
+unsigned gp_many_form_of(const gp_pass *pass);
 
 /*
  * SMs get unequal shares of the memory's bandwidth, so that the last fifth of the tiles is drawn: from the returned

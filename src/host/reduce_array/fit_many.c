@@ -49,45 +49,6 @@ typedef struct walk {
     bool dense; /* rows behind each other without gaps */
 } walk;
 
-static bool wants_places(const gp_pass *pass) {
-    return pass->wants & GP_WANT_PLACES;
-}
-
-static unsigned form_of_floats(const gp_pass *pass) {
-    bool one = !pass->skip_nan && (pass->wants == GP_WANT_SUM || pass->wants == GP_WANT_ABS), doubles = false;
-    for (unsigned r = 0; r < pass->results; r++) {
-        const bool is_double = pass->result[r].type == GP_F64;
-        doubles = doubles || is_double;
-        if (pass->type == GP_F64 && pass->result[r].type < GP_F32)
-            return GP_MANY_FORMS; /* would not be proved */
-        if (is_double && pass->result[r].op >= GP_REDUCE_NORM && pass->result[r].op != GP_REDUCE_MEAN)
-            return GP_MANY_FORMS;
-    }
-    if (pass->type == GP_F64)
-        return one ? GP_MANY_DOUBLES_8 : GP_MANY_FORMS;
-    if (pass->skip_nan || (pass->wants & GP_WANT_COUNT))
-        return GP_MANY_MOMENTS_COUNTED;
-    if (!one)
-        return pass->type == GP_F32 ? GP_MANY_MOMENTS_4 : GP_MANY_MOMENTS_2;
-    return pass->type != GP_F32 ? GP_MANY_FLOATS_2 : doubles ? GP_MANY_DOUBLES_4 : GP_MANY_FLOATS_4;
-}
-
-/* GP_MANY_FORMS: there is none. Of ints those results that a few machine instructions round. */
-static unsigned form_of(const gp_pass *pass) {
-    const unsigned width = gp_log2(gp_type_bytes(pass->type));
-    if (pass->kind == GP_PASS_BITS)
-        return GP_MANY_BITS;
-    if (pass->kind == GP_PASS_EXTREMES)
-        return width == 2 && !pass->skip_nan && !wants_places(pass) ? GP_MANY_SPAN_4 : GP_MANY_EXTREMES_1 + width;
-    if (gp_type_is_float(pass->type))
-        return form_of_floats(pass);
-    for (unsigned r = 0; r < pass->results; r++)
-        if ((pass->result[r].op >= GP_REDUCE_NORM && pass->result[r].op != GP_REDUCE_MEAN) ||
-            pass->result[r].type == GP_F16 || pass->result[r].type == GP_BF16)
-            return GP_MANY_FORMS;
-    return pass->wants == GP_WANT_SUM && width < 3 ? GP_MANY_SUM_1 + width : GP_MANY_INTS;
-}
-
 /* Forms that load a unit of several elements: along an output, or among outputs. */
 static const struct {
     uint8_t form, packed, packed_bytes, wide, wide_bytes;
@@ -96,6 +57,8 @@ static const struct {
     {GP_MANY_SUM_1, GP_MANY_SUM_1_PACKED, 4, GP_MANY_SUM_1_WIDE, 4},
     {GP_MANY_SUM_2, GP_MANY_SUM_2_PACKED, 4, GP_MANY_SUM_2_WIDE, 4},
     {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16},
+    {GP_MANY_SQUARES_1, GP_MANY_SQUARES_1_PACKED, 4, GP_MANY_SQUARES_1_WIDE, 4},
+    {GP_MANY_SQUARES_2, GP_MANY_SQUARES_2_PACKED, 4, GP_MANY_SQUARES_2, 0},
     {GP_MANY_SPAN_4, GP_MANY_SPAN_4_PACKED, 16, GP_MANY_SPAN_4_WIDE, 16},
     {GP_MANY_FLOATS_4, GP_MANY_FLOATS_4_PACKED, 16, GP_MANY_FLOATS_4_WIDE, 16},
     {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, GP_MANY_MOMENTS_4_WIDE, 8},
@@ -154,7 +117,7 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, unsigned sms, walk *w
                 .loaded = gp_to_u32(bytes),
                 .fold = 1,
                 .at_once = bytes == 8 ? 8 : 16,
-                .form = form_of(pass),
+                .form = gp_many_form_of(pass),
                 .outputs = pass->outputs};
     w->walks = pass->length / last->n;
     w->contiguous = gp_pass_is_contiguous(pass, last);
@@ -275,27 +238,23 @@ static void cut_walks(const walk *w, gp_many_cut *cut) {
 }
 
 /*
- * Of one output of contiguous elements only sums of squares, in doubles: reduce_all has all else at once, whatever
- * the data.
+ * Of one output of contiguous elements only sums of squares, in doubles, and pairs: reduce_all has all else at once,
+ * whatever the data.
  */
 static bool does_many(const gp_problem *problem, const gp_device *device, walk *w) {
     const gp_pass *pass = problem->pass;
-    const bool squares =
-        gp_type_is_float(pass->type) && (pass->wants & GP_WANT_SQUARES) && gp_device_has_doubles(device);
-    return (squares || gp_pass_layout_of(pass) != GP_LAYOUT_ALL) && pass->with_type == 0 && pass->length > 0 &&
-           gp_pass_adds(pass) && walk_of(pass, problem->in_align, device->multiprocessors, w) &&
-           !(wants_places(pass) && (pass->reduced > 1 || !gp_pass_places_rise(pass)));
+    const bool squares = gp_type_is_float(pass->type) && (pass->wants & GP_WANT_SQUARES) &&
+                         (gp_device_has_doubles(device) || pass->type == GP_F64);
+    return (squares || pass->with_type != 0 || gp_pass_layout_of(pass) != GP_LAYOUT_ALL) && pass->length > 0 &&
+           walk_of(pass, problem->in_align, device->multiprocessors, w) && gp_pass_places_rise(pass);
 }
 
 /* Whether outputs may be left to reduce_any. Sums and moments of floats that are not counted are done again at once.
  */
 static bool may_fail(const gp_pass *pass, unsigned form) {
-    bool may = gp_type_is_float(pass->type) && pass->kind == GP_PASS_MOMENTS;
-    if ((form >= GP_MANY_FLOATS_2 && form <= GP_MANY_FLOATS_4_WIDE) || form >= GP_MANY_MOMENTS_2)
-        return form >= GP_MANY_MOMENTS_2 && pass->outputs == 1;
-    for (unsigned r = 0; r < pass->results; r++)
-        may = may || !gp_pass_is_plain(pass, &pass->result[r]);
-    return may;
+    if (form >= GP_MANY_MOMENTS_2)
+        return pass->outputs == 1;
+    return form >= GP_MANY_DOUBLES_4;
 }
 
 bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
@@ -304,9 +263,10 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     gp_short_cut cut = {.cols = gp_to_u32(pass->length)};
     walk w;
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
-    if (!does_many(problem, device, &w) || !w.dense || !w.contiguous || row > SHORT_ROW || tiling->threads == 0)
+    if (!does_many(problem, device, &w) || pass->with_type != 0 || !w.dense || !w.contiguous || row > SHORT_ROW ||
+        tiling->threads == 0)
         return false;
-    const unsigned together = w.form < GP_MANY_MOMENTS_COUNTED ? SHORT_SIDE : SHORT_SIDE / 2;
+    const unsigned together = w.form < GP_MANY_TWOFOLD ? SHORT_SIDE : SHORT_SIDE / 2;
     const uint64_t share = pass->outputs * row / (sms * SHORT_SHARES * together);
     const uint64_t tile = gp_least(SHORT_TILE, gp_greatest(SHORT_TILE / 4, share));
     cut.lanes = power_up_to(row / SHORT_THREAD, 32);

@@ -18,6 +18,7 @@
 #define GP_REDUCE_ANY_REGS 128
 #define GP_REDUCE_ANY_STATIC_SMEM 0
 #define GP_REDUCE_ANY_GRID_MAX 65536
+#define GP_REDUCE_ANY_SHARE 8 /* elements at least of a thread, if blocks share an output */
 
 /* Forms of reduce_all. */
 typedef enum gp_reduce_all_form {
@@ -63,14 +64,28 @@ typedef enum gp_reduce_many_form {
     GP_MANY_SUM_1_WIDE,
     GP_MANY_SUM_2_WIDE,
     GP_MANY_SUM_4_WIDE,
+    GP_MANY_SQUARES_1,
+    GP_MANY_SQUARES_1_PACKED,
+    GP_MANY_SQUARES_1_WIDE,
+    GP_MANY_SQUARES_2,
+    GP_MANY_SQUARES_2_PACKED,
     GP_MANY_INTS,
+    GP_MANY_INT_PAIRS,
+    GP_MANY_APART,
+    GP_MANY_MASKED_BITS,
+    GP_MANY_MASKED_EXTREMES_1,
+    GP_MANY_MASKED_EXTREMES_2,
+    GP_MANY_MASKED_EXTREMES_4,
+    GP_MANY_MASKED_EXTREMES_8,
     GP_MANY_FLOATS_2,
     GP_MANY_FLOATS_4,
     GP_MANY_FLOATS_4_PACKED,
     GP_MANY_FLOATS_4_WIDE,
     GP_MANY_DOUBLES_4,
     GP_MANY_DOUBLES_8,
-    GP_MANY_MOMENTS_COUNTED, /* any width */
+    GP_MANY_DOT_4,
+    GP_MANY_TWOFOLD, /* any width, and partners */
+    GP_MANY_TWOFOLD_8,
     GP_MANY_MOMENTS_2,
     GP_MANY_MOMENTS_4,
     GP_MANY_MOMENTS_4_PACKED,
@@ -120,7 +135,8 @@ typedef struct gp_short_cut {
 enum {
     GP_REDUCE_ALL_REST = 2,  /* not 0: reduce_any is launched behind it, for results that it may leave */
     GP_REDUCE_ALL_DEALT = 3, /* tiles from here on are drawn; UINT32_MAX: none */
-    GP_REDUCE_ANY_TEAM = 2   /* threads that share an output, a power of two */
+    GP_REDUCE_ANY_TEAM = 2,  /* threads that share an output, a power of two */
+    GP_REDUCE_ANY_SPLITS = 3 /* blocks that do, if all threads of each do */
 };
 
 /* The part of the context's workspace that is not gp_reduce_int()'s. */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread gathers of floats of any type, of those that a mask leaves, or of pairs: sums and sums of squares,
+ * each a double with bounds of what its roundings lost. Slower than the forms before it, and it proves nearly all
+ * results, of doubles too.
+ */
+#pragma once
+
+#include "lane_moments.cuh"
+#include "lane_pairs.cuh"
+
+/* linear: of elements, their magnitudes, products with partners, or magnitudes of differences from these. With a
+   pivot, of differences from it. Counts are below 2^30; bits of what is not finite stand above them. */
+struct twofold_state {
+    twofold linear, square;
+    double pivot;
+    uint32_t nonzero, skipped;
+    static const uint32_t PLUS = 1u << 31, MINUS = 1u << 30; /* of nonzero: infinities */
+    static const uint32_t NONE = 1u << 31;                   /* of skipped: no number */
+    static __device__ twofold_state none() {
+        return {twofold::none(), twofold::none(), 0, 0, 0};
+    }
+    __device__ void join(const twofold_state &other) {
+        const uint32_t infinite = (nonzero | other.nonzero) & (PLUS | MINUS), nan = (skipped | other.skipped) & NONE;
+        linear.join(other.linear);
+        square.join(other.square);
+        nonzero = (((nonzero & ~(PLUS | MINUS)) + other.nonzero) & ~(PLUS | MINUS)) | infinite;
+        skipped = (((skipped & ~NONE) + other.skipped) & ~NONE) | nan;
+    }
+};
+
+/* x times what is between the bounds. */
+__device__ __forceinline__ bounds scaled(double x, const bounds &b) {
+    return {__dmul_rd(x, x < 0 ? b.up : b.down), __dmul_ru(x, x < 0 ? b.down : b.up)};
+}
+
+#define TINY 0x1p-960 /* products below may lose bits that no double holds */
+
+/* WIDTH 0: of any type, and with partners or none; 8: without. */
+template <int WIDTH> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH>> {
+    typedef typename raw_type<WIDTH>::type raw_t;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
+    static const bool PAIRS = WIDTH == 0;
+    uint64_t kept;
+    uint32_t type;
+    bool skip_nan, where, of_pairs, dots, abs, sums, squares, pivots;
+    partner_mask mask;
+
+    __device__ explicit lane_twofold(const reduce_arguments &a)
+        : kept(a.pass.kind == GP_PASS_MOMENTS && (a.pass.wants & GP_WANT_ABS)
+                   ? ~((uint64_t)1 << (8 * bytes_of(a.pass.type) - 1))
+                   : ~(uint64_t)0),
+          type(a.pass.type), skip_nan(a.pass.skip_nan), where(a.pass.where),
+          of_pairs(PAIRS && a.pass.kind == GP_PASS_PAIR), dots(a.pass.wants & GP_WANT_DOT),
+          abs(of_pairs && (a.pass.wants & GP_WANT_ABS)), sums(a.pass.wants & (GP_WANT_SUM | GP_WANT_ABS)),
+          squares(a.pass.wants & GP_WANT_SQUARES), pivots(has_pivots(a.pass)), mask(a.pass) {}
+    __device__ __forceinline__ double value(uint64_t raw) const {
+        if (WIDTH == 8 || (WIDTH == 0 && type == GP_F64))
+            return __longlong_as_double((long long)raw);
+        if (type == GP_F32)
+            return real_of<4>((uint32_t)raw, false);
+        return real_of<2>((uint32_t)raw, type == GP_BF16);
+    }
+    /* The pivot of an output is its first element. */
+    __device__ void begin(const unsigned char *first, twofold_state &s, uint32_t = 0, uint32_t = 1) const {
+        const double x = pivots ? value(load_unit<WIDTH>(first, bytes_of(type)) & kept) : 0;
+        s.pivot = x - x == 0 ? x : 0;
+    }
+    /* p, which is x y rounded, and what that lost: by __dmul_rn(), as the compiler would fuse the product with sums.
+     */
+    static __device__ __forceinline__ void add_product(twofold &t, double x, double y, double p) {
+        t.add(p);
+        t.rest.add(__fma_rn(x, y, -p));
+        if (fabs(p) < TINY && x != 0 && y != 0) {
+            t.rest.down = __dsub_rd(t.rest.down, 0x1p-1073);
+            t.rest.up = __dadd_ru(t.rest.up, 0x1p-1073);
+        }
+    }
+    /* (d + e)^2, of which e is what d lost. */
+    static __device__ __forceinline__ void add_square(twofold &t, double d, double e) {
+        add_product(t, d, d, __dmul_rn(d, d));
+        if (e != 0) {
+            t.rest.down = __dadd_rd(t.rest.down, __dmul_rd(2 * d, e));
+            t.rest.up = __dadd_ru(t.rest.up, __fma_ru(e, e, __dmul_ru(2 * d, e)));
+        }
+    }
+    /* What is not finite, as it goes to the linear sum. */
+    static __device__ __forceinline__ void note(twofold_state &s, double x) {
+        s.nonzero |= x > 0 ? s.PLUS : x < 0 ? s.MINUS : 0;
+        s.skipped |= x != x ? s.NONE : 0;
+    }
+    __device__ __forceinline__ void add(twofold_state &s, double x, double y) const {
+        if (skip_nan && (x != x || (of_pairs && y != y))) {
+            s.skipped++;
+            return;
+        }
+        s.nonzero += of_pairs ? x != y : x != 0;
+        if (x - x != 0 || y - y != 0) {
+            note(s, !of_pairs ? x : dots ? x * y : fabs(x - y));
+            return;
+        }
+        if (of_pairs && dots) {
+            add_product(s.linear, x, y, __dmul_rn(x, y));
+            return;
+        }
+        double d = x, e = 0;
+        if (of_pairs || pivots) {
+            d = x - y;
+            const double back = d - x;
+            e = (x - (d - back)) - (y + back);
+        }
+        if (sums || pivots) {
+            s.linear.add(abs ? fabs(d) : d);
+            s.linear.rest.add(abs && d < 0 ? -e : e);
+        }
+        if (squares)
+            add_square(s.square, d, e);
+    }
+    __device__ __forceinline__ void take(twofold_state &s, raw_t raw, uint32_t) const {
+        add(s, value(raw & kept), s.pivot);
+    }
+    __device__ __forceinline__ void take_pair(twofold_state &s, raw_t raw, uint64_t partner, uint32_t) const {
+        if (where && !mask.covers(partner))
+            s.skipped++;
+        else
+            add(s, value(raw & kept), where ? s.pivot : value(partner));
+    }
+};
+
+/* Q - S^2 / n. */
+static __device__ __noinline__ twofold spread_of(const twofold &s, const twofold &q, double n) {
+    const double x = __dmul_rn(s.sum, s.sum), lost = __fma_rn(s.sum, s.sum, -x), over = __ddiv_rn(x, n),
+                 left = __fma_rn(-over, n, x);
+    const bounds cross = scaled(2 * s.sum, s.rest);
+    const double most = fmax(fabs(s.rest.down), fabs(s.rest.up));
+    bounds less = {__dadd_rd(__dadd_rd(left, lost), cross.down),
+                   __dadd_ru(__dadd_ru(left, lost), __fma_ru(most, most, cross.up))};
+    less = less.over(n);
+    twofold t = q;
+    t.rest = {__dsub_rd(q.rest.down, less.up), __dsub_ru(q.rest.up, less.down)};
+    t.add(-over);
+    if (s.sum != 0 && x < TINY)
+        t.sum = NAN; /* nothing is proved */
+    return t;
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const twofold_state &t,
+                                uint64_t *raw) {
+    const uint64_t n = pass.length - (t.skipped & ~t.NONE);
+    const bool sample = op == GP_REDUCE_VARIANCE_SAMPLE || op == GP_REDUCE_STDDEV_SAMPLE,
+               variance = op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE,
+               squares = op == GP_REDUCE_NORM || op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_SQUARE_DIFF;
+    const uint32_t infinite = t.nonzero & (t.PLUS | t.MINUS);
+    *raw = t.nonzero & ~(t.PLUS | t.MINUS);
+    if (op == GP_REDUCE_COUNT || op == GP_REDUCE_COUNT_DIFF)
+        return true;
+    if ((op == GP_REDUCE_MEAN && n == 0) || (variance && n <= sample))
+        return false;
+    if (infinite != 0 || t.skipped >= t.NONE) {
+        const bool nan = t.skipped >= t.NONE || variance || (!squares && infinite == (t.PLUS | t.MINUS));
+        const double x = nan ? NAN : squares || infinite == t.PLUS ? INFINITY : -INFINITY;
+        return settle({x, x}, type, raw);
+    }
+    if (squares)
+        return settle_twofold(t.square, 1, op == GP_REDUCE_NORM, type, raw);
+    if (variance)
+        return settle_twofold(spread_of(t.linear, t.square, (double)n), (double)(n - sample),
+                              op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, type, raw);
+    twofold sum = t.linear;
+    if (t.pivot != 0) {
+        const double more = __dmul_rn((double)n, t.pivot);
+        sum.rest.add(__fma_rn((double)n, t.pivot, -more));
+        sum.add(more);
+        if (fabs(more) < TINY)
+            return false;
+    }
+    return settle_twofold(sum, op == GP_REDUCE_MEAN ? (double)n : 1, false, type, raw);
+}
