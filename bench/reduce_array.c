@@ -25,6 +25,7 @@ static const wanted all_wanted[] = {
     [ARRAY_PLACES] = {"argmin+argmax", 2, {GP_REDUCE_ARGMIN, GP_REDUCE_ARGMAX}, {GP_S64, GP_S64}},
     [ARRAY_COUNT] = {"count", 1, {GP_REDUCE_COUNT}, {GP_S64}},
     [ARRAY_BITS] = {"xor", 1, {GP_REDUCE_XOR}, {0}},
+    [ARRAY_DOT] = {"dot", 1, {GP_REDUCE_DOT}, {GP_F32}},
 };
 
 static size_t bytes_of(gp_type type) {
@@ -73,15 +74,21 @@ static void describe(const line *l, result *r) {
 static gp_status call(gp_context *context, const line *l, const void *in, void *const out[OUTS_MAX]) {
     const array_case *c = CASE_OF(array_case, l);
     const wanted *w = &all_wanted[c->what];
-    const gp_array from = gp_matrix(c->type, in, c->rows, c->cols, c->cols);
+    gp_array from = gp_matrix(c->type, in, c->rows, c->cols, c->cols), with;
     gp_result results[OUTS_MAX];
+    if (c->what == ARRAY_DOT) {
+        from.extent[1] /= 2;
+        with = from;
+        with.data = (unsigned char *)from.data + from.extent[1] * bytes_of(c->type);
+    }
     for (unsigned i = 0; i < w->count; i++) {
         const gp_type to = result_type(c, i);
         results[i] = gp_want(w->op[i], c->axis == ARRAY_ALL    ? gp_scalar(to, out[i])
                                        : c->axis == ARRAY_ROWS ? gp_matrix(to, out[i], c->rows, 1, 1)
                                                                : gp_matrix(to, out[i], 1, c->cols, c->cols));
     }
-    return gp_reduce(context, &from, results, w->count);
+    return c->what == ARRAY_DOT ? gp_reduce_pair(context, &from, &with, results, w->count)
+                                : gp_reduce(context, &from, results, w->count);
 }
 
 static void make(const given *g, line *l) {

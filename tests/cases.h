@@ -43,7 +43,8 @@ typedef enum array_what {
     ARRAY_MOMENTS,
     ARRAY_PLACES,
     ARRAY_COUNT,
-    ARRAY_BITS
+    ARRAY_BITS,
+    ARRAY_DOT /* of each row's halves */
 } array_what;
 
 typedef struct array_case {

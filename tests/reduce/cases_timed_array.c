@@ -52,7 +52,10 @@ static void matrices(const timed *t) {
         both_axes(t, ARRAY_TOTAL, GP_S32, shapes[i].rows, shapes[i].cols);
         both_axes(t, ARRAY_MEAN, GP_U8, shapes[i].rows, shapes[i].cols);
         both_axes(t, ARRAY_MOMENTS, GP_F32, shapes[i].rows, shapes[i].cols);
+        both_axes(t, ARRAY_MOMENTS, GP_U8, shapes[i].rows, shapes[i].cols);
     }
+    both_axes(t, ARRAY_MOMENTS, GP_F64, 8192, 16384);
+    array(t, ARRAY_DOT, GP_F32, ARRAY_ROWS, 8192, 16384);
 }
 
 static void device(const timed *t) {
@@ -64,7 +67,13 @@ static void device(const timed *t) {
         all(t, ARRAY_SQUARES, GP_F32, log2);
         all(t, ARRAY_MOMENTS, GP_F32, log2);
         all(t, ARRAY_PLACES, GP_F32, log2);
+        all(t, ARRAY_DOT, GP_F32, log2);
     }
+    for (gp_type type = GP_U8; type <= GP_F64; type++)
+        if (type != GP_F32) {
+            all(t, ARRAY_DOT, type, 30);
+            all(t, ARRAY_MOMENTS, type, 30);
+        }
     for (gp_type type = GP_U8; type <= GP_S64; type++) {
         all(t, type < GP_U64 ? ARRAY_TOTAL : ARRAY_SUM, type, 30); /* 64 bits would not hold it */
         all(t, ARRAY_MAX, type, 30);
@@ -81,7 +90,11 @@ static void processor(const timed *t) {
         all(t, ARRAY_MAX, type, 26);
     wide(t, GP_F32, 26);
     wide(t, GP_F64, 26);
-    all(t, ARRAY_MOMENTS, GP_F32, 26);
+    for (gp_type type = GP_U8; type <= GP_F64; type++)
+        all(t, ARRAY_MOMENTS, type, 26);
+    all(t, ARRAY_DOT, GP_S16, 26);
+    all(t, ARRAY_DOT, GP_F32, 26);
+    all(t, ARRAY_DOT, GP_F64, 26);
     all(t, ARRAY_PLACES, GP_F32, 26);
     both_axes(t, ARRAY_SUM, GP_F32, 100000, 64);
     both_axes(t, ARRAY_SUM, GP_F32, 4096, 4096);

@@ -70,7 +70,7 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
         const int64_t stride = pass.result[0].stride[0];
         unsigned char *to = (unsigned char *)pass.to[0] + output * stride;
         const bool dense = stride == quick_bytes && (uintptr_t)to % 16 == 0;
-        bool done = N > 4 || (quick_bytes != 0 && dense);
+        bool done = N > 4 || (quick_bytes != 0 && dense && pass.results == 1);
 #pragma unroll
         for (int first = 0; first < N && done; first += 4, to += 4 * stride) {
             uint64_t raw[4];
@@ -95,7 +95,8 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
 #pragma unroll
         for (int i = 0; i < N; i++) {
             const auto &part = LANE::part_of(s, i);
-            if ((N == 4 || quick_bytes == 0 || !write_quick(pass, quick_bytes, form, part, output + i)) &&
+            if (((N == 4 && LANE::QUICKS == 1) || quick_bytes == 0 ||
+                 !write_quick(pass, quick_bytes, form, part, output + i)) &&
                 !finish_any(a, form.total(part), output + i, redoes<LANE>(pass)))
                 left |= 1 << i;
         }

@@ -105,9 +105,12 @@ struct squares_state {
 
 template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state, lane_squares<WIDTH>> {
     static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
+    static const int QUICKS = 2;
     static const bool HAS_NOTHING = true;
     bool has_sign;
-    __device__ explicit lane_squares(const reduce_arguments &a) : has_sign(is_signed(a.pass.type)) {}
+    double n, inverse; /* to nearest */
+    __device__ explicit lane_squares(const reduce_arguments &a)
+        : has_sign(is_signed(a.pass.type)), n(a.n), inverse(a.inverse) {}
     __device__ __forceinline__ void take(squares_state &s, uint32_t raw, uint32_t) const {
         if constexpr (PACK == 4) {
             s.sum += has_sign ? __dp4a((int)raw, 0x01010101, 0) : (int)__dp4a(raw, 0x01010101u, 0u);
@@ -125,6 +128,25 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
     }
     __device__ integers_total total(const squares_state &s) const {
         return {{(uint64_t)s.sum, (uint64_t)(s.sum >> 63)}, {0, 0}, {s.square, 0, 0}, 0};
+    }
+    /* n times the squares' sum fits 63 bits. */
+    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        bool all = pass.length > 1 && pass.length < (uint64_t)1 << (31 - 8 * WIDTH);
+        for (unsigned r = 0; r < pass.results; r++)
+            all &= pass.result[r].op >= GP_REDUCE_MEAN && pass.result[r].type == GP_F32;
+        return all ? 4 : 0;
+    }
+    __device__ __forceinline__ bool quick(const squares_state &s, unsigned op, uint64_t *raw) const {
+        if (op == GP_REDUCE_MEAN) {
+            *raw = __float_as_uint(quotient_of((double)s.sum, n, inverse));
+            return true;
+        }
+        const uint64_t magnitude = (uint64_t)llabs(s.sum), whole = (uint64_t)n * s.square - magnitude * magnitude;
+        const double m = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n, part = m == n ? inverse : 1 / m;
+        bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
+        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
+        return settle(b, GP_F32, raw);
     }
 };
 

@@ -29,6 +29,12 @@ static __device__ __noinline__ uint64_t whole_exactly(unsigned op, unsigned type
     return gp_exact_ratio(s, linear, 0, op == GP_REDUCE_MEAN ? n : 1, false, (gp_type)type);
 }
 
+/* x / by, of which `near` is off by less than 2^-50; exactly where that is it, as it may be halfway between floats.
+ */
+__device__ __forceinline__ bounds around(double x, double by, double near) {
+    return __fma_rn(-near, by, x) == 0 ? bounds{near, near} : bounds{near * (1 - 0x1p-50), near * (1 + 0x1p-50)};
+}
+
 /* A norm, variance or deviation, by a double that is off by less than 2^-50 of it; false: that leaves it open. */
 __device__ inline bool spread_near(unsigned op, unsigned type, const integers_total &t, uint64_t n, uint64_t *raw) {
     typedef unsigned __int128 whole;
@@ -41,8 +47,10 @@ __device__ inline bool spread_near(unsigned op, unsigned type, const integers_to
     const whole q = (whole)t.square[1] << 64 | t.square[0];
     const whole x = norm ? q : q * n - (whole)magnitude * magnitude;
     const double by = norm ? 1 : (double)n * (double)(n - sample),
-                 near = ((double)(uint64_t)(x >> 64) * 0x1p64 + (double)(uint64_t)x) / by;
-    bounds b = {near * (1 - 0x1p-50), near * (1 + 0x1p-50)};
+                 over = __fma_rn((double)(uint64_t)(x >> 64), 0x1p64, (double)(uint64_t)x);
+    bounds b = {over / by * (1 - 0x1p-50), over / by * (1 + 0x1p-50)};
+    if (x >> 53 == 0 && by < 0x1p53)
+        b = around(over, by, over / by);
     if (norm || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
         b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
     return settle(b, type, raw);

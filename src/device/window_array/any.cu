@@ -13,7 +13,12 @@
 #include "failed.cuh"
 #include "quotient.cuh"
 
-#define TEAM_MAX 65536 /* outputs of which each is a warp's */
+/* Lanes of an output, by works: outputs, or entries of a list with up to 32; one, where a warp's works have MANY
+ * each.
+ */
+#define TEAM_32_MAX 8192
+#define TEAM_8_MAX 131072
+#define MANY 8
 
 struct window_any_arguments {
     gp_window_box box;
@@ -216,42 +221,66 @@ static __device__ float pivot_of(const gp_window_box &box, const window_place &p
     return (box.wants & GP_WANT_SQUARES) && first.sum.down - first.sum.down == 0 ? (float)first.sum.down : 0;
 }
 
+/* An output of each team of lanes. */
+static __device__ void do_outputs(const window_any_arguments &a, const gp_window_one &one, gp_accumulator *sums,
+                                  uint64_t number, bool mine, unsigned team) {
+    const unsigned lane = threadIdx.x % 32, member = lane % team;
+    const window_place place = place_of(a.box, mine ? number : 0);
+    bool proved = !mine;
+    if (!proved && a.box.kind == GP_PASS_MOMENTS && !is_vast(a.box)) {
+        const float pivot = pivot_of(a.box, place);
+        proved = write_proved(a.box, one.pass, place, moments_of<moments_state>(a.box, place, pivot, member, team));
+        if (!proved && gp_type_is_float(a.box.type)) /* a team is of one mind */
+            proved = write_nearly(a.box, one.pass, place, member, team);
+    }
+    for (uint32_t left = __ballot_sync(GP_FULL_WARP, !proved && member == 0); left != 0; left &= left - 1) {
+        if (lane == (unsigned)__ffs((int)left) - 1)
+            write_exactly(sums, one, place);
+        __syncwarp();
+    }
+}
+
 __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid_constant__ window_any_arguments a) {
     extern __shared__ gp_accumulator sums[]; /* one a warp */
     __shared__ gp_window_one one;
     gp_grid_dependency_wait();
     const uint32_t failed = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0;
-    const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX;
+    const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX, alone = a.box.outputs <= TEAM_8_MAX;
     if (listed && failed == 0)
         return;
-    const uint64_t outputs = listed ? failed : a.box.outputs;
     if (threadIdx.x == 0) {
         one.box = &a.box;
         gp_window_as_pass(&a.box, &one.pass);
     }
     __syncthreads();
-    const unsigned lane = threadIdx.x % 32, team = outputs <= TEAM_MAX ? 32 : 1;
-    const bool adds = a.box.kind == GP_PASS_MOMENTS && !is_vast(a.box);
-    const uint64_t threads = (uint64_t)gridDim.x * blockDim.x,
-                   thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (uint64_t first = (thread - lane) / team; first < outputs; first += threads / team) {
-        const uint64_t number = first + (team == 1 ? lane : 0);
-        const bool mine = number < outputs;
-        const window_place place = place_of(a.box, !mine ? 0 : listed ? a.failed->output[number] : number);
-        bool proved = !mine;
-        if (!proved && adds) {
-            const float pivot = pivot_of(a.box, place);
-            const unsigned member = team == 1 ? 0 : lane;
-            proved =
-                write_proved(a.box, one.pass, place, moments_of<moments_state>(a.box, place, pivot, member, team));
-            if (!proved && gp_type_is_float(a.box.type)) /* a team is of one mind */
-                proved = write_nearly(a.box, one.pass, place, member, team);
-        }
-        for (uint32_t left = __ballot_sync(GP_FULL_WARP, !proved) & (team == 1 ? GP_FULL_WARP : 1); left != 0;
-             left &= left - 1) {
-            if (lane == (unsigned)__ffs((int)left) - 1)
-                write_exactly(&sums[threadIdx.x / 32], one, place);
-            __syncwarp();
+    const uint64_t works = listed ? failed : alone ? a.box.outputs : (a.box.outputs + 31) / 32;
+    const uint32_t team_most = works <= TEAM_32_MAX  ? 32
+                               : works <= TEAM_8_MAX ? 8
+                                                     : 1,
+                   each = 32 / team_most, lane = threadIdx.x % 32; /* each: works of a warp at once */
+    gp_accumulator *const own = &sums[threadIdx.x / 32];
+    const uint64_t step = (uint64_t)gridDim.x * (blockDim.x / 32) * each;
+    for (uint64_t first = ((uint64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * each; first < works;
+         first += step) {
+        const uint64_t work = first + lane;
+        window_few few = {0, 0};
+        if (lane < each && work < works)
+            few = listed  ? a.failed->few[work]
+                  : alone ? window_few{(uint32_t)(work / 32), 1u << work % 32}
+                          : window_few{(uint32_t)work, ~0u};
+        unsigned end = __popc(few.mask); /* of the outputs of lanes up to this one */
+        for (int below = 1; below < 32; below *= 2)
+            add_from_below(&end, below);
+        const unsigned all = __shfl_sync(GP_FULL_WARP, end, 31), team = all >= MANY * each ? 1 : team_most;
+        for (unsigned next = 0; next < all; next += 32 / team) {
+            const unsigned item = next + lane / team;
+            unsigned from = 0;
+            for (unsigned half = 16; half > 0; half /= 2)
+                from += __shfl_sync(GP_FULL_WARP, end, from + half - 1) <= item ? half : 0;
+            const uint32_t mask = __shfl_sync(GP_FULL_WARP, few.mask, from);
+            const unsigned rest = __shfl_sync(GP_FULL_WARP, end, from) - item; /* bits from its own on */
+            const uint64_t first_of = (uint64_t)__shfl_sync(GP_FULL_WARP, few.first, from) * 32;
+            do_outputs(a, one, own, first_of + __fns(mask, 31, -(int)rest), item < all, team);
         }
     }
     if (a.done != NULL && threadIdx.x == 0) { /* of one output */

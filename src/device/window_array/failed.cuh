@@ -7,12 +7,17 @@
 
 #define GP_WINDOW_FAILED_MAX (uint32_t)(GP_MANY_SENT_BYTES / 8)
 
+/* Of 32 outputs from number 32 `first` on those whose bits are set. */
+struct window_few {
+    uint32_t first, mask;
+};
+
 /* In the context's workspace, where reduce_many has the like; counters are zero between calls. */
 struct window_failed {
     uint32_t count;    /* more than have room: then all are done again */
     uint32_t finished; /* blocks of window_any */
     uint32_t of_reduce_many[GP_MANY_FAILED_MAX + GP_MANY_TILES_MAX];
-    uint64_t output[GP_MANY_SENT_BYTES / 8];
+    window_few few[GP_WINDOW_FAILED_MAX];
 };
 
 static_assert(sizeof(window_failed) <= GP_REDUCE_MANY_SPACE_BYTES, "there is room for it");
@@ -21,12 +26,16 @@ inline window_failed *window_failed_of(const gp_context *context) {
     return (window_failed *)((char *)context->gpu->workspace + GP_REDUCE_MANY_SPACE_FIRST);
 }
 
+/* By lanes whose outputs are as far apart as they are: those that fail together are listed together. */
 static __device__ inline void fail(window_failed *failed, uint64_t output) {
-    if (*(volatile uint32_t *)&failed->count > GP_WINDOW_FAILED_MAX)
+    const unsigned lane = threadIdx.x % 32, shift = (unsigned)(output - lane) % 32;
+    const uint32_t first = (uint32_t)(output / 32);
+    const unsigned together = __match_any_sync(__activemask(), first);
+    if (lane != (unsigned)__ffs((int)together) - 1 || *(volatile uint32_t *)&failed->count > GP_WINDOW_FAILED_MAX)
         return;
     const uint32_t at = atomicAdd(&failed->count, 1);
     if (at < GP_WINDOW_FAILED_MAX)
-        failed->output[at] = output;
+        failed->few[at] = {first, __funnelshift_l(together, together, shift)};
 }
 
 /* window_any, of what failed. */

@@ -266,7 +266,7 @@ template <int BYTES, bool squares, bool plain> class float_strip {
         for (unsigned row = 0; row < s.place.rows; step = 1) {
             const strip_range range = range_of(row, step);
             if (threadIdx.x == 0) {
-                make_scale(&s.scale, squares, a.pivots, range.low, range.high,
+                make_scale(&s.scale, squares && (a.box.wants & GP_WANT_SQUARES), a.pivots, range.low, range.high,
                            BYTES == 4 ? range.raw : range.raw * 0x00010001u, a.cut.area);
                 s.scale.careful |= range.special;
             }
