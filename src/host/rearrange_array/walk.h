@@ -4,6 +4,21 @@
 
 #include "move.h"
 
+/* Elements so far apart in the input, in whichever direction. */
+static inline bool gp_move_is_apart(const gp_move_axis *axis, uint64_t apart) {
+    return axis->in == (int64_t)apart || axis->in == -(int64_t)apart;
+}
+
+/* Walks an axis of a move from its other end if it goes down in the input: it then goes down in the output. */
+static inline void gp_move_turn(gp_move_axis *axis, gp_move *of) {
+    if (axis->in >= 0)
+        return;
+    of->in += (int64_t)(axis->n - 1) * axis->in;
+    of->out += (int64_t)(axis->n - 1) * axis->out;
+    axis->in = -axis->in;
+    axis->out = -axis->out;
+}
+
 /* Where it stands. */
 typedef struct gp_move_place {
     uint64_t at[GP_AXES];
