@@ -7,6 +7,9 @@
  * contiguous, many runs are made at once: elements of that axis, the columns, are copied from as many rows as a piece
  * of a run needs, and transposed. Without vectors a matrix's rows are transposed where they lie. Short runs that lie
  * one behind the other, column by column, are one run.
+ *
+ * Columns that the input has in reverse are taken in its order, and written in reverse. Not so short runs, which are
+ * to become one: their columns are put in order as they are copied from the input.
  */
 #include "../rearrange/cpu_job.h"
 #include "cpu.h"
@@ -34,7 +37,7 @@ typedef struct {
     gp_transpose_turn *turn, *quick; /* quick: writes up to GP_QUICK_BEHIND bytes behind a column */
     gp_move outer, along;            /* the axes that are neither, and those of a run */
     int64_t stride;                  /* of the input, along the last of the others */
-    gp_move_axis cols;               /* n 1: there are no columns */
+    gp_move_axis cols;               /* n 1: there are no columns; `in` is an element, or short runs are in reverse */
     bool stream, is_short;           /* runs lie one behind the other, column by column */
     bool direct;                     /* rows are turned where they are */
     size_t rows, group, strip;       /* of a piece; columns copied at once, and of a strip */
@@ -91,9 +94,18 @@ static void fetch_rows(const job *j, const unsigned char *in, const int64_t *fro
 }
 
 /* A piece of a run without columns. */
-static void copy_elements(const job *j, const unsigned char *in, const int64_t *from, size_t rows, char *to) {
-    for (size_t i = 0; i < rows; i++)
-        memcpy(to + i * j->move->run, in + from[i], j->move->run);
+static void copy_elements(const job *j, const unsigned char *in, uint64_t first, size_t rows, char *to) {
+    const gp_move *along = &j->along;
+    const unsigned last = along->rank - 1;
+    gp_move_place place;
+    gp_move_go_to(along, along->rank, first, &place);
+    for (size_t i = 0, n; i < rows; i += n, gp_move_next(along, along->rank, &place)) {
+        n = gp_least(rows - i, along->axis[last].n - place.at[last]);
+        gp_gather(to + i * j->move->run, in + (place.in - along->in), along->axis[last].in, n, j->move->run);
+        place.at[last] += n - 1;
+        place.in += (int64_t)(n - 1) * along->axis[last].in;
+        place.out += (int64_t)(n - 1) * along->axis[last].out;
+    }
 }
 
 /* A section of the runs of a strip's columns. */
@@ -104,19 +116,20 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
     const uint64_t first = strip * j->strip, past = gp_least(first + j->strip, j->cols.n);
     const unsigned char *in = place->in + first * run;
     const bool narrow = j->direct && j->cols.n <= j->group; /* lines that follow each other are not prefetched */
-    find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
+    if (j->cols.n > 1)
+        find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
     for (uint64_t r = begin, turn = 0; r < end; r += j->rows, turn++) {
         const size_t rows = gp_least(j->rows, end - r);
         const int64_t *from = b->from[turn % 2], *next = b->from[1 - turn % 2];
         const bool full = r + 2 * j->rows <= end;
-        if (r + rows < end && !narrow)
+        if (r + rows < end && j->cols.n > 1 && !narrow)
             find_rows(j, r + rows, gp_least(j->rows, end - r - rows), b->from[1 - turn % 2]);
         for (uint64_t c = first; c < past; c += j->group) {
             const size_t cols = gp_least(j->group, past - c);
             const unsigned char *at_in = in + (c - first) * run;
             const bool more = c + j->group < past;
             if (j->cols.n == 1) {
-                copy_elements(j, at_in, from, rows, b->out + ROOM);
+                copy_elements(j, at_in, r, rows, b->out + ROOM);
             } else if (j->direct) {
                 const size_t apart = (size_t)j->along.axis[0].in;
                 j->quick(&(gp_matrices){(const char *)at_in + r * apart, apart, b->out + ROOM, pitch}, rows, cols,
@@ -197,14 +210,26 @@ static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffe
 static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
     const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
     const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
-    const unsigned char *in = place->in + first * run;
-    const unsigned char *ahead = strip + 1 < j->strips ? in + cols * run : place->in + j->stride;
+    const bool last = strip + 1 == j->strips;
+    const unsigned char *in = place->in + (int64_t)first * j->cols.in;
+    const unsigned char *ahead = last ? place->in + j->stride : in + (int64_t)cols * j->cols.in;
     char *to = hold(j, (char *)place->out + first * bytes, cols * bytes, b);
-    if (j->along.rank == 1 && j->along.axis[0].in > 0)
+    if (j->cols.n == 1) {
+        copy_elements(j, in, 0, rows, to);
+    } else if (j->cols.in > 0 && j->along.rank == 1 && j->along.axis[0].in > 0) {
         j->turn(&(gp_matrices){(const char *)in, (size_t)j->along.axis[0].in, to, bytes}, rows, cols, run);
-    else
+    } else {
+        char *in_order = rows == 1 ? to : b->in;
         for (size_t r = 0; r < rows; r++)
-            j->turn(&(gp_matrices){(const char *)in + b->from[0][r], 0, to + r * run, bytes}, 1, cols, run);
+            if (j->cols.in < 0)
+                gp_gather(in_order + r * cols * run, in + b->from[0][r], j->cols.in, cols, run);
+            else
+                memcpy(in_order + r * cols * run, in + b->from[0][r], cols * run);
+        if (rows > 1)
+            j->turn(&(gp_matrices){b->in, cols * run, to, bytes}, rows, cols, run);
+    }
+    if (j->cols.in < 0)
+        ahead -= (cols - 1) * run;
     for (size_t r = 0; r < rows && j->stream; r++)
         for (size_t k = 0; k < cols * run; k += GP_CACHE_LINE)
             __builtin_prefetch(ahead + b->from[0][r] + k);
@@ -259,7 +284,7 @@ static void choose_axes(job *j) {
     const bool portable = j->turn == gp_transpose_turn_cpu,
                matrix = portable && move->rank == 2 && move->axis[1].in > 0;
     for (unsigned i = move->rank; i-- > 0;)
-        if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && move->axis[i].in == (int64_t)move->run &&
+        if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && gp_move_is_apart(&move->axis[i], move->run) &&
             (cols == move->rank || move->axis[i].n > move->axis[cols].n))
             cols = i;
     while (first > 0 && first - 1 != cols && move->axis[first - 1].out == (int64_t)run)
@@ -277,6 +302,8 @@ static void choose_axes(job *j) {
     j->outer.count = move->count / j->along.count / j->cols.n;
     j->is_short = run < (portable ? GP_SHORT_DIRECT : SHORT_BYTES) && j->along.count <= ROWS_MAX &&
                   (cols == move->rank || j->cols.out == (int64_t)run);
+    if (!j->is_short)
+        gp_move_turn(&j->cols, &j->outer);
 }
 
 /* How much is done at once. */
@@ -285,8 +312,7 @@ static void choose_sizes(job *j, unsigned parts) {
     const bool alone = j->cols.n == 1, portable = j->turn == gp_transpose_turn_cpu;
     j->quick = portable ? gp_transpose_quick_of(run) : j->turn;
     j->stack = 1;
-    j->rows =
-        alone ? gp_at_least_one(gp_least(ROWS_MAX, ALONE_BYTES / run)) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
+    j->rows = alone ? gp_at_least_one(ALONE_BYTES / run) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
     j->direct = portable && !alone && !j->is_short && j->along.rank == 1 && j->along.axis[0].in > 0;
     if (j->direct) {
@@ -300,7 +326,7 @@ static void choose_sizes(job *j, unsigned parts) {
     j->strips = gp_divide_up(j->cols.n, j->strip);
     const size_t height = j->along.count * run, bytes = height * j->cols.n;
     const gp_move_axis *below = &j->outer.axis[j->outer.rank > 0 ? j->outer.rank - 1 : 0];
-    if (!portable && j->is_short && !alone && height <= GP_CACHE_LINE && bytes <= STACK_BYTES / 2 &&
+    if (!portable && j->is_short && !alone && j->cols.in > 0 && height <= GP_CACHE_LINE && bytes <= STACK_BYTES / 2 &&
         j->outer.rank > 0 && j->along.rank == 1 && j->along.axis[0].in > 0 &&
         below->in == (int64_t)j->along.count * j->along.axis[0].in && below->out == (int64_t)bytes)
         j->stack = STACK_BYTES / bytes;
