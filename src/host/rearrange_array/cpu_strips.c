@@ -38,14 +38,15 @@ static uint64_t run_of(const gp_move *move, unsigned across) {
 }
 
 /*
- * Axes of the columns, one bit each. Where a row of them is short, the next axis of the input gives more, unless the
- * runs of the output become short without it.
+ * Axes of the columns, one bit each. Where a row of them is short, the next axis of the input gives more, unless that
+ * makes runs of the output short; a row of less than a lane is wanted least.
  */
 static unsigned axes_across(const gp_move *move) {
     unsigned across = 0;
     for (uint64_t width = move->run; width < WIDE_BYTES;) {
         const unsigned next = axis_of(move, width);
-        if (next == move->rank || (across != 0 && run_of(move, across | 1u << next) < RUN_BYTES))
+        const uint64_t run = next == move->rank ? 0 : run_of(move, across | 1u << next);
+        if (run == 0 || (width >= LEAST_BYTES && run < RUN_BYTES && run < run_of(move, across)))
             break;
         across |= 1u << next;
         width *= move->axis[next].n;
