@@ -75,10 +75,10 @@ static void exact_16(const gp_matrices *at, size_t rows, size_t cols, size_t byt
     exact(16, at, rows, cols, bytes);
 }
 
-/* Elements from such that are `apart`. */
-INLINE void gather(size_t piece, char *to, const char *from, int64_t apart, size_t n, size_t bytes) {
+/* n elements, `step` bytes from each other, from such that are `apart`. */
+INLINE void gather(size_t piece, char *to, size_t step, const char *from, int64_t apart, size_t n, size_t bytes) {
     for (size_t i = 0; i < n; ++i)
-        copy(piece, to + i * bytes, from + (int64_t)i * apart, bytes);
+        copy(piece, to + i * step, from + (int64_t)i * apart, bytes);
 }
 
 /* In reverse. Compilers take vectors; but gcc not for bytes, of which eight are reversed at once. */
@@ -97,8 +97,12 @@ INLINE void reverse(size_t piece, char *restrict to, const char *restrict from, 
 /* Stores that follow each other; numbers that no store can change. */
 INLINE void turn(size_t piece, const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
     const gp_matrices m = *at;
-    for (size_t c = 0; c < cols; ++c)
-        gather(piece, m.out + c * m.out_pitch, m.in + c * bytes, (int64_t)m.in_pitch, rows, bytes);
+    for (size_t c = 0; c < cols; ++c) {
+        const char *in = m.in + c * bytes;
+        char *out = m.out + c * m.out_pitch;
+        for (size_t r = 0; r < rows; ++r)
+            copy(piece, out + r * bytes, in + r * m.in_pitch, bytes);
+    }
 }
 
 #define CASE(n, f, ...)       \
@@ -130,12 +134,14 @@ void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size
     WITH_BYTES(turn, bytes, at, rows, cols)
 }
 
-void gp_gather(char *to, const unsigned char *from, int64_t apart, size_t n, size_t bytes) {
+void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, size_t n, size_t bytes) {
     const char *in = (const char *)from;
-    if (apart == -(int64_t)bytes)
+    if (step == bytes && apart == (int64_t)bytes)
+        memcpy(to, in, n * bytes);
+    else if (step == bytes && apart == -(int64_t)bytes)
         WITH_BYTES(reverse, bytes, to, in, n)
     else
-        WITH_BYTES(gather, bytes, to, in, apart, n)
+        WITH_BYTES(gather, bytes, to, step, in, apart, n)
 }
 
 gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes) {

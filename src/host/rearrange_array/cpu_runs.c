@@ -23,6 +23,7 @@
 #define STACK_BYTES 4096           /* of small matrices that are turned as one */
 #define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
 #define SECTION_BYTES ((uint64_t)64 << 10)
+#define THIN_BYTES 16 /* of all columns of a row that is copied as an element is */
 #define ROOM GP_CACHE_LINE
 
 /*
@@ -39,7 +40,7 @@ typedef struct {
     int64_t stride;                  /* of the input, along the last of the others */
     gp_move_axis cols;               /* n 1: there are no columns; `in` is an element, or short runs are in reverse */
     bool stream, is_short;           /* runs lie one behind the other, column by column */
-    bool direct;                     /* rows are turned where they are */
+    bool direct, thin;               /* rows are turned where they are; are copied as elements are */
     size_t rows, group, strip;       /* of a piece; columns copied at once, and of a strip */
     size_t stack;                    /* matrices one below the other in both views, turned as one; 1: none */
     uint64_t strips, sections, each; /* sections of a run, of `each` elements but for the last */
@@ -93,21 +94,6 @@ static void fetch_rows(const job *j, const unsigned char *in, const int64_t *fro
             __builtin_prefetch(in + from[i] + k);
 }
 
-/* A piece of a run without columns. */
-static void copy_elements(const job *j, const unsigned char *in, uint64_t first, size_t rows, char *to) {
-    const gp_move *along = &j->along;
-    const unsigned last = along->rank - 1;
-    gp_move_place place;
-    gp_move_go_to(along, along->rank, first, &place);
-    for (size_t i = 0, n; i < rows; i += n, gp_move_next(along, along->rank, &place)) {
-        n = gp_least(rows - i, along->axis[last].n - place.at[last]);
-        gp_gather(to + i * j->move->run, in + (place.in - along->in), along->axis[last].in, n, j->move->run);
-        place.at[last] += n - 1;
-        place.in += (int64_t)(n - 1) * along->axis[last].in;
-        place.out += (int64_t)(n - 1) * along->axis[last].out;
-    }
-}
-
 /* A section of the runs of a strip's columns. */
 static void put_strip(const job *j, const gp_move_place *place, uint64_t section, uint64_t strip, char *kept,
                       buffers *b) {
@@ -115,25 +101,30 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
     const uint64_t begin = section * j->each, end = gp_least(begin + j->each, j->along.count);
     const uint64_t first = strip * j->strip, past = gp_least(first + j->strip, j->cols.n);
     const unsigned char *in = place->in + first * run;
-    const bool narrow = j->direct && j->cols.n <= j->group; /* lines that follow each other are not prefetched */
-    if (j->cols.n > 1)
+    const bool gathered = j->thin || j->cols.n == 1;
+    const bool narrow = (j->direct && j->cols.n <= j->group) || gathered; /* lines that follow each other are not
+                                                                             prefetched */
+    if (!gathered)
         find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
     for (uint64_t r = begin, turn = 0; r < end; r += j->rows, turn++) {
         const size_t rows = gp_least(j->rows, end - r);
         const int64_t *from = b->from[turn % 2], *next = b->from[1 - turn % 2];
         const bool full = r + 2 * j->rows <= end;
-        if (r + rows < end && j->cols.n > 1 && !narrow)
+        if (r + rows < end && !narrow)
             find_rows(j, r + rows, gp_least(j->rows, end - r - rows), b->from[1 - turn % 2]);
         for (uint64_t c = first; c < past; c += j->group) {
             const size_t cols = gp_least(j->group, past - c);
             const unsigned char *at_in = in + (c - first) * run;
             const bool more = c + j->group < past;
             if (j->cols.n == 1) {
-                copy_elements(j, at_in, r, rows, b->out + ROOM);
+                gp_rearrange_elements(&j->along, at_in, r, rows, run, j->stream, b->out + ROOM);
             } else if (j->direct) {
                 const size_t apart = (size_t)j->along.axis[0].in;
                 j->quick(&(gp_matrices){(const char *)at_in + r * apart, apart, b->out + ROOM, pitch}, rows, cols,
                          run);
+            } else if (j->thin) {
+                gp_rearrange_elements(&j->along, at_in, r, rows, cols * run, j->stream, b->in);
+                j->quick(&(gp_matrices){b->in, cols * run, b->out + ROOM, pitch}, rows, cols, run);
             } else {
                 copy_rows(j, at_in, from, rows, cols, b->in);
                 j->quick(&(gp_matrices){b->in, ROW_BYTES, b->out + ROOM, pitch}, rows, cols, run);
@@ -141,7 +132,7 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
             char *at = (char *)place->out + (int64_t)c * j->cols.out + r * run;
             const unsigned char *ahead = more ? at_in + cols * run : in;
             for (size_t k = 0; k < cols; k++, at += j->cols.out) {
-                if (j->cols.n > 1 && !narrow && (more || full))
+                if (!narrow && (more || full))
                     fetch_rows(j, ahead, more ? from : next, k * rows / cols, (k + 1) * rows / cols);
                 put(j, at, b->out + ROOM + k * pitch, rows * run,
                     kept == NULL ? NULL : kept + (c - first + k) * GP_CACHE_LINE, r == begin, r + rows == end);
@@ -201,37 +192,46 @@ static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffe
     else if (bytes == 32)
         deal(to, b->in, n, cols, 32);
     else
-        deal(to, b->in, n, cols, bytes);
-    for (size_t k = 0; k < n * (size_t)j->stride && j->stream; k += GP_CACHE_LINE)
+        for (size_t s = 0; s < n; s++)
+            gp_gather(to + s * cols * bytes, bytes, (const unsigned char *)b->in + s * bytes, (int64_t)(n * bytes),
+                      cols, bytes);
+    const bool more = place->at[j->outer.rank - 1] + n < j->outer.axis[j->outer.rank - 1].n;
+    for (size_t k = 0; k < n * (size_t)j->stride && more && j->stream; k += GP_CACHE_LINE)
         __builtin_prefetch(place->in + n * (size_t)j->stride + k);
+}
+
+/*
+ * The input behind all strips of a place. Memory that is not there takes a processor long to prefetch, and a copy of
+ * a place just written waits for it.
+ */
+static const unsigned char *next_place(const job *j, const gp_move_place *place) {
+    if (j->outer.rank > 0 && place->at[j->outer.rank - 1] + 1 < j->outer.axis[j->outer.rank - 1].n)
+        return place->in + j->stride;
+    gp_move_place next = *place;
+    gp_move_next(&j->outer, j->outer.rank, &next);
+    return next.in;
 }
 
 /* Whole runs of a strip's columns. */
 static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
     const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
     const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
-    const bool last = strip + 1 == j->strips;
+    const uint64_t next = strip + 1 < j->strips ? first + cols : 0, next_cols = gp_least(j->strip, j->cols.n - next);
     const unsigned char *in = place->in + (int64_t)first * j->cols.in;
-    const unsigned char *ahead = last ? place->in + j->stride : in + (int64_t)cols * j->cols.in;
+    const unsigned char *ahead = next > 0 || !j->stream ? place->in : next_place(j, place);
     char *to = hold(j, (char *)place->out + first * bytes, cols * bytes, b);
     if (j->cols.n == 1) {
-        copy_elements(j, in, 0, rows, to);
+        gp_rearrange_elements(&j->along, in, 0, rows, run, j->stream, to);
     } else if (j->cols.in > 0 && j->along.rank == 1 && j->along.axis[0].in > 0) {
         j->turn(&(gp_matrices){(const char *)in, (size_t)j->along.axis[0].in, to, bytes}, rows, cols, run);
     } else {
-        char *in_order = rows == 1 ? to : b->in;
         for (size_t r = 0; r < rows; r++)
-            if (j->cols.in < 0)
-                gp_gather(in_order + r * cols * run, in + b->from[0][r], j->cols.in, cols, run);
-            else
-                memcpy(in_order + r * cols * run, in + b->from[0][r], cols * run);
-        if (rows > 1)
-            j->turn(&(gp_matrices){b->in, cols * run, to, bytes}, rows, cols, run);
+            gp_gather(b->in + r * cols * run, run, in + b->from[0][r], j->cols.in, cols, run);
+        j->turn(&(gp_matrices){b->in, cols * run, to, bytes}, rows, cols, run);
     }
-    if (j->cols.in < 0)
-        ahead -= (cols - 1) * run;
+    ahead += (int64_t)(j->cols.in < 0 ? next + next_cols - 1 : next) * j->cols.in;
     for (size_t r = 0; r < rows && j->stream; r++)
-        for (size_t k = 0; k < cols * run; k += GP_CACHE_LINE)
+        for (size_t k = 0; k < next_cols * run; k += GP_CACHE_LINE)
             __builtin_prefetch(ahead + b->from[0][r] + k);
 }
 
@@ -251,12 +251,9 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
     for (uint64_t i = begin; i < end; i++) {
         if (j->stack > 1) {
             const gp_move_axis *last = &j->outer.axis[j->outer.rank - 1];
-            uint64_t *at = &place.at[j->outer.rank - 1];
-            const uint64_t n = gp_least(j->stack, gp_least(end - i, last->n - *at));
+            const uint64_t n = gp_least(j->stack, gp_least(end - i, last->n - place.at[j->outer.rank - 1]));
             hold_stack(j, &place, n, &b);
-            *at += n - 1;
-            place.in += (int64_t)(n - 1) * last->in;
-            place.out += (int64_t)(n - 1) * last->out;
+            gp_move_skip(&j->outer, j->outer.rank - 1, n - 1, &place);
             i += n - 1;
         } else if (j->is_short)
             hold_strip(j, &place, strip, &b);
@@ -283,7 +280,7 @@ static void choose_axes(job *j) {
     uint64_t run = move->run;
     const bool portable = j->turn == gp_transpose_turn_cpu,
                matrix = portable && move->rank == 2 && move->axis[1].in > 0;
-    for (unsigned i = move->rank; i-- > 0;)
+    for (unsigned i = move->rank - 1; i-- > 0;)
         if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && gp_move_is_apart(&move->axis[i], move->run) &&
             (cols == move->rank || move->axis[i].n > move->axis[cols].n))
             cols = i;
@@ -315,12 +312,15 @@ static void choose_sizes(job *j, unsigned parts) {
     j->rows = alone ? gp_at_least_one(ALONE_BYTES / run) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
     j->direct = portable && !alone && !j->is_short && j->along.rank == 1 && j->along.axis[0].in > 0;
+    j->thin = !alone && !j->is_short && !j->direct && j->cols.n * run <= THIN_BYTES;
     if (j->direct) {
         j->rows = gp_at_least_one(run > GP_QUICK_BYTES_MAX ? 2 * GP_DIRECT_BYTES / run
                                                            : gp_least(DIRECT_MAX, GP_DIRECT_BYTES / run / 4 * 4));
         j->group = gp_at_least_one(gp_least(DIRECT_MAX, GP_DIRECT_BYTES / run));
     }
     j->strip = gp_round_up(j->direct ? DIRECT_COLS : STRIP_BYTES / run, j->group);
+    if (j->thin)
+        j->rows = ALONE_BYTES / (j->cols.n * run) / GP_CACHE_LINE * GP_CACHE_LINE;
     if (j->is_short)
         j->strip = gp_at_least_one(ALONE_BYTES / (j->along.count * run));
     j->strips = gp_divide_up(j->cols.n, j->strip);

@@ -37,6 +37,13 @@ static inline void gp_move_go_to(const gp_move *move, unsigned axes, uint64_t in
     }
 }
 
+/* So many steps on along one axis, which has them. */
+static inline void gp_move_skip(const gp_move *move, unsigned axis, uint64_t steps, gp_move_place *place) {
+    place->at[axis] += steps;
+    place->in += (int64_t)steps * move->axis[axis].in;
+    place->out += (int64_t)steps * move->axis[axis].out;
+}
+
 static inline void gp_move_next(const gp_move *move, unsigned axes, gp_move_place *place) {
     for (unsigned i = axes; i-- > 0;) {
         const gp_move_axis *axis = &move->axis[i];
