@@ -178,6 +178,16 @@ void random_move_permutation(random_move *move, size_t bytes, unsigned rank, con
     label(move, "permutation");
 }
 
+void random_move_reverse(random_move *move, uint64_t seed) {
+    source s = {seed};
+    const uint64_t reversed = 1 + draw(&s, (1u << move->in.view.rank) - 1);
+    for (unsigned axis = 0; axis < move->in.view.rank; axis++)
+        if (reversed >> axis & 1)
+            move->in.view.stride[axis] = -move->in.view.stride[axis];
+    settle(&move->in);
+    label(move, "axes in reverse");
+}
+
 void random_move_rectangles(random_move *move, size_t bytes, size_t count, size_t rows, size_t cols) {
     const size_t extent[] = {count, rows, cols};
     random_move_permutation(move, bytes, 3, extent, (const unsigned[]){0, 2, 1});

@@ -26,6 +26,9 @@ void random_move_make(random_move *move, uint64_t seed, size_t elements);
 void random_move_permutation(random_move *move, size_t bytes, unsigned rank, const size_t *extent,
                              const unsigned *axes);
 
+/* Some axes of `in`, one at least, go the other way in memory. */
+void random_move_reverse(random_move *move, uint64_t seed);
+
 /* In place: `count` matrices of rows x cols elements, one behind the other. */
 void random_move_rectangles(random_move *move, size_t bytes, size_t count, size_t rows, size_t cols);
 

@@ -174,7 +174,7 @@ static void rectangles(harness *h) {
         assert_int_equal(gp_context_limit(last->context, 0, 0), GP_OK);
 }
 
-/* Past the caches, by threads in shares: each kind of kernel. */
+/* Past the caches, by threads in shares: each kind of kernel, and with axes in reverse. */
 static void large_moves(harness *h) {
     static const struct {
         size_t bytes;
@@ -198,10 +198,12 @@ static void large_moves(harness *h) {
         {1, 3, {6001, 8, 8}, {0, 2, 1}},        {2, 3, {5001, 5, 4}, {0, 2, 1}},
         {1, 3, {201, 3, 2740}, {0, 2, 1}}, /* strips of 8190 and 30 bytes: a thread may begin with a short one */
     };
-    for (size_t i = 0; i < 3 * COUNT(moves); i += cases_reduced() ? 2 : 1) {
+    for (size_t i = 0; i < 5 * COUNT(moves); i += cases_reduced() ? 2 : 1) {
         random_move move;
-        const size_t at = i / 3;
+        const size_t at = i / 5;
         random_move_permutation(&move, moves[at].bytes, moves[at].rank, moves[at].extent, moves[at].axes);
+        if (i % 5 > 2)
+            random_move_reverse(&move, cases_seed() + i);
         move.offset[0] = i % 3 * 5;
         move.offset[1] = i % 3 * 12;
         run_move(h, &move, i);

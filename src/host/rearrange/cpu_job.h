@@ -97,6 +97,9 @@ typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, 
 
 gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
 
+/* n elements of any size, `step` bytes from each other, from such that are `apart`, in whichever direction. */
+void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, size_t n, size_t bytes);
+
 /* Portable C does shorter rows of the output better in squares, and longer elements one by one. */
 #define GP_SHORT_DIRECT 384
 #define GP_DIRECT_BYTES ((size_t)256)

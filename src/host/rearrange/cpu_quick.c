@@ -75,32 +75,73 @@ static void exact_16(const gp_matrices *at, size_t rows, size_t cols, size_t byt
     exact(16, at, rows, cols, bytes);
 }
 
+/* n elements, `step` bytes from each other, from such that are `apart`. */
+INLINE void gather(size_t piece, char *to, size_t step, const char *from, int64_t apart, size_t n, size_t bytes) {
+    for (size_t i = 0; i < n; ++i)
+        copy(piece, to + i * step, from + (int64_t)i * apart, bytes);
+}
+
+/* In reverse. Compilers take vectors; but gcc not for bytes, of which eight are reversed at once. */
+INLINE void reverse(size_t piece, char *restrict to, const char *restrict from, size_t n, size_t bytes) {
+    size_t i = 0;
+    for (; bytes == 1 && i + 8 <= n; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, from - i - 7, 8);
+        eight = __builtin_bswap64(eight);
+        memcpy(to + i, &eight, 8);
+    }
+    for (; i < n; ++i)
+        copy(piece, to + i * bytes, from - i * bytes, bytes);
+}
+
 /* Stores that follow each other; numbers that no store can change. */
 INLINE void turn(size_t piece, const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
     const gp_matrices m = *at;
     for (size_t c = 0; c < cols; ++c) {
         const char *in = m.in + c * bytes;
         char *out = m.out + c * m.out_pitch;
-        for (size_t r = 0; r < rows; ++r, in += m.in_pitch, out += bytes)
-            copy(piece, out, in, bytes);
+        for (size_t r = 0; r < rows; ++r)
+            copy(piece, out + r * bytes, in + r * m.in_pitch, bytes);
     }
 }
 
-#define TURN(n)                     \
-    case n:                         \
-        turn(n, at, rows, cols, n); \
+#define CASE(n, f, ...)       \
+    case n:                   \
+        f(n, __VA_ARGS__, n); \
         break;
 
-void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
-    switch (bytes) {
-        TURN(1)
-        TURN(2)
-        TURN(4)
-        TURN(8)
-        TURN(16)
-    default:
-        turn(bytes > WIDE ? WIDE : bytes > 8 ? 8 : bytes > 4 ? 4 : 2, at, rows, cols, bytes);
+/* Calls f with constants for the usual sizes, and with a constant piece for all. */
+#define WITH_BYTES(f, bytes, ...)        \
+    switch (bytes) {                     \
+        CASE(1, f, __VA_ARGS__)          \
+        CASE(2, f, __VA_ARGS__)          \
+        CASE(4, f, __VA_ARGS__)          \
+        CASE(8, f, __VA_ARGS__)          \
+        CASE(16, f, __VA_ARGS__)         \
+    case 3:                              \
+        f(2, __VA_ARGS__, 3);            \
+        break;                           \
+    default:                             \
+        if (bytes > WIDE)                \
+            f(WIDE, __VA_ARGS__, bytes); \
+        else if (bytes > 8)              \
+            f(8, __VA_ARGS__, bytes);    \
+        else                             \
+            f(4, __VA_ARGS__, bytes);    \
     }
+
+void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    WITH_BYTES(turn, bytes, at, rows, cols)
+}
+
+void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, size_t n, size_t bytes) {
+    const char *in = (const char *)from;
+    if (step == bytes && apart == (int64_t)bytes)
+        memcpy(to, in, n * bytes);
+    else if (step == bytes && apart == -(int64_t)bytes)
+        WITH_BYTES(reverse, bytes, to, in, n)
+    else
+        WITH_BYTES(gather, bytes, to, step, in, apart, n)
 }
 
 gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes) {

@@ -78,9 +78,7 @@ SIMD static void find_panel(walk *w, size_t bytes, bool first, panel *p) {
         for (size_t k = 0; k < n && !(w->narrow && p->pitch > 0); ++k)
             p->row[i + k] = in + (int64_t)k * last->in;
         i += n;
-        *step += n - 1;
-        w->walk.in += (int64_t)(n - 1) * last->in;
-        w->walk.out += (int64_t)(n - 1) * last->out;
+        gp_move_skip(&w->along, w->along.rank - 1, n - 1, &w->walk);
     }
     for (size_t i = gp_at_least_one(p->rows); i < w->rows; ++i)
         p->row[i] = p->row[0];

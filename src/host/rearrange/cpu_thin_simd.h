@@ -198,4 +198,36 @@ gp_status NAMED(gp_launch_transpose_thin)(gp_context *context, const gp_plan *pl
     return GP_OK;
 }
 
+/* ---- small matrices, which other primitives turn ---- */
+
+SIMD static void turn_thin(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    thin_job job;
+    thin_buffers buffers;
+    job.base.elem_bytes = bytes;
+    job.to_planes = cols < rows;
+    job.planes = job.to_planes ? cols : rows;
+    job.stream = false;
+    make_orders(&job.orders, job.planes, bytes, job.to_planes);
+    if (job.to_planes)
+        split_records(&job, at, rows, &buffers);
+    else
+        join_records(&job, at, cols, &buffers);
+}
+
+SIMD static void turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    any_tiles(&kinds[__builtin_ctzll(bytes)], at, rows, cols);
+}
+
+/* Orders of picks are worth making where the long side has a line for each plane: 300 x 7 bytes gain, 300 x 12 lose.
+ */
+void NAMED(gp_transpose_turn)(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    const size_t least = gp_least(rows, cols), most = gp_greatest(rows, cols);
+    if (least > 1 && least * bytes < LANE && most * bytes >= least * GP_CACHE_LINE)
+        turn_thin(at, rows, cols, bytes);
+    else if (least * bytes < LANE || rows * cols * bytes <= 512)
+        gp_transpose_turn_cpu(at, rows, cols, bytes);
+    else
+        turn(at, rows, cols, bytes);
+}
+
 #endif

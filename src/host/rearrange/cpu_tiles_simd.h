@@ -231,17 +231,6 @@ INLINE const element_kernels *kernels_of(const gp_transpose_job *j) {
     return &kinds[__builtin_ctzll(j->elem_bytes)];
 }
 
-SIMD static void turn(const element_kernels *e, const gp_matrices *at, size_t rows, size_t cols) {
-    any_tiles(e, at, rows, cols);
-}
-
-void NAMED(gp_transpose_turn)(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
-    if (rows * bytes < LANE || cols * bytes < LANE || rows * cols * bytes <= 512)
-        gp_transpose_turn_cpu(at, rows, cols, bytes);
-    else
-        turn(&kinds[__builtin_ctzll(bytes)], at, rows, cols);
-}
-
 SIMD static void share_in_tiles(const gp_transpose_job *j, unsigned part, const gp_matrices *m, size_t rows,
                                 size_t cols) {
     (void)part;

@@ -18,6 +18,13 @@ bool gp_rearrange_runs_supports(const gp_problem *problem);
  * transposes' own kernels. */
 bool gp_rearrange_planes_supports(const gp_problem *problem);
 
+/*
+ * Elements of `bytes` from number `first` on, `rows` of them in the order of the walk `along`, one behind the other
+ * from `to` on; `in` is where the walk begins. past_caches: the input is large, and lines of it are prefetched.
+ */
+void gp_rearrange_elements(const gp_move *along, const unsigned char *in, uint64_t first, size_t rows, size_t bytes,
+                           bool past_caches, char *to);
+
 /* Large moves with long runs. False: it is none, or there is no memory. */
 bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
                             gp_transpose_put_strip *put);

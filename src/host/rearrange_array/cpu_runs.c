@@ -7,6 +7,9 @@
  * contiguous, many runs are made at once: elements of that axis, the columns, are copied from as many rows as a piece
  * of a run needs, and transposed. Without vectors a matrix's rows are transposed where they lie. Short runs that lie
  * one behind the other, column by column, are one run.
+ *
+ * Columns that the input has in reverse are taken in its order, and written in reverse. Not so short runs, which are
+ * to become one: their columns are put in order as they are copied from the input.
  */
 #include "../rearrange/cpu_job.h"
 #include "cpu.h"
@@ -20,6 +23,7 @@
 #define STACK_BYTES 4096           /* of small matrices that are turned as one */
 #define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
 #define SECTION_BYTES ((uint64_t)64 << 10)
+#define THIN_BYTES 16 /* of all columns of a row that is copied as an element is */
 #define ROOM GP_CACHE_LINE
 
 /*
@@ -34,9 +38,9 @@ typedef struct {
     gp_transpose_turn *turn, *quick; /* quick: writes up to GP_QUICK_BEHIND bytes behind a column */
     gp_move outer, along;            /* the axes that are neither, and those of a run */
     int64_t stride;                  /* of the input, along the last of the others */
-    gp_move_axis cols;               /* n 1: there are no columns */
+    gp_move_axis cols;               /* n 1: there are no columns; `in` is an element, or short runs are in reverse */
     bool stream, is_short;           /* runs lie one behind the other, column by column */
-    bool direct;                     /* rows are turned where they are */
+    bool direct, thin;               /* rows are turned where they are; are copied as elements are */
     size_t rows, group, strip;       /* of a piece; columns copied at once, and of a strip */
     size_t stack;                    /* matrices one below the other in both views, turned as one; 1: none */
     uint64_t strips, sections, each; /* sections of a run, of `each` elements but for the last */
@@ -90,12 +94,6 @@ static void fetch_rows(const job *j, const unsigned char *in, const int64_t *fro
             __builtin_prefetch(in + from[i] + k);
 }
 
-/* A piece of a run without columns. */
-static void copy_elements(const job *j, const unsigned char *in, const int64_t *from, size_t rows, char *to) {
-    for (size_t i = 0; i < rows; i++)
-        memcpy(to + i * j->move->run, in + from[i], j->move->run);
-}
-
 /* A section of the runs of a strip's columns. */
 static void put_strip(const job *j, const gp_move_place *place, uint64_t section, uint64_t strip, char *kept,
                       buffers *b) {
@@ -103,8 +101,11 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
     const uint64_t begin = section * j->each, end = gp_least(begin + j->each, j->along.count);
     const uint64_t first = strip * j->strip, past = gp_least(first + j->strip, j->cols.n);
     const unsigned char *in = place->in + first * run;
-    const bool narrow = j->direct && j->cols.n <= j->group; /* lines that follow each other are not prefetched */
-    find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
+    const bool gathered = j->thin || j->cols.n == 1;
+    const bool narrow = (j->direct && j->cols.n <= j->group) || gathered; /* lines that follow each other are not
+                                                                             prefetched */
+    if (!gathered)
+        find_rows(j, begin, gp_least(j->rows, end - begin), b->from[0]);
     for (uint64_t r = begin, turn = 0; r < end; r += j->rows, turn++) {
         const size_t rows = gp_least(j->rows, end - r);
         const int64_t *from = b->from[turn % 2], *next = b->from[1 - turn % 2];
@@ -116,11 +117,14 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
             const unsigned char *at_in = in + (c - first) * run;
             const bool more = c + j->group < past;
             if (j->cols.n == 1) {
-                copy_elements(j, at_in, from, rows, b->out + ROOM);
+                gp_rearrange_elements(&j->along, at_in, r, rows, run, j->stream, b->out + ROOM);
             } else if (j->direct) {
                 const size_t apart = (size_t)j->along.axis[0].in;
                 j->quick(&(gp_matrices){(const char *)at_in + r * apart, apart, b->out + ROOM, pitch}, rows, cols,
                          run);
+            } else if (j->thin) {
+                gp_rearrange_elements(&j->along, at_in, r, rows, cols * run, j->stream, b->in);
+                j->quick(&(gp_matrices){b->in, cols * run, b->out + ROOM, pitch}, rows, cols, run);
             } else {
                 copy_rows(j, at_in, from, rows, cols, b->in);
                 j->quick(&(gp_matrices){b->in, ROW_BYTES, b->out + ROOM, pitch}, rows, cols, run);
@@ -128,7 +132,7 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
             char *at = (char *)place->out + (int64_t)c * j->cols.out + r * run;
             const unsigned char *ahead = more ? at_in + cols * run : in;
             for (size_t k = 0; k < cols; k++, at += j->cols.out) {
-                if (j->cols.n > 1 && !narrow && (more || full))
+                if (!narrow && (more || full))
                     fetch_rows(j, ahead, more ? from : next, k * rows / cols, (k + 1) * rows / cols);
                 put(j, at, b->out + ROOM + k * pitch, rows * run,
                     kept == NULL ? NULL : kept + (c - first + k) * GP_CACHE_LINE, r == begin, r + rows == end);
@@ -188,25 +192,46 @@ static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffe
     else if (bytes == 32)
         deal(to, b->in, n, cols, 32);
     else
-        deal(to, b->in, n, cols, bytes);
-    for (size_t k = 0; k < n * (size_t)j->stride && j->stream; k += GP_CACHE_LINE)
+        for (size_t s = 0; s < n; s++)
+            gp_gather(to + s * cols * bytes, bytes, (const unsigned char *)b->in + s * bytes, (int64_t)(n * bytes),
+                      cols, bytes);
+    const bool more = place->at[j->outer.rank - 1] + n < j->outer.axis[j->outer.rank - 1].n;
+    for (size_t k = 0; k < n * (size_t)j->stride && more && j->stream; k += GP_CACHE_LINE)
         __builtin_prefetch(place->in + n * (size_t)j->stride + k);
+}
+
+/*
+ * The input behind all strips of a place. Memory that is not there takes a processor long to prefetch, and a copy of
+ * a place just written waits for it.
+ */
+static const unsigned char *next_place(const job *j, const gp_move_place *place) {
+    if (j->outer.rank > 0 && place->at[j->outer.rank - 1] + 1 < j->outer.axis[j->outer.rank - 1].n)
+        return place->in + j->stride;
+    gp_move_place next = *place;
+    gp_move_next(&j->outer, j->outer.rank, &next);
+    return next.in;
 }
 
 /* Whole runs of a strip's columns. */
 static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
     const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
     const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
-    const unsigned char *in = place->in + first * run;
-    const unsigned char *ahead = strip + 1 < j->strips ? in + cols * run : place->in + j->stride;
+    const uint64_t next = strip + 1 < j->strips ? first + cols : 0, next_cols = gp_least(j->strip, j->cols.n - next);
+    const unsigned char *in = place->in + (int64_t)first * j->cols.in;
+    const unsigned char *ahead = next > 0 || !j->stream ? place->in : next_place(j, place);
     char *to = hold(j, (char *)place->out + first * bytes, cols * bytes, b);
-    if (j->along.rank == 1 && j->along.axis[0].in > 0)
+    if (j->cols.n == 1) {
+        gp_rearrange_elements(&j->along, in, 0, rows, run, j->stream, to);
+    } else if (j->cols.in > 0 && j->along.rank == 1 && j->along.axis[0].in > 0) {
         j->turn(&(gp_matrices){(const char *)in, (size_t)j->along.axis[0].in, to, bytes}, rows, cols, run);
-    else
+    } else {
         for (size_t r = 0; r < rows; r++)
-            j->turn(&(gp_matrices){(const char *)in + b->from[0][r], 0, to + r * run, bytes}, 1, cols, run);
+            gp_gather(b->in + r * cols * run, run, in + b->from[0][r], j->cols.in, cols, run);
+        j->turn(&(gp_matrices){b->in, cols * run, to, bytes}, rows, cols, run);
+    }
+    ahead += (int64_t)(j->cols.in < 0 ? next + next_cols - 1 : next) * j->cols.in;
     for (size_t r = 0; r < rows && j->stream; r++)
-        for (size_t k = 0; k < cols * run; k += GP_CACHE_LINE)
+        for (size_t k = 0; k < next_cols * run; k += GP_CACHE_LINE)
             __builtin_prefetch(ahead + b->from[0][r] + k);
 }
 
@@ -226,12 +251,9 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
     for (uint64_t i = begin; i < end; i++) {
         if (j->stack > 1) {
             const gp_move_axis *last = &j->outer.axis[j->outer.rank - 1];
-            uint64_t *at = &place.at[j->outer.rank - 1];
-            const uint64_t n = gp_least(j->stack, gp_least(end - i, last->n - *at));
+            const uint64_t n = gp_least(j->stack, gp_least(end - i, last->n - place.at[j->outer.rank - 1]));
             hold_stack(j, &place, n, &b);
-            *at += n - 1;
-            place.in += (int64_t)(n - 1) * last->in;
-            place.out += (int64_t)(n - 1) * last->out;
+            gp_move_skip(&j->outer, j->outer.rank - 1, n - 1, &place);
             i += n - 1;
         } else if (j->is_short)
             hold_strip(j, &place, strip, &b);
@@ -258,8 +280,8 @@ static void choose_axes(job *j) {
     uint64_t run = move->run;
     const bool portable = j->turn == gp_transpose_turn_cpu,
                matrix = portable && move->rank == 2 && move->axis[1].in > 0;
-    for (unsigned i = move->rank; i-- > 0;)
-        if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && move->axis[i].in == (int64_t)move->run &&
+    for (unsigned i = move->rank - 1; i-- > 0;)
+        if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && gp_move_is_apart(&move->axis[i], move->run) &&
             (cols == move->rank || move->axis[i].n > move->axis[cols].n))
             cols = i;
     while (first > 0 && first - 1 != cols && move->axis[first - 1].out == (int64_t)run)
@@ -277,6 +299,8 @@ static void choose_axes(job *j) {
     j->outer.count = move->count / j->along.count / j->cols.n;
     j->is_short = run < (portable ? GP_SHORT_DIRECT : SHORT_BYTES) && j->along.count <= ROWS_MAX &&
                   (cols == move->rank || j->cols.out == (int64_t)run);
+    if (!j->is_short)
+        gp_move_turn(&j->cols, &j->outer);
 }
 
 /* How much is done at once. */
@@ -285,22 +309,24 @@ static void choose_sizes(job *j, unsigned parts) {
     const bool alone = j->cols.n == 1, portable = j->turn == gp_transpose_turn_cpu;
     j->quick = portable ? gp_transpose_quick_of(run) : j->turn;
     j->stack = 1;
-    j->rows =
-        alone ? gp_at_least_one(gp_least(ROWS_MAX, ALONE_BYTES / run)) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
+    j->rows = alone ? gp_at_least_one(ALONE_BYTES / run) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
     j->direct = portable && !alone && !j->is_short && j->along.rank == 1 && j->along.axis[0].in > 0;
+    j->thin = !alone && !j->is_short && !j->direct && j->cols.n * run <= THIN_BYTES;
     if (j->direct) {
         j->rows = gp_at_least_one(run > GP_QUICK_BYTES_MAX ? 2 * GP_DIRECT_BYTES / run
                                                            : gp_least(DIRECT_MAX, GP_DIRECT_BYTES / run / 4 * 4));
         j->group = gp_at_least_one(gp_least(DIRECT_MAX, GP_DIRECT_BYTES / run));
     }
     j->strip = gp_round_up(j->direct ? DIRECT_COLS : STRIP_BYTES / run, j->group);
+    if (j->thin)
+        j->rows = ALONE_BYTES / (j->cols.n * run) / GP_CACHE_LINE * GP_CACHE_LINE;
     if (j->is_short)
         j->strip = gp_at_least_one(ALONE_BYTES / (j->along.count * run));
     j->strips = gp_divide_up(j->cols.n, j->strip);
     const size_t height = j->along.count * run, bytes = height * j->cols.n;
     const gp_move_axis *below = &j->outer.axis[j->outer.rank > 0 ? j->outer.rank - 1 : 0];
-    if (!portable && j->is_short && !alone && height <= GP_CACHE_LINE && bytes <= STACK_BYTES / 2 &&
+    if (!portable && j->is_short && !alone && j->cols.in > 0 && height <= GP_CACHE_LINE && bytes <= STACK_BYTES / 2 &&
         j->outer.rank > 0 && j->along.rank == 1 && j->along.axis[0].in > 0 &&
         below->in == (int64_t)j->along.count * j->along.axis[0].in && below->out == (int64_t)bytes)
         j->stack = STACK_BYTES / bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rearranging past the caches by the transposes' own kernel: axes of the input that have no gaps become the columns
- * of one matrix in a wider sense, all others its rows. See gp_strip.
+ * of one matrix in a wider sense, all others its rows. See gp_strip. A column's place in the output may be anywhere:
+ * columns that the input has in reverse are taken in its order, and written in reverse.
  */
 #include "cpu.h"
 
@@ -13,7 +14,7 @@
 typedef struct {
     const gp_move *move;
     gp_transpose_put_strip *put;
-    gp_move along, across;
+    gp_move along, across;                       /* the memory of `across` is where both begin */
     uint64_t run, strip, strips, each, sections; /* rows of a run; columns; rows */
     char *kept;
     size_t lines; /* of a part */
@@ -23,7 +24,7 @@ typedef struct {
 static unsigned axis_of(const gp_move *move, uint64_t apart) {
     unsigned found = move->rank;
     for (unsigned i = move->rank; i-- > 0;)
-        if (move->axis[i].in == (int64_t)apart && (found == move->rank || move->axis[i].n > move->axis[found].n))
+        if (gp_move_is_apart(&move->axis[i], apart) && (found == move->rank || move->axis[i].n > move->axis[found].n))
             found = i;
     return found;
 }
@@ -37,14 +38,15 @@ static uint64_t run_of(const gp_move *move, unsigned across) {
 }
 
 /*
- * Axes of the columns, one bit each. Where a row of them is short, the next axis of the input gives more, unless the
- * runs of the output become short without it.
+ * Axes of the columns, one bit each. Where a row of them is short, the next axis of the input gives more, unless that
+ * makes runs of the output short; a row of less than a lane is wanted least.
  */
 static unsigned axes_across(const gp_move *move) {
     unsigned across = 0;
     for (uint64_t width = move->run; width < WIDE_BYTES;) {
         const unsigned next = axis_of(move, width);
-        if (next == move->rank || (across != 0 && run_of(move, across | 1u << next) < RUN_BYTES))
+        const uint64_t run = next == move->rank ? 0 : run_of(move, across | 1u << next);
+        if (run == 0 || (width >= LEAST_BYTES && run < RUN_BYTES && run < run_of(move, across)))
             break;
         across |= 1u << next;
         width *= move->axis[next].n;
@@ -60,11 +62,14 @@ static void share_axes(job *j, unsigned across) {
     j->across.count = 1;
     for (unsigned i = 0; i < move->rank; i++) {
         gp_move *to = across >> i & 1 ? &j->across : &j->along;
+        gp_move_axis axis = move->axis[i];
         unsigned at = to->rank++;
-        for (; to == &j->across && at > 0 && to->axis[at - 1].in < move->axis[i].in; at--)
+        if (to == &j->across)
+            gp_move_turn(&axis, to);
+        for (; to == &j->across && at > 0 && to->axis[at - 1].in < axis.in; at--)
             to->axis[at] = to->axis[at - 1];
-        to->axis[at] = move->axis[i];
-        j->across.count *= to == &j->across ? move->axis[i].n : 1;
+        to->axis[at] = axis;
+        j->across.count *= to == &j->across ? axis.n : 1;
     }
     j->along.count = move->count / j->across.count;
 }
@@ -75,8 +80,8 @@ static void strips_part(void *argument, unsigned part, unsigned parts) {
     const uint64_t end = gp_part_begin(tasks, part + 1, parts);
     gp_strip s = {.along = &j->along,
                   .across = &j->across,
-                  .in = j->move->in,
-                  .out = j->move->out,
+                  .in = j->across.in,
+                  .out = j->across.out,
                   .run = j->run,
                   .memory = j->kept + part * j->lines * GP_CACHE_LINE};
     for (uint64_t i = gp_part_begin(tasks, part, parts); i < end; i++) {
