@@ -163,33 +163,30 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
     }
 }
 
-/* Elements `apart` bytes from each other, side by side. */
-INLINE void gather_row(size_t bytes, const unsigned char *row, int64_t apart, size_t n, unsigned char *to) {
-    for (size_t j = 0; j < n; j++)
-        memcpy(to + j * bytes, row + (int64_t)j * apart, bytes);
-}
+/* Shorter rows are gathered as columns, which need no last step to one output each. */
+#define GATHERED_ROW_BYTES 256
 
+/* Where neither rows nor columns are contiguous, elements are gathered. */
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
                          int64_t place, int64_t place_step) {
     unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
-    const size_t bytes = gp_type_bytes(pass->type), width = c->count * bytes;
-    const bool ahead = c->bytes > IN_CACHE_BYTES;
-    if (step == (int64_t)bytes && c->apart != step) {
-        take_rows(c, pass, true, &(rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}, place,
-                  place_step);
-    } else if (c->apart == (int64_t)bytes) {
-        take_rows(c, pass, false, &(rows_of){in, NULL, c->end, step, rows, c->count, width, ahead}, place,
-                  place_step);
-    } else {
-        for (uint64_t i = 0, some; i < rows; i += some) {
-            some = gp_least(ROWS_AT_ONCE, rows - i);
-            for (uint64_t k = 0; k < some; k++)
-                GP_WITH_BYTES(gather_row, bytes, in + (int64_t)(i + k) * step, c->apart, c->count,
-                              gathered + k * width);
-            take_rows(
-                c, pass, false,
-                &(rows_of){gathered, NULL, gathered + some * width, (int64_t)width, some, c->count, width, false},
-                place + (int64_t)i * place_step, place_step);
-        }
+    const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
+    const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
+    const bool outputs =
+        !dense && (step == (int64_t)bytes || (step < c->apart && rows * bytes >= GATHERED_ROW_BYTES));
+    if (outputs ? step == (int64_t)bytes : dense) {
+        const rows_of r = outputs ? (rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}
+                                  : (rows_of){in, NULL, c->end, step, rows, c->count, size, ahead};
+        take_rows(c, pass, outputs, &r, place, place_step);
+        return;
+    }
+    for (uint64_t some; rows > 0; rows -= some, in += (int64_t)some * step, place += (int64_t)some * place_step) {
+        some = gp_least(outputs ? sizeof gathered / size : ROWS_AT_ONCE, rows);
+        const uint64_t runs = outputs ? c->count : some, n = outputs ? some : c->count;
+        GP_WITH_BYTES(gp_gather_runs, bytes, in, runs, outputs ? c->apart : step, n, outputs ? step : c->apart,
+                      gathered);
+        take_rows(c, pass, outputs,
+                  &(rows_of){gathered, NULL, gathered + some * size, (int64_t)(n * bytes), runs, n, n * bytes, false},
+                  place, place_step);
     }
 }
