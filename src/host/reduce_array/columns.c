@@ -25,10 +25,9 @@
 #define CACHED_BYTES 32768
 
 bool gp_columns_can(const gp_pass *pass) {
-    const bool squares = pass->wants & GP_WANT_SQUARES, wide = gp_type_bytes(pass->type) == 8;
     return pass->kept > 0 && pass->reduced > 0 && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan && !pass->where &&
-           pass->length > 0 && pass->length >> 31 == 0 && !(squares && wide) &&
-           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW);
+           pass->length > 0 && pass->length >> 31 == 0 &&
+           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW || gp_has_wide_squares(pass));
 }
 
 uint64_t gp_columns_width(const gp_pass *pass) {
@@ -94,22 +93,31 @@ static bool read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp
     return true;
 }
 
-/* Whether a sum of floats is all there. */
+/* Whether a sum of doubles is all there, and fits what it goes to. */
 static bool is_held(const gp_columns *c, const gp_pass *pass, unsigned sum, size_t j) {
     const gp_column_sums *s = &c->sums[sum];
-    return gp_columns_pair(c, pass, sum) ? s->rest[j] << 1 == 0 : s->sum[j] == -s->errors[j];
+    if (!gp_type_is_float(pass->type) && !(s->sum[j] < 0x1p120))
+        return false;
+    return gp_columns_pair(c, pass, sum) ? s->rest[j] == 0 : s->sum[j] == -s->errors[j];
 }
 
 uint64_t gp_columns_open(const gp_columns *c, const gp_pass *pass) {
     uint64_t open = 0;
-    for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS && gp_type_is_float(pass->type); sum++)
-        for (size_t j = 0; j < c->outputs && sums(pass, sum); j++)
+    for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
+        for (size_t j = 0; j < c->outputs && sums(pass, sum) && gp_sum_is_real(pass, sum); j++)
             open += !is_held(c, pass, sum, j);
     return open;
 }
 
 static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
     return c->sums[sum].low[j] + c->sums[sum].high[j] * ((gp_total)1 << 32);
+}
+
+static void add_real(gp_accumulator *a, const gp_pass *pass, unsigned sum, double x) {
+    if (gp_type_is_float(pass->type))
+        gp_accumulator_add_exact(a, pass, sum, x);
+    else
+        a->whole[sum] += (gp_total)x;
 }
 
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
@@ -126,15 +134,15 @@ bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accu
     for (unsigned sum = 0; sum < GP_DOT; sum++)
         if (!sums(pass, sum))
             continue;
-        else if (!gp_type_is_float(pass->type)) {
+        else if (!gp_sum_is_real(pass, sum)) {
             a->whole[sum] += total_of(c, sum, j);
         } else {
             const gp_column_sums *s = &c->sums[sum];
             if (!is_held(c, pass, sum, j))
                 return false;
-            gp_accumulator_add_exact(a, pass, sum, s->sum[j]);
+            add_real(a, pass, sum, s->sum[j]);
             if (gp_columns_pair(c, pass, sum))
-                gp_accumulator_add_exact(a, pass, sum, s->errors[j]);
+                add_real(a, pass, sum, s->errors[j]);
         }
     return true;
 }
@@ -150,10 +158,10 @@ static void merge_extremes(gp_columns *c, const gp_columns *from, bool places) {
     }
 }
 
-/* Bounds that are not one are not held. */
+/* The upper of two bounds is the lower one, and less than `rest` more. */
 static void merge_sums(gp_column_sums *to, const gp_column_sums *from, bool pairs, size_t n) {
     for (size_t j = 0; j < n; j++) {
-        to->rest[j] |= pairs ? from->rest[j] : from->sum[j] != -from->errors[j];
+        to->rest[j] += pairs ? from->rest[j] : (-from->errors[j] - from->sum[j]) * (1 + 0x1p-50);
         gp_column_add(to, j, from->sum[j]);
         gp_column_add(to, j, pairs ? from->errors[j] : 0);
     }
@@ -172,7 +180,7 @@ void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass
     for (size_t j = 0; j < c->outputs && (pass->wants & GP_WANT_COUNT); j++)
         c->nonzero[j] += from->nonzero[j];
     for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
-        if (sums(pass, sum) && gp_type_is_float(pass->type))
+        if (sums(pass, sum) && gp_sum_is_real(pass, sum))
             merge_sums(&c->sums[sum], &from->sums[sum], gp_columns_pair(from, pass, sum), c->outputs);
         else
             for (size_t j = 0; j < c->outputs && sums(pass, sum); j++) {
@@ -190,7 +198,7 @@ static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns column
     const unsigned several = pass->kind == GP_PASS_EXTREMES ? 0 : pass->wants & (pass->wants - 1u);
     const size_t side = several || (pass->wants & GP_WANT_PLACES) || rows < FEW_ROWS ? GP_COLUMNS : width;
     const uint64_t some_rows = side < width ? BLOCK_BYTES / (GP_COLUMNS * bytes) : all_rows;
-    const uint64_t most = kept->in != (int64_t)bytes ? rows : some_rows * together;
+    const uint64_t most = kept->in == (int64_t)bytes ? some_rows * together : gp_least(rows, BLOCK_ROWS);
     const int64_t step = (int64_t)together * inner->in;
     for (uint64_t some; rows >= together; rows -= some) {
         some = gp_least(rows - rows % together, most);

@@ -16,7 +16,8 @@ typedef struct {
     pthread_mutex_t lock;
     gp_accumulator *whole;
     unsigned ends;      /* 1, or 2: `whole` are bounds */
-    atomic_bool failed; /* there are none */
+    atomic_bool failed; /* there are none, or columns leave `alone` open */
+    bool alone;
     gp_columns *columns;
     bool pairs;
     uint64_t output;
@@ -25,8 +26,7 @@ typedef struct {
 /* Elements of a thread between two spreads of carries. */
 #define CARRY_LENGTH ((uint64_t)1 << 27)
 
-/* What is gathered at once, and the bytes of a run below which gathering it with others takes less than itself. */
-#define PACKED_BYTES 16384
+/* Of a run, below which gathering it with others takes less than itself. */
 #define SHORT_RUN_BYTES 512
 
 /* Whether elements of an output are taken from where they are gathered. Places are those of one run. */
@@ -45,9 +45,9 @@ __attribute__((noinline)) static void take_packed(const pass_work *work, gp_accu
     const gp_pass *pass = work->pass;
     const unsigned axes = pass->kept + pass->reduced;
     const gp_pass_axis *inner = &pass->axis[axes - 1], *outer = inner - 1;
-    const size_t bytes = gp_type_bytes(pass->type), most = PACKED_BYTES / bytes;
+    const size_t bytes = gp_type_bytes(pass->type), most = GP_GATHERED_BYTES / bytes;
     const bool places = pass->wants & GP_WANT_PLACES;
-    unsigned char packed[PACKED_BYTES];
+    unsigned char packed[GP_GATHERED_BYTES];
     gp_pass of_packed = *pass;
     of_packed.kept = 0, of_packed.reduced = 1;
     of_packed.axis[0] = (gp_pass_axis){most, (int64_t)bytes, 0, inner->place};
@@ -155,6 +155,10 @@ static void write_column(pass_work *work, const gp_columns *c, size_t j, uint64_
     gp_accumulator a;
     gp_accumulator_clear(&a);
     if (!gp_columns_read(c, work->pass, j, &a)) {
+        if (work->alone) {
+            work->failed = true;
+            return;
+        }
         gp_accumulator_clear(&a);
         take_elements(work, &a, output, 0, work->pass->length);
     }
@@ -172,16 +176,19 @@ static inline __attribute__((always_inline)) void store_low(size_t bytes, const 
 /* False: bounds, if its sums are not `by_pairs`, leave many open; few are done by themselves. */
 static bool write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width, bool by_pairs) {
     const gp_pass *pass = work->pass;
-    const gp_pass_result *result = pass->result;
-    const bool quick = work->loops.finish(c, pass, width);
+    bool quick = true;
+    memset(c->unsure, 0, width * sizeof *c->unsure);
+    for (unsigned r = 0; r < pass->results && quick; r++) {
+        quick = work->loops.finish(c, pass, r, width);
+        if (quick)
+            GP_WITH_BYTES(store_low, gp_type_bytes(pass->result[r].type), c->bits, width,
+                          gp_pass_address(pass, r, first), pass->result[r].stride[pass->kept - 1]);
+    }
     uint64_t unsure = quick || by_pairs ? 0 : gp_columns_open(c, pass);
     for (uint64_t j = 0; j < width && quick; j++)
         unsure += c->unsure[j] != 0;
     if (unsure > width / 16 && !by_pairs)
         return false;
-    if (quick)
-        GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits, width, gp_pass_address(pass, 0, first),
-                      result->stride[pass->kept - 1]);
     for (uint64_t j = 0; j < width && (unsure != 0 || !quick); j++)
         if (!quick || c->unsure[j] != 0)
             write_column(work, c, j, first + j);
@@ -313,6 +320,32 @@ __attribute__((noinline)) static bool take_bounds(gp_context *context, pass_work
     return !work->failed && gp_bounds_write(work->pass, ends);
 }
 
+/*
+ * Passes that are columns with one more axis, of one element: kept elements are columns of one row, and squares of 64
+ * bits to one output, if that can be proved. False: it is another, or was not proved.
+ */
+__attribute__((noinline)) static bool take_as_columns(gp_context *context, pass_work *work, unsigned parts) {
+    const gp_pass *pass = work->pass;
+    gp_pass more = *pass;
+    work->alone = pass->kept == 0;
+    if (work->alone) {
+        memmove(more.axis + 1, more.axis, pass->reduced * sizeof *more.axis);
+        more.axis[0] = (gp_pass_axis){1, (int64_t)gp_pass_input_span(pass, false).bytes, 0, 0};
+        for (unsigned r = 0; r < pass->results; r++)
+            more.result[r].stride[0] = 0;
+        more.kept = 1;
+    } else {
+        more.axis[pass->kept] = (gp_pass_axis){1, pass->axis[pass->kept - 1].in, 0, 0};
+        more.reduced = 1;
+    }
+    if (!gp_columns_can(&more))
+        return false;
+    work->pass = &more;
+    take_columns(context, work, parts);
+    work->pass = pass;
+    return !work->failed;
+}
+
 /* Of one thread of the slowest row and type. */
 #define BYTES_A_NS 1
 
@@ -327,14 +360,21 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
     if (loops.bounds != NULL && gp_bounds_can(pass) && take_bounds(context, &work, parts))
         return GP_OK;
-    if (loops.columns != NULL && gp_columns_can(pass))
+    work.alone = false;
+    atomic_init(&work.failed, false);
+    const bool more = loops.columns != NULL && pass->kept + pass->reduced < GP_AXES &&
+                      (pass->kept == 0 ? gp_has_wide_squares(pass) : pass->reduced == 0);
+    if (more && take_as_columns(context, &work, parts)) {
+        /* done, but for what it may have found */
+    } else if (loops.columns != NULL && gp_columns_can(pass)) {
         take_columns(context, &work, parts);
-    else if (parts > pass->outputs)
+    } else if (parts > pass->outputs) {
         share_outputs(context, &work, parts);
-    else if (parts > 1)
+    } else if (parts > 1) {
         gp_threads_run(context, parts, take_outputs, &work);
-    else
+    } else {
         take_outputs(&work, 0, 1);
+    }
     if (work.overflow)
         return gp_fail(GP_ERR_OVERFLOW, "an integer result of %llu elements passes its 64 bits",
                        (unsigned long long)pass->length);

@@ -10,22 +10,6 @@
 typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
                             const unsigned char *with, int64_t place, uint64_t n);
 
-/* Calls f(bytes, ...) with the size of elements as a constant. */
-#define GP_WITH_BYTES(f, bytes, ...)    \
-    ((bytes) == 1   ? f(1, __VA_ARGS__) \
-     : (bytes) == 2 ? f(2, __VA_ARGS__) \
-     : (bytes) == 4 ? f(4, __VA_ARGS__) \
-                    : f(8, __VA_ARGS__))
-
-/* Runs of n elements, these `step` bytes from each other, one run behind the other. */
-static inline __attribute__((always_inline)) void gp_gather_runs(size_t bytes, const unsigned char *in, uint64_t runs,
-                                                                 int64_t apart, uint64_t n, int64_t step,
-                                                                 unsigned char *to) {
-    for (uint64_t i = 0; i < runs; i++, in += apart, to += n * bytes)
-        for (uint64_t j = 0; j < n; j++)
-            memcpy(to + j * bytes, in + (int64_t)j * step, bytes);
-}
-
 /* The reference: any pass. */
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);

@@ -30,7 +30,7 @@ SIMD static void hold_sums(gp_columns *c, form f, const partials *x, size_t at, 
     for (size_t j = 0; j < n; j++) {
         gp_column_add(s, j, first[j]);
         gp_column_add(s, j, second[j]);
-        s->rest[j] |= (uint64_t)part[2][j];
+        s->rest[j] += gp_f64_of_bits((uint64_t)part[2][j]);
     }
 }
 
@@ -105,8 +105,11 @@ static wanted_forms forms_of(const gp_pass *pass, method of_floats) {
     w.count = 0;
     for (unsigned left = pass->wants; left != 0; left &= left - 1) {
         const unsigned bit = (unsigned)__builtin_ctz(left);
-        const method of_sums = gp_type_is_float(pass->type) && bit > 8 ? of_floats : TOTAL;
-        w.of[w.count++] = bit < 8 ? (form){AND + bit, pass->type, 0} : (form){of_sums, pass->type, of_bit[bit - 8]};
+        if (bit < 8)
+            w.of[w.count++] = (form){AND + bit, pass->type, 0};
+        else
+            w.of[w.count++] = (form){bit == 8 || !gp_sum_is_real(pass, of_bit[bit - 8]) ? TOTAL : of_floats,
+                                     pass->type, of_bit[bit - 8]};
     }
     return w;
 }
@@ -154,7 +157,8 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
         if (outputs) {
             walk_rows(f, r, &x);
             hold(c, pass, f, true, r, place, step, &x, r->count);
-        } else if (r->n == c->outputs && f.type >= GP_F32 && (f.how == BOUNDS || f.how == PAIRS)) { /* in place */
+        } else if (r->n == c->outputs && (f.type >= GP_F32 || bytes_of(f) == 8) &&
+                   (f.how == BOUNDS || f.how == PAIRS)) { /* in place */
             gp_column_sums *s = &c->sums[f.sum];
             walk_lanes(f, r, false, (column_lanes){(void *)s->sum, (void *)s->errors, (void *)s->rest});
         } else {
@@ -163,8 +167,15 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
     }
 }
 
-/* Shorter rows are gathered as columns, which need no last step to one output each. */
-#define GATHERED_ROW_BYTES 256
+/* Rows that are no longer are gathered as columns, which need no last step to one output each. What over_rows() takes
+ * one by one costs more, of two doubles the most. */
+static size_t short_row(const gp_pass *pass) {
+    if ((pass->wants & ~(GP_WANT_SUM | GP_WANT_MIN | GP_WANT_MAX | GP_WANT_PLACES)) == 0)
+        return 2;
+    return gp_sum_is_real(pass, GP_SQUARES) ? 2 * gp_type_bytes(pass->type) : 4;
+}
+
+#define GATHERED_ROW_BYTES 256 /* of longer rows elements that are not contiguous are gathered row by row */
 
 /* Where neither rows nor columns are contiguous, elements are gathered. */
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
@@ -172,8 +183,8 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
     unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
     const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
     const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
-    const bool outputs =
-        !dense && (step == (int64_t)bytes || (step < c->apart && rows * bytes >= GATHERED_ROW_BYTES));
+    const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(pass)
+                                                           : step < c->apart && rows * bytes >= GATHERED_ROW_BYTES);
     if (outputs ? step == (int64_t)bytes : dense) {
         const rows_of r = outputs ? (rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}
                                   : (rows_of){in, NULL, c->end, step, rows, c->count, size, ahead};
