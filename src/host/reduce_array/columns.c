@@ -37,11 +37,15 @@ uint64_t gp_columns_width(const gp_pass *pass) {
     return apart * GP_COLUMNS <= CACHED_BYTES ? GP_COLUMNS : gp_greatest(CACHED_BYTES / apart, 16);
 }
 
-/* Neighbouring rows without a gap make one longer row of narrow ones. */
-static uint64_t rows_together(const gp_pass *pass, const gp_pass_axis *kept, const gp_pass_axis *reduced) {
+/* Neighbouring rows without a gap make one longer row of narrow ones, if that leaves some rows: what a long one holds
+ * is added column by column in the end. */
+#define FEW_TOGETHER 8
+
+static uint64_t rows_together(const gp_pass *pass, const gp_pass_axis *kept, const gp_pass_axis *reduced,
+                              uint64_t rows) {
     if ((pass->wants & GP_WANT_PLACES) || kept->n > GP_COLUMNS / 4 || reduced->in != (int64_t)kept->n * kept->in)
         return 1;
-    return gp_least(GP_COLUMNS / kept->n, reduced->n);
+    return gp_least(GP_COLUMNS / kept->n, gp_at_least_one(rows / FEW_TOGETHER));
 }
 
 /* Whether a pass of moments sums this. */
@@ -193,7 +197,7 @@ void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass
 static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                       uint64_t rows, size_t width, int64_t place) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
-    const uint64_t together = width == kept->n ? rows_together(pass, kept, inner) : 1;
+    const uint64_t together = width == kept->n ? rows_together(pass, kept, inner, rows) : 1;
     const uint64_t bytes = gp_type_bytes(pass->type), all_rows = bytes == 1 ? BLOCK_ROWS_BYTES : BLOCK_ROWS;
     const unsigned several = pass->kind == GP_PASS_EXTREMES ? 0 : pass->wants & (pass->wants - 1u);
     const size_t side = several || (pass->wants & GP_WANT_PLACES) || rows < FEW_ROWS ? GP_COLUMNS : width;
@@ -228,6 +232,38 @@ gp_pass_axis gp_pass_way_to(const gp_pass *pass, unsigned first, unsigned end, u
     return way;
 }
 
+/* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
+#define FEW_ELEMENTS 512
+
+/* By itself, for its frame. */
+__attribute__((noinline)) static void take_gathered(gp_columns *c, const gp_pass *pass, gp_pass_columns columns,
+                                                    const unsigned char *in, size_t width, uint64_t begin,
+                                                    uint64_t rows) {
+    const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
+    const size_t bytes = gp_type_bytes(pass->type), size = width * bytes, together = GP_COLUMNS / width;
+    const uint64_t outer = pass->length / inner->n, most = GP_GATHERED_BYTES / (rows * size);
+    unsigned char gathered[GP_GATHERED_BYTES];
+    c->bytes = sizeof gathered;
+    c->apart = width > 1 ? (int64_t)bytes : 0;
+    for (uint64_t i = 0, some; i < outer; i += some) {
+        some = gp_least(most, outer - i);
+        for (uint64_t k = 0; k < some; k++) {
+            const gp_pass_axis way =
+                gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, (i + k) * inner->n + begin);
+            GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in, rows, inner->in, width, kept->in,
+                          gathered + k * rows * size);
+        }
+        const uint64_t all = some * rows, last = width > 1 ? all % together : all;
+        c->end = gathered + all * size;
+        c->count = width * together;
+        if (all > last)
+            columns(c, pass, gathered, all / together, (int64_t)(size * together), 0, 0);
+        c->count = width;
+        if (last > 0)
+            columns(c, pass, c->end - last * size, last, (int64_t)size, 0, 0);
+    }
+}
+
 void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                      size_t width, uint64_t begin, uint64_t end) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
@@ -239,6 +275,11 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         c[i].apart = kept->in;
         c[i].end = span.begin + span.bytes;
         c[i].bytes = span.bytes;
+    }
+    if (outer > 1 && end > begin && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS &&
+        !(pass->wants & GP_WANT_PLACES)) {
+        take_gathered(c, pass, columns, in, width, begin, end - begin);
+        return;
     }
     for (uint64_t i = 0; i < outer; i++) {
         const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, i * inner->n + begin);
