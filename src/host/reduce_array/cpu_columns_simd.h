@@ -168,14 +168,18 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
 }
 
 /* Rows that are no longer are gathered as columns, which need no last step to one output each. What over_rows() takes
- * one by one costs more, of two doubles the most. */
-static size_t short_row(const gp_pass *pass) {
+ * one by one has a longer one, squares as pairs the longest. */
+static size_t short_row(const gp_columns *c, const gp_pass *pass) {
     if ((pass->wants & ~(GP_WANT_SUM | GP_WANT_MIN | GP_WANT_MAX | GP_WANT_PLACES)) == 0)
         return 2;
-    return gp_sum_is_real(pass, GP_SQUARES) ? 2 * gp_type_bytes(pass->type) : 4;
+    if (!(pass->wants & GP_WANT_SQUARES) || !gp_sum_is_real(pass, GP_SQUARES))
+        return 4;
+    return gp_columns_pair(c, pass, GP_SQUARES) ? 64 : 8;
 }
 
 #define GATHERED_ROW_BYTES 256 /* of longer rows elements that are not contiguous are gathered row by row */
+
+#define MOST_ROWS_GATHERED 256 /* as many bytes have a sum in 16 bits */
 
 /* Where neither rows nor columns are contiguous, elements are gathered. */
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
@@ -183,7 +187,7 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
     unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
     const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
     const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
-    const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(pass)
+    const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(c, pass)
                                                            : step < c->apart && rows * bytes >= GATHERED_ROW_BYTES);
     if (outputs ? step == (int64_t)bytes : dense) {
         const rows_of r = outputs ? (rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}
@@ -192,7 +196,7 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
         return;
     }
     for (uint64_t some; rows > 0; rows -= some, in += (int64_t)some * step, place += (int64_t)some * place_step) {
-        some = gp_least(outputs ? sizeof gathered / size : ROWS_AT_ONCE, rows);
+        some = gp_least(gp_least(sizeof gathered / size, MOST_ROWS_GATHERED), rows);
         const uint64_t runs = outputs ? c->count : some, n = outputs ? some : c->count;
         GP_WITH_BYTES(gp_gather_runs, bytes, in, runs, outputs ? c->apart : step, n, outputs ? step : c->apart,
                       gathered);
