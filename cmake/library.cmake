@@ -13,7 +13,7 @@ set(host_sources
   rearrange_array/raw.c rearrange_array/rows.c rearrange_array/views.c rearrange_array/walks.c
   reduce/call.c reduce/cpu.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
-  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_bounds.c reduce_array/fit.c reduce_array/fit_many.c
+  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_bounds.c reduce_array/cpu_gathered.c reduce_array/fit.c reduce_array/fit_many.c
   reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_batch.c window/cpu_border.c window/cpu_slide.c

@@ -26,47 +26,6 @@ typedef struct {
 /* Elements of a thread between two spreads of carries. */
 #define CARRY_LENGTH ((uint64_t)1 << 27)
 
-/* Of a run, below which gathering it with others takes less than itself. */
-#define SHORT_RUN_BYTES 512
-
-/* Whether elements of an output are taken from where they are gathered. Places are those of one run. */
-static bool packs(const pass_work *work) {
-    const gp_pass *pass = work->pass;
-    const gp_pass_axis *inner = &pass->axis[pass->kept + pass->reduced - 1];
-    if (work->loops.columns == NULL || pass->reduced == 0 || pass->with != NULL || pass->skip_nan)
-        return false;
-    return !gp_pass_is_contiguous(pass, inner) || (pass->reduced > 1 && !(pass->wants & GP_WANT_PLACES) &&
-                                                   inner->n * gp_type_bytes(pass->type) < SHORT_RUN_BYTES);
-}
-
-/* Elements [begin, end) of an output whose first is at `in`. By itself, for its frame. */
-__attribute__((noinline)) static void take_packed(const pass_work *work, gp_accumulator *a, const unsigned char *in,
-                                                  uint64_t begin, uint64_t end) {
-    const gp_pass *pass = work->pass;
-    const unsigned axes = pass->kept + pass->reduced;
-    const gp_pass_axis *inner = &pass->axis[axes - 1], *outer = inner - 1;
-    const size_t bytes = gp_type_bytes(pass->type), most = GP_GATHERED_BYTES / bytes;
-    const bool places = pass->wants & GP_WANT_PLACES;
-    unsigned char packed[GP_GATHERED_BYTES];
-    gp_pass of_packed = *pass;
-    of_packed.kept = 0, of_packed.reduced = 1;
-    of_packed.axis[0] = (gp_pass_axis){most, (int64_t)bytes, 0, inner->place};
-    of_packed.in = packed;
-    for (uint64_t at = begin, have = 0, n, runs = 1; at < end; at += runs * n) {
-        const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, axes, at);
-        const uint64_t room = gp_least(end - at, most - have);
-        n = gp_least(inner->n - at % inner->n, room);
-        if (pass->reduced > 1 && !places)
-            runs = n < inner->n ? 1 : gp_least(room / n, outer->n - at / n % outer->n);
-        GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in, runs, outer->in, n, inner->in, packed + have * bytes);
-        have += runs * n;
-        if (have == most || places || at + runs * n == end) {
-            work->loops.run(a, &of_packed, packed, NULL, pass->place_first + way.place, have);
-            have = 0;
-        }
-    }
-}
-
 /* Elements [begin, end) of an output, in runs along the last reduced axis. */
 static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t output, uint64_t begin, uint64_t end) {
     const gp_pass *pass = work->pass;
@@ -74,9 +33,9 @@ static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t out
     const gp_pass_axis origin = gp_pass_way_to(pass, 0, first, output);
     const unsigned char *in = pass->in != NULL ? pass->in + origin.in : NULL; /* where it is there are no elements */
     const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
-    for (uint64_t n; packs(work) && begin < end; begin += n) {
+    for (uint64_t n; work->loops.columns != NULL && gp_gathers(pass) && begin < end; begin += n) {
         n = gp_least(end - begin, CARRY_LENGTH);
-        take_packed(work, a, in, begin, begin + n);
+        gp_take_gathered(a, pass, work->loops.run, in, begin, begin + n, false);
         gp_accumulator_carry(a, pass);
     }
     if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {

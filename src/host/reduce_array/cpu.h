@@ -14,6 +14,12 @@ typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsign
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
 
+/* Whether elements of an output are taken from where they are gathered; takes elements begin .. end - 1 of the output
+ * whose first is at `in`. by_runs: one by one, for places. */
+bool gp_gathers(const gp_pass *pass);
+void gp_take_gathered(gp_accumulator *a, const gp_pass *pass, gp_pass_run run, const unsigned char *in,
+                      uint64_t begin, uint64_t end, bool by_runs);
+
 /* A sum lies between these. */
 typedef struct gp_bounded_sum {
     double low, high;
