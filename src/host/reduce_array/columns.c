@@ -30,7 +30,19 @@ bool gp_columns_can(const gp_pass *pass) {
            (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW || gp_has_wide_squares(pass));
 }
 
+/* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
+#define FEW_ELEMENTS 512
+
+uint64_t gp_columns_unit(const gp_pass *pass) {
+    const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
+    const bool gathered = kept->in != (int64_t)gp_type_bytes(pass->type) && kept->in < inner->in;
+    const bool narrow = pass->kept > 1 && kept->n <= GP_COLUMNS / 8;
+    return narrow && (gathered || inner->n <= FEW_ELEMENTS / kept->n) ? kept->n : 1;
+}
+
 uint64_t gp_columns_width(const gp_pass *pass) {
+    if (gp_columns_unit(pass) > 1)
+        return GP_COLUMNS / gp_columns_unit(pass);
     const uint64_t apart = (uint64_t)pass->axis[pass->kept - 1].in;
     if (apart == gp_type_bytes(pass->type))
         return gp_greatest(RUN_BYTES / apart, GP_COLUMNS);
@@ -232,32 +244,36 @@ gp_pass_axis gp_pass_way_to(const gp_pass *pass, unsigned first, unsigned end, u
     return way;
 }
 
-/* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
-#define FEW_ELEMENTS 512
-
 /* By itself, for its frame. */
 __attribute__((noinline)) static void take_gathered(gp_columns *c, const gp_pass *pass, gp_pass_columns columns,
                                                     const unsigned char *in, size_t width, uint64_t begin,
                                                     uint64_t rows) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
-    const size_t bytes = gp_type_bytes(pass->type), size = width * bytes, together = GP_COLUMNS / width;
-    const uint64_t outer = pass->length / inner->n, most = GP_GATHERED_BYTES / (rows * size);
+    const bool places = pass->wants & GP_WANT_PLACES;
+    const size_t bytes = gp_type_bytes(pass->type), size = width * bytes, together = places ? 1 : GP_COLUMNS / width;
+    const uint64_t outer = pass->length / inner->n, most = places ? 1 : GP_GATHERED_BYTES / (rows * size);
+    const uint64_t unit = gp_columns_unit(pass);
+    gp_pass_axis way = {0};
     unsigned char gathered[GP_GATHERED_BYTES];
     c->bytes = sizeof gathered;
     c->apart = width > 1 ? (int64_t)bytes : 0;
     for (uint64_t i = 0, some; i < outer; i += some) {
         some = gp_least(most, outer - i);
         for (uint64_t k = 0; k < some; k++) {
-            const gp_pass_axis way =
-                gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, (i + k) * inner->n + begin);
-            GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in, rows, inner->in, width, kept->in,
-                          gathered + k * rows * size);
+            way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, (i + k) * inner->n + begin);
+            unsigned char *to = gathered + k * rows * size;
+            if (unit == 1)
+                GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in, rows, inner->in, width, kept->in, to);
+            for (uint64_t row = 0; row < rows && unit > 1; row++)
+                GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in + (int64_t)row * inner->in, width / unit,
+                              kept[-1].in, unit, kept->in, to + row * size);
         }
         const uint64_t all = some * rows, last = width > 1 ? all % together : all;
         c->end = gathered + all * size;
         c->count = width * together;
         if (all > last)
-            columns(c, pass, gathered, all / together, (int64_t)(size * together), 0, 0);
+            columns(c, pass, gathered, all / together, (int64_t)(size * together), pass->place_first + way.place,
+                    inner->place);
         c->count = width;
         if (last > 0)
             columns(c, pass, c->end - last * size, last, (int64_t)size, 0, 0);
@@ -276,9 +292,12 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         c[i].end = span.begin + span.bytes;
         c[i].bytes = span.bytes;
     }
-    if (outer > 1 && end > begin && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS &&
-        !(pass->wants & GP_WANT_PLACES)) {
-        take_gathered(c, pass, columns, in, width, begin, end - begin);
+    const bool few = outer > 1 && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS;
+    if (gp_columns_unit(pass) > 1 || (few && !(pass->wants & GP_WANT_PLACES))) {
+        for (uint64_t some; begin < end; begin += some) {
+            some = gp_least(end - begin, GP_GATHERED_BYTES / (width * gp_type_bytes(pass->type)));
+            take_gathered(c, pass, columns, in, width, begin, some);
+        }
         return;
     }
     for (uint64_t i = 0; i < outer; i++) {

@@ -117,7 +117,12 @@ static inline __attribute__((always_inline)) void gp_gather_runs(size_t bytes, c
 /* What is gathered at once. */
 #define GP_GATHERED_BYTES 16384
 
-/* How many are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
+/* Of a row of the last kept axis so short that blocks hold several whole ones, which are gathered: its elements.
+ * Else 1.
+ */
+uint64_t gp_columns_unit(const gp_pass *pass);
+
+/* How many units are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
 uint64_t gp_columns_width(const gp_pass *pass);
 
 /* Of blocks that a thread takes one after the other: sums by bounds first, where these may do. */

@@ -9,7 +9,9 @@
 typedef struct {
     const gp_pass *pass;
     gp_pass_loops loops;
-    uint64_t blocks;      /* of columns, in a row of the last kept axis */
+    uint64_t unit,
+        row;         /* outputs that blocks are cut between, as of gp_columns_unit(), and how many stand in a row */
+    uint64_t blocks; /* of columns, in a row */
     atomic_bool overflow; /* an integer result was not held by its type */
 
     /* Of one output, or block of columns, that all threads share. */
@@ -102,11 +104,10 @@ static void take_share(void *argument, unsigned part, unsigned share, unsigned s
 
 /* The neighbouring outputs of a block: the first, and how many. */
 static uint64_t block_of_outputs(const pass_work *work, uint64_t block, uint64_t *width) {
-    const uint64_t row = work->pass->axis[work->pass->kept - 1].n;
     const unsigned i = (unsigned)(block % work->blocks), of = (unsigned)work->blocks;
-    const uint64_t begin = gp_part_begin(row, i, of);
-    *width = gp_part_begin(row, i + 1, of) - begin;
-    return block / work->blocks * row + begin;
+    const uint64_t begin = gp_part_begin(work->row, i, of);
+    *width = (gp_part_begin(work->row, i + 1, of) - begin) * work->unit;
+    return (block / work->blocks * work->row + begin) * work->unit;
 }
 
 /* What of column j takes more than rounding a double. */
@@ -132,6 +133,17 @@ static inline __attribute__((always_inline)) void store_low(size_t bytes, const 
         memcpy(to + (int64_t)j * step, bits + j, bytes);
 }
 
+/* Of result r. */
+static void store_block(const pass_work *work, const gp_columns *c, unsigned r, uint64_t first, uint64_t width) {
+    const gp_pass_result *result = &work->pass->result[r];
+    const int64_t step = result->stride[work->pass->kept - 1];
+    const int64_t apart = work->unit > 1 ? result->stride[work->pass->kept - 2] : 0;
+    const uint64_t some = work->unit > 1 && apart != (int64_t)work->unit * step ? work->unit : width;
+    unsigned char *to = gp_pass_address(work->pass, r, first);
+    for (uint64_t j = 0; j < width; j += some, to += apart)
+        GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits + j, some, to, step);
+}
+
 /* False: bounds, if its sums are not `by_pairs`, leave many open; few are done by themselves. */
 static bool write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width, bool by_pairs) {
     const gp_pass *pass = work->pass;
@@ -140,8 +152,7 @@ static bool write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t
     for (unsigned r = 0; r < pass->results && quick; r++) {
         quick = work->loops.finish(c, pass, r, width);
         if (quick)
-            GP_WITH_BYTES(store_low, gp_type_bytes(pass->result[r].type), c->bits, width,
-                          gp_pass_address(pass, r, first), pass->result[r].stride[pass->kept - 1]);
+            store_block(work, c, r, first, width);
     }
     uint64_t unsure = quick || by_pairs ? 0 : gp_columns_open(c, pass);
     for (uint64_t j = 0; j < width && quick; j++)
@@ -166,9 +177,9 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
-    const uint64_t row = pass->axis[pass->kept - 1].n, all = pass->outputs / row * work->blocks;
+    const uint64_t all = pass->outputs / (work->row * work->unit) * work->blocks;
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    const size_t count = gp_divide_up(gp_divide_up(row, work->blocks), GP_COLUMNS);
+    const size_t count = gp_divide_up(gp_divide_up(work->row, work->blocks) * work->unit, GP_COLUMNS);
     gp_columns narrow, *wide = count > 1 ? aligned_alloc(_Alignof(gp_columns), count * sizeof *wide) : NULL;
     gp_columns *c = wide != NULL ? wide : &narrow;
     const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
@@ -235,12 +246,15 @@ static void share_blocks(gp_context *context, pass_work *work, unsigned parts, u
 /* As many blocks as threads, if a block has some dozens of outputs left then; only narrow ones are shared. */
 static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
     const gp_pass *pass = work->pass;
-    const uint64_t row = pass->axis[pass->kept - 1].n, outer = pass->outputs / row;
+    work->unit = gp_columns_unit(pass);
+    const uint64_t row = pass->axis[pass->kept - (work->unit > 1 ? 2 : 1)].n;
+    const uint64_t outer = pass->outputs / (row * work->unit);
+    work->row = row;
     work->blocks = gp_divide_up(row, gp_columns_width(pass));
     if (work->blocks * outer < parts && row > 64 * (uint64_t)parts)
         work->blocks = parts;
     if (work->blocks * outer < parts)
-        work->blocks = gp_divide_up(row, GP_COLUMNS);
+        work->blocks = gp_greatest(work->blocks, gp_divide_up(row, GP_COLUMNS));
     if (work->blocks * outer < parts)
         share_blocks(context, work, parts, work->blocks * outer);
     else
