@@ -25,13 +25,16 @@ INLINE double product_and_rest(double a, double b, double *rest) {
     return product;
 }
 
+/* Of what is not exact: more than any step loses below the range of doubles, whatever this is multiplied with. */
+#define LEAST_OFF 0x1p-500
+
 SIMD static void read_sums(const gp_columns *c, const gp_pass *pass, unsigned sum, size_t n, numbers *to) {
     const gp_column_sums *s = &c->sums[sum];
     const bool paired = gp_columns_pair(c, pass, sum), real = gp_sum_is_real(pass, sum);
     for (size_t j = 0; j < n && real; j++) {
         const double low = paired ? s->errors[j] : 0, off = paired ? s->rest[j] : -s->errors[j] - s->sum[j];
         to->high[j] = sum_and_rest(s->sum[j], low, &to->low[j]);
-        to->off[j] = off * (1 + 0x1p-20);
+        to->off[j] = off == 0 ? 0 : off * (1 + 0x1p-20) + LEAST_OFF;
     }
     for (size_t j = 0; j < n && !real; j++) {
         const int64_t high = s->high[j] + (s->low[j] >> 32), low = s->low[j] & UINT32_MAX;
@@ -67,7 +70,8 @@ INLINE void divide_as(bool root, numbers *x, double by, size_t n) {
         double y = x->high[j] / by, back = product_and_rest(y, by, &rest);
         double more = (((x->high[j] - back) - rest) + x->low[j]) / by;
         double off = x->off[j] / by * (1 + 0x1p-20) + __builtin_fabs(more) * 0x1p-50;
-        off = (y != 0) & (__builtin_fabs(y) < 0x1p-900) ? __builtin_inf() : off;
+        off += (x->low[j] != 0) | (x->off[j] != 0) ? LEAST_OFF : 0;
+        off = (x->high[j] != 0) & (__builtin_fabs(y) < 0x1p-900) ? __builtin_inf() : off;
         if (root) {
             const double r = __builtin_sqrt(y);
             back = product_and_rest(r, r, &rest);
