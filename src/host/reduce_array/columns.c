@@ -32,6 +32,7 @@ bool gp_columns_can(const gp_pass *pass) {
 
 /* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
 #define FEW_ELEMENTS 512
+#define LONG_RUN_BYTES 128 /* of contiguous ones, which are taken as they are */
 
 uint64_t gp_columns_unit(const gp_pass *pass) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
@@ -284,7 +285,7 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
                      size_t width, uint64_t begin, uint64_t end) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const gp_pass_span span = gp_pass_input_span(pass, false);
-    const uint64_t outer = pass->length / inner->n;
+    const uint64_t outer = pass->length / inner->n, bytes = gp_type_bytes(pass->type);
     for (size_t first = 0, i = 0; first < width; first += GP_COLUMNS, i++) {
         c[i].outputs = gp_least(width - first, GP_COLUMNS);
         gp_columns_clear(c + i, pass, c[i].outputs);
@@ -292,10 +293,11 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         c[i].end = span.begin + span.bytes;
         c[i].bytes = span.bytes;
     }
-    const bool few = outer > 1 && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS;
+    const bool row = inner->in == (int64_t)bytes && inner->n * bytes >= LONG_RUN_BYTES;
+    const bool few = outer > 1 && !row && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS;
     if (gp_columns_unit(pass) > 1 || (few && !(pass->wants & GP_WANT_PLACES))) {
         for (uint64_t some; begin < end; begin += some) {
-            some = gp_least(end - begin, GP_GATHERED_BYTES / (width * gp_type_bytes(pass->type)));
+            some = gp_least(end - begin, GP_GATHERED_BYTES / (width * bytes));
             take_gathered(c, pass, columns, in, width, begin, some);
         }
         return;
