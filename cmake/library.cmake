@@ -14,8 +14,9 @@ set(host_sources
   rearrange_array/walks.c
   reduce/call.c reduce/cpu.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
-  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_bounds.c reduce_array/fit.c reduce_array/fit_forms.c
-  reduce_array/fit_many.c reduce_array/operations.c reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
+  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_bounds.c reduce_array/cpu_gathered.c
+  reduce_array/fit.c reduce_array/fit_forms.c reduce_array/fit_many.c reduce_array/operations.c
+  reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_batch.c window/cpu_border.c window/cpu_slide.c
   window/fit_rows.c window/fit_scan.c window/problem.c window/rows.c window/split.c
@@ -39,7 +40,9 @@ foreach(primitive rearrange reduce reduce_array window window_array)
 endforeach()
 # Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
 set(of_windows ${PROJECT_BINARY_DIR}/src/host/window_array/cpu_)
+set(of_reductions ${PROJECT_BINARY_DIR}/src/host/reduce_array/cpu_)
 set_property(SOURCE src/host/window_array/cpu_plain.c ${of_windows}avx2.c ${of_windows}avx512.c ${of_windows}neon.c
+  ${of_reductions}avx2.c ${of_reductions}avx512.c ${of_reductions}neon.c
   APPEND PROPERTY COMPILE_OPTIONS -fno-math-errno)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set_property(SOURCE ${of_windows}avx512.c APPEND PROPERTY COMPILE_OPTIONS -mprefer-vector-width=512)

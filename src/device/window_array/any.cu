@@ -13,11 +13,9 @@
 #include "failed.cuh"
 #include "quotient.cuh"
 
-/* Lanes of an output, by works: outputs, or entries of a list with up to 32; one, where a warp's works have MANY
- * each.
- */
-#define TEAM_32_MAX 8192
-#define TEAM_8_MAX 131072
+/* An output has a warp up to so many works, which are outputs, or entries of a list with up to 32; of more, and of a
+ * warp's works that have MANY each, it has a thread. */
+#define TEAM_MAX 32768
 #define MANY 8
 
 struct window_any_arguments {
@@ -221,7 +219,7 @@ static __device__ float pivot_of(const gp_window_box &box, const window_place &p
     return (box.wants & GP_WANT_SQUARES) && first.sum.down - first.sum.down == 0 ? (float)first.sum.down : 0;
 }
 
-/* An output of each team of lanes. */
+/* An output of each lane, or with a team of 32 one of all. */
 static __device__ void do_outputs(const window_any_arguments &a, const gp_window_one &one, gp_accumulator *sums,
                                   uint64_t number, bool mine, unsigned team) {
     const unsigned lane = threadIdx.x % 32, member = lane % team;
@@ -245,7 +243,7 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
     __shared__ gp_window_one one;
     gp_grid_dependency_wait();
     const uint32_t failed = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0;
-    const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX, alone = a.box.outputs <= TEAM_8_MAX;
+    const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX, alone = a.box.outputs <= TEAM_MAX;
     if (listed && failed == 0)
         return;
     if (threadIdx.x == 0) {
@@ -254,10 +252,8 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
     }
     __syncthreads();
     const uint64_t works = listed ? failed : alone ? a.box.outputs : (a.box.outputs + 31) / 32;
-    const uint32_t team_most = works <= TEAM_32_MAX  ? 32
-                               : works <= TEAM_8_MAX ? 8
-                                                     : 1,
-                   each = 32 / team_most, lane = threadIdx.x % 32; /* each: works of a warp at once */
+    const uint32_t team_most = works <= TEAM_MAX ? 32 : 1, each = 32 / team_most,
+                   lane = threadIdx.x % 32; /* each: works of a warp at once */
     gp_accumulator *const own = &sums[threadIdx.x / 32];
     const uint64_t step = (uint64_t)gridDim.x * (blockDim.x / 32) * each;
     for (uint64_t first = ((uint64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * each; first < works;

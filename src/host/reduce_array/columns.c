@@ -25,24 +25,40 @@
 #define CACHED_BYTES 32768
 
 bool gp_columns_can(const gp_pass *pass) {
-    const bool squares = pass->wants & GP_WANT_SQUARES, wide = gp_type_bytes(pass->type) == 8;
     return pass->kept > 0 && pass->reduced > 0 && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan && !pass->where &&
-           pass->length > 0 && pass->length >> 31 == 0 && !(squares && wide) &&
-           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW);
+           pass->length > 0 && pass->length >> 31 == 0 &&
+           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW || gp_has_wide_squares(pass));
+}
+
+/* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
+#define FEW_ELEMENTS 512
+#define LONG_RUN_BYTES 128 /* of contiguous ones, which are taken as they are */
+
+uint64_t gp_columns_unit(const gp_pass *pass) {
+    const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
+    const bool gathered = kept->in != (int64_t)gp_type_bytes(pass->type) && kept->in < inner->in;
+    const bool narrow = pass->kept > 1 && kept->n <= GP_COLUMNS / 8;
+    return narrow && (gathered || inner->n <= FEW_ELEMENTS / kept->n) ? kept->n : 1;
 }
 
 uint64_t gp_columns_width(const gp_pass *pass) {
+    if (gp_columns_unit(pass) > 1)
+        return GP_COLUMNS / gp_columns_unit(pass);
     const uint64_t apart = (uint64_t)pass->axis[pass->kept - 1].in;
     if (apart == gp_type_bytes(pass->type))
         return gp_greatest(RUN_BYTES / apart, GP_COLUMNS);
     return apart * GP_COLUMNS <= CACHED_BYTES ? GP_COLUMNS : gp_greatest(CACHED_BYTES / apart, 16);
 }
 
-/* Neighbouring rows without a gap make one longer row of narrow ones. */
-static uint64_t rows_together(const gp_pass *pass, const gp_pass_axis *kept, const gp_pass_axis *reduced) {
+/* Neighbouring rows without a gap make one longer row of narrow ones, if that leaves some rows: what a long one holds
+ * is added column by column in the end. */
+#define FEW_TOGETHER 8
+
+static uint64_t rows_together(const gp_pass *pass, const gp_pass_axis *kept, const gp_pass_axis *reduced,
+                              uint64_t rows) {
     if ((pass->wants & GP_WANT_PLACES) || kept->n > GP_COLUMNS / 4 || reduced->in != (int64_t)kept->n * kept->in)
         return 1;
-    return gp_least(GP_COLUMNS / kept->n, reduced->n);
+    return gp_least(GP_COLUMNS / kept->n, gp_at_least_one(rows / FEW_TOGETHER));
 }
 
 /* Whether a pass of moments sums this. */
@@ -94,22 +110,31 @@ static bool read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp
     return true;
 }
 
-/* Whether a sum of floats is all there. */
+/* Whether a sum of doubles is all there, and fits what it goes to. */
 static bool is_held(const gp_columns *c, const gp_pass *pass, unsigned sum, size_t j) {
     const gp_column_sums *s = &c->sums[sum];
-    return gp_columns_pair(c, pass, sum) ? s->rest[j] << 1 == 0 : s->sum[j] == -s->errors[j];
+    if (!gp_type_is_float(pass->type) && !(s->sum[j] < 0x1p120))
+        return false;
+    return gp_columns_pair(c, pass, sum) ? s->rest[j] == 0 : s->sum[j] == -s->errors[j];
 }
 
 uint64_t gp_columns_open(const gp_columns *c, const gp_pass *pass) {
     uint64_t open = 0;
-    for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS && gp_type_is_float(pass->type); sum++)
-        for (size_t j = 0; j < c->outputs && sums(pass, sum); j++)
+    for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
+        for (size_t j = 0; j < c->outputs && sums(pass, sum) && gp_sum_is_real(pass, sum); j++)
             open += !is_held(c, pass, sum, j);
     return open;
 }
 
 static gp_total total_of(const gp_columns *c, unsigned sum, size_t j) {
     return c->sums[sum].low[j] + c->sums[sum].high[j] * ((gp_total)1 << 32);
+}
+
+static void add_real(gp_accumulator *a, const gp_pass *pass, unsigned sum, double x) {
+    if (gp_type_is_float(pass->type))
+        gp_accumulator_add_exact(a, pass, sum, x);
+    else
+        a->whole[sum] += (gp_total)x;
 }
 
 bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
@@ -126,15 +151,15 @@ bool gp_columns_read(const gp_columns *c, const gp_pass *pass, size_t j, gp_accu
     for (unsigned sum = 0; sum < GP_DOT; sum++)
         if (!sums(pass, sum))
             continue;
-        else if (!gp_type_is_float(pass->type)) {
+        else if (!gp_sum_is_real(pass, sum)) {
             a->whole[sum] += total_of(c, sum, j);
         } else {
             const gp_column_sums *s = &c->sums[sum];
             if (!is_held(c, pass, sum, j))
                 return false;
-            gp_accumulator_add_exact(a, pass, sum, s->sum[j]);
+            add_real(a, pass, sum, s->sum[j]);
             if (gp_columns_pair(c, pass, sum))
-                gp_accumulator_add_exact(a, pass, sum, s->errors[j]);
+                add_real(a, pass, sum, s->errors[j]);
         }
     return true;
 }
@@ -150,10 +175,10 @@ static void merge_extremes(gp_columns *c, const gp_columns *from, bool places) {
     }
 }
 
-/* Bounds that are not one are not held. */
+/* The upper of two bounds is the lower one, and less than `rest` more. */
 static void merge_sums(gp_column_sums *to, const gp_column_sums *from, bool pairs, size_t n) {
     for (size_t j = 0; j < n; j++) {
-        to->rest[j] |= pairs ? from->rest[j] : from->sum[j] != -from->errors[j];
+        to->rest[j] += pairs ? from->rest[j] : (-from->errors[j] - from->sum[j]) * (1 + 0x1p-50);
         gp_column_add(to, j, from->sum[j]);
         gp_column_add(to, j, pairs ? from->errors[j] : 0);
     }
@@ -172,7 +197,7 @@ void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass
     for (size_t j = 0; j < c->outputs && (pass->wants & GP_WANT_COUNT); j++)
         c->nonzero[j] += from->nonzero[j];
     for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
-        if (sums(pass, sum) && gp_type_is_float(pass->type))
+        if (sums(pass, sum) && gp_sum_is_real(pass, sum))
             merge_sums(&c->sums[sum], &from->sums[sum], gp_columns_pair(from, pass, sum), c->outputs);
         else
             for (size_t j = 0; j < c->outputs && sums(pass, sum); j++) {
@@ -185,12 +210,12 @@ void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass
 static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                       uint64_t rows, size_t width, int64_t place) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
-    const uint64_t together = width == kept->n ? rows_together(pass, kept, inner) : 1;
+    const uint64_t together = width == kept->n ? rows_together(pass, kept, inner, rows) : 1;
     const uint64_t bytes = gp_type_bytes(pass->type), all_rows = bytes == 1 ? BLOCK_ROWS_BYTES : BLOCK_ROWS;
     const unsigned several = pass->kind == GP_PASS_EXTREMES ? 0 : pass->wants & (pass->wants - 1u);
     const size_t side = several || (pass->wants & GP_WANT_PLACES) || rows < FEW_ROWS ? GP_COLUMNS : width;
     const uint64_t some_rows = side < width ? BLOCK_BYTES / (GP_COLUMNS * bytes) : all_rows;
-    const uint64_t most = kept->in != (int64_t)bytes ? rows : some_rows * together;
+    const uint64_t most = kept->in == (int64_t)bytes ? some_rows * together : gp_least(rows, BLOCK_ROWS);
     const int64_t step = (int64_t)together * inner->in;
     for (uint64_t some; rows >= together; rows -= some) {
         some = gp_least(rows - rows % together, most);
@@ -220,17 +245,62 @@ gp_pass_axis gp_pass_way_to(const gp_pass *pass, unsigned first, unsigned end, u
     return way;
 }
 
+/* By itself, for its frame. */
+__attribute__((noinline)) static void take_gathered(gp_columns *c, const gp_pass *pass, gp_pass_columns columns,
+                                                    const unsigned char *in, size_t width, uint64_t begin,
+                                                    uint64_t rows) {
+    const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
+    const bool places = pass->wants & GP_WANT_PLACES;
+    const size_t bytes = gp_type_bytes(pass->type), size = width * bytes, together = places ? 1 : GP_COLUMNS / width;
+    const uint64_t outer = pass->length / inner->n, most = places ? 1 : GP_GATHERED_BYTES / (rows * size);
+    const uint64_t unit = gp_columns_unit(pass);
+    gp_pass_axis way = {0};
+    unsigned char gathered[GP_GATHERED_BYTES];
+    c->bytes = sizeof gathered;
+    c->apart = width > 1 ? (int64_t)bytes : 0;
+    for (uint64_t i = 0, some; i < outer; i += some) {
+        some = gp_least(most, outer - i);
+        for (uint64_t k = 0; k < some; k++) {
+            way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, (i + k) * inner->n + begin);
+            unsigned char *to = gathered + k * rows * size;
+            if (unit == 1)
+                GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in, rows, inner->in, width, kept->in, to);
+            for (uint64_t row = 0; row < rows && unit > 1; row++)
+                GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in + (int64_t)row * inner->in, width / unit,
+                              kept[-1].in, unit, kept->in, to + row * size);
+        }
+        const uint64_t all = some * rows, last = width > 1 ? all % together : all;
+        c->end = gathered + all * size;
+        c->count = width * together;
+        if (all > last)
+            columns(c, pass, gathered, all / together, (int64_t)(size * together), pass->place_first + way.place,
+                    inner->place);
+        c->count = width;
+        if (last > 0)
+            columns(c, pass, c->end - last * size, last, (int64_t)size, 0, 0);
+    }
+}
+
 void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns, const unsigned char *in,
                      size_t width, uint64_t begin, uint64_t end) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const gp_pass_span span = gp_pass_input_span(pass, false);
-    const uint64_t outer = pass->length / inner->n;
+    const uint64_t outer = pass->length / inner->n, bytes = gp_type_bytes(pass->type);
     for (size_t first = 0, i = 0; first < width; first += GP_COLUMNS, i++) {
         c[i].outputs = gp_least(width - first, GP_COLUMNS);
         gp_columns_clear(c + i, pass, c[i].outputs);
         c[i].apart = kept->in;
         c[i].end = span.begin + span.bytes;
         c[i].bytes = span.bytes;
+    }
+    const bool row = inner->in == (int64_t)bytes && inner->n * bytes >= LONG_RUN_BYTES;
+    const bool few = outer > 1 && !row && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS;
+    if (gp_columns_unit(pass) > 1 || (few && !(pass->wants & GP_WANT_PLACES))) {
+        for (uint64_t some; begin < end; begin += some) {
+            some = gp_least(end - begin, GP_GATHERED_BYTES / (width * bytes));
+            take_gathered(c, pass, columns, in, width, begin, some);
+        }
+        return;
     }
     for (uint64_t i = 0; i < outer; i++) {
         const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, pass->kept + pass->reduced, i * inner->n + begin);

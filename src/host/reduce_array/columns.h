@@ -12,7 +12,7 @@
 
 /*
  * Sums of ints: low + 2^32 high. Of floats: rounded down, with the opposite of the sum rounded up as `errors`. Or, of
- * pairs, with what roundings lost; `rest` has a bit set but the sign if that was not enough.
+ * pairs, with what roundings lost, of which no more than `rest` is missing.
  */
 typedef struct gp_column_sums {
     union {
@@ -23,7 +23,7 @@ typedef struct gp_column_sums {
         double errors[GP_COLUMNS];
         int64_t high[GP_COLUMNS];
     };
-    uint64_t rest[GP_COLUMNS];
+    double rest[GP_COLUMNS];
 } gp_column_sums;
 
 /* By the kind of the pass. */
@@ -42,8 +42,8 @@ typedef struct gp_columns {
             gp_column_sums sums[GP_DOT];
         };
     };
-    uint64_t bits[GP_COLUMNS];   /* of the only result */
-    uint64_t unsure[GP_COLUMNS]; /* not 0: it needs more than rounding a double */
+    uint64_t bits[GP_COLUMNS];   /* of one result */
+    uint64_t unsure[GP_COLUMNS]; /* not 0: a result needs more than rounding two doubles */
     size_t outputs, count;       /* columns; elements of a row, which may be several neighbouring ones */
     int64_t apart;               /* bytes from one to the next */
     bool pairs;                  /* all sums of floats are pairs */
@@ -79,7 +79,7 @@ static inline void gp_column_add(gp_column_sums *s, size_t j, double x) {
     const double error = (before - (sum - back)) + (x - back), errors = s->errors[j] + error;
     const double behind = errors - s->errors[j];
     const double rest = (s->errors[j] - (errors - behind)) + (error - behind);
-    s->rest[j] |= gp_bits_of_f64(rest);
+    s->rest[j] += rest < 0 ? -rest : rest;
     s->sum[j] = sum;
     s->errors[j] = errors;
 }
@@ -88,22 +88,41 @@ static inline void gp_column_add(gp_column_sums *s, size_t j, double x) {
 typedef void (*gp_pass_columns)(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows,
                                 int64_t step, int64_t place, int64_t place_step);
 
-/* Sets bits and unsure of the first n columns. False: passes of other results. */
-typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, size_t n);
+/* Sets bits of result r of the first n columns, and adds to `unsure`. False: results of other types and operations.
+ */
+typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, unsigned r, size_t n);
 
 /* Whether outputs can be done so. */
 bool gp_columns_can(const gp_pass *pass);
 
-/* Whether the only result needs no more, most often, than rounding a double, or is an element. */
-static inline bool gp_columns_are_quick(const gp_pass *pass) {
-    const unsigned op = pass->result[0].op, to = pass->result[0].type;
-    if (pass->results > 1 || to == GP_F16 || to == GP_BF16)
-        return pass->results == 1 && pass->kind == GP_PASS_EXTREMES && (op == GP_REDUCE_MIN || op == GP_REDUCE_MAX);
-    return op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_MIN ||
-           op == GP_REDUCE_MAX || (op == GP_REDUCE_MEAN && pass->length >> 26 == 0);
+/* Calls f(bytes, ...) with the size of elements as a constant. */
+#define GP_WITH_BYTES(f, bytes, ...)    \
+    ((bytes) == 1   ? f(1, __VA_ARGS__) \
+     : (bytes) == 2 ? f(2, __VA_ARGS__) \
+     : (bytes) == 4 ? f(4, __VA_ARGS__) \
+                    : f(8, __VA_ARGS__))
+
+/* Runs of n elements, these `step` bytes from each other, one run behind the other. */
+static inline __attribute__((always_inline)) void gp_gather_runs(size_t bytes, const unsigned char *in, uint64_t runs,
+                                                                 int64_t apart, uint64_t n, int64_t step,
+                                                                 unsigned char *to) {
+    for (uint64_t i = 0; i < runs; i++, in += apart, to += n * bytes)
+        if (step == (int64_t)bytes && n * bytes >= 32)
+            memcpy(to, in, n * bytes);
+        else
+            for (uint64_t j = 0; j < n; j++)
+                memcpy(to + j * bytes, in + (int64_t)j * step, bytes);
 }
 
-/* How many are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
+/* What is gathered at once. */
+#define GP_GATHERED_BYTES 16384
+
+/* Of a row of the last kept axis so short that blocks hold several whole ones, which are gathered: its elements.
+ * Else 1.
+ */
+uint64_t gp_columns_unit(const gp_pass *pass);
+
+/* How many units are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
 uint64_t gp_columns_width(const gp_pass *pass);
 
 /* Of blocks that a thread takes one after the other: sums by bounds first, where these may do. */
@@ -111,9 +130,20 @@ static inline void gp_columns_begin(gp_columns *c, const gp_pass *pass) {
     c->pairs = pass->type == GP_F64 && pass->result[0].type == GP_F64;
 }
 
-/* Whether a sum of floats is a pair. Those of squares are seldom held by less. */
+/* Which take two doubles each. */
+static inline bool gp_has_wide_squares(const gp_pass *pass) {
+    return pass->kind == GP_PASS_MOMENTS && (pass->wants & GP_WANT_SQUARES) && gp_type_bytes(pass->type) == 8;
+}
+
+/* Whether a sum is one of doubles: squares of ints of 64 bits need more than the total of two words. */
+static inline bool gp_sum_is_real(const gp_pass *pass, unsigned sum) {
+    return gp_type_is_float(pass->type) || (sum == GP_SQUARES && gp_type_bytes(pass->type) == 8);
+}
+
+/* Whether a sum of doubles is a pair. Those of squares are seldom held by less, but as a result that is rounded. */
 static inline bool gp_columns_pair(const gp_columns *c, const gp_pass *pass, unsigned sum) {
-    return c->pairs || (sum == GP_SQUARES && !gp_columns_are_quick(pass));
+    return c->pairs || (sum == GP_SQUARES && (gp_type_bytes(pass->type) == 8 || pass->results > 1 ||
+                                              pass->result[0].op != GP_REDUCE_SUM_SQUARES));
 }
 
 /* How many have bounds that are not one. */

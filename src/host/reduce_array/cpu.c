@@ -9,14 +9,17 @@
 typedef struct {
     const gp_pass *pass;
     gp_pass_loops loops;
-    uint64_t blocks;      /* of columns, in a row of the last kept axis */
+    uint64_t unit,
+        row;         /* outputs that blocks are cut between, as of gp_columns_unit(), and how many stand in a row */
+    uint64_t blocks; /* of columns, in a row */
     atomic_bool overflow; /* an integer result was not held by its type */
 
     /* Of one output, or block of columns, that all threads share. */
     pthread_mutex_t lock;
     gp_accumulator *whole;
     unsigned ends;      /* 1, or 2: `whole` are bounds */
-    atomic_bool failed; /* there are none */
+    atomic_bool failed; /* there are none, or columns leave `alone` open */
+    bool alone;
     gp_columns *columns;
     bool pairs;
     uint64_t output;
@@ -32,6 +35,11 @@ static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t out
     const gp_pass_axis origin = gp_pass_way_to(pass, 0, first, output);
     const unsigned char *in = pass->in != NULL ? pass->in + origin.in : NULL; /* where it is there are no elements */
     const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
+    for (uint64_t n; work->loops.columns != NULL && gp_gathers(pass) && begin < end; begin += n) {
+        n = gp_least(end - begin, CARRY_LENGTH);
+        gp_take_gathered(a, pass, work->loops.run, in, begin, begin + n, false);
+        gp_accumulator_carry(a, pass);
+    }
     if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {
         work->loops.run(a, pass, in, with, pass->place_first, axes == 0 ? 1 : end);
         return;
@@ -96,11 +104,10 @@ static void take_share(void *argument, unsigned part, unsigned share, unsigned s
 
 /* The neighbouring outputs of a block: the first, and how many. */
 static uint64_t block_of_outputs(const pass_work *work, uint64_t block, uint64_t *width) {
-    const uint64_t row = work->pass->axis[work->pass->kept - 1].n;
     const unsigned i = (unsigned)(block % work->blocks), of = (unsigned)work->blocks;
-    const uint64_t begin = gp_part_begin(row, i, of);
-    *width = gp_part_begin(row, i + 1, of) - begin;
-    return block / work->blocks * row + begin;
+    const uint64_t begin = gp_part_begin(work->row, i, of);
+    *width = (gp_part_begin(work->row, i + 1, of) - begin) * work->unit;
+    return (block / work->blocks * work->row + begin) * work->unit;
 }
 
 /* What of column j takes more than rounding a double. */
@@ -108,6 +115,10 @@ static void write_column(pass_work *work, const gp_columns *c, size_t j, uint64_
     gp_accumulator a;
     gp_accumulator_clear(&a);
     if (!gp_columns_read(c, work->pass, j, &a)) {
+        if (work->alone) {
+            work->failed = true;
+            return;
+        }
         gp_accumulator_clear(&a);
         take_elements(work, &a, output, 0, work->pass->length);
     }
@@ -122,19 +133,32 @@ static inline __attribute__((always_inline)) void store_low(size_t bytes, const 
         memcpy(to + (int64_t)j * step, bits + j, bytes);
 }
 
+/* Of result r. */
+static void store_block(const pass_work *work, const gp_columns *c, unsigned r, uint64_t first, uint64_t width) {
+    const gp_pass_result *result = &work->pass->result[r];
+    const int64_t step = result->stride[work->pass->kept - 1];
+    const int64_t apart = work->unit > 1 ? result->stride[work->pass->kept - 2] : 0;
+    const uint64_t some = work->unit > 1 && apart != (int64_t)work->unit * step ? work->unit : width;
+    unsigned char *to = gp_pass_address(work->pass, r, first);
+    for (uint64_t j = 0; j < width; j += some, to += apart)
+        GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits + j, some, to, step);
+}
+
 /* False: bounds, if its sums are not `by_pairs`, leave many open; few are done by themselves. */
 static bool write_block(pass_work *work, gp_columns *c, uint64_t first, uint64_t width, bool by_pairs) {
     const gp_pass *pass = work->pass;
-    const gp_pass_result *result = pass->result;
-    const bool quick = work->loops.finish(c, pass, width);
+    bool quick = true;
+    memset(c->unsure, 0, width * sizeof *c->unsure);
+    for (unsigned r = 0; r < pass->results && quick; r++) {
+        quick = work->loops.finish(c, pass, r, width);
+        if (quick)
+            store_block(work, c, r, first, width);
+    }
     uint64_t unsure = quick || by_pairs ? 0 : gp_columns_open(c, pass);
     for (uint64_t j = 0; j < width && quick; j++)
         unsure += c->unsure[j] != 0;
     if (unsure > width / 16 && !by_pairs)
         return false;
-    if (quick)
-        GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits, width, gp_pass_address(pass, 0, first),
-                      result->stride[pass->kept - 1]);
     for (uint64_t j = 0; j < width && (unsure != 0 || !quick); j++)
         if (!quick || c->unsure[j] != 0)
             write_column(work, c, j, first + j);
@@ -153,9 +177,9 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
-    const uint64_t row = pass->axis[pass->kept - 1].n, all = pass->outputs / row * work->blocks;
+    const uint64_t all = pass->outputs / (work->row * work->unit) * work->blocks;
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
-    const size_t count = gp_divide_up(gp_divide_up(row, work->blocks), GP_COLUMNS);
+    const size_t count = gp_divide_up(gp_divide_up(work->row, work->blocks) * work->unit, GP_COLUMNS);
     gp_columns narrow, *wide = count > 1 ? aligned_alloc(_Alignof(gp_columns), count * sizeof *wide) : NULL;
     gp_columns *c = wide != NULL ? wide : &narrow;
     const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
@@ -222,12 +246,15 @@ static void share_blocks(gp_context *context, pass_work *work, unsigned parts, u
 /* As many blocks as threads, if a block has some dozens of outputs left then; only narrow ones are shared. */
 static void take_columns(gp_context *context, pass_work *work, unsigned parts) {
     const gp_pass *pass = work->pass;
-    const uint64_t row = pass->axis[pass->kept - 1].n, outer = pass->outputs / row;
+    work->unit = gp_columns_unit(pass);
+    const uint64_t row = pass->axis[pass->kept - (work->unit > 1 ? 2 : 1)].n;
+    const uint64_t outer = pass->outputs / (row * work->unit);
+    work->row = row;
     work->blocks = gp_divide_up(row, gp_columns_width(pass));
     if (work->blocks * outer < parts && row > 64 * (uint64_t)parts)
         work->blocks = parts;
     if (work->blocks * outer < parts)
-        work->blocks = gp_divide_up(row, GP_COLUMNS);
+        work->blocks = gp_greatest(work->blocks, gp_divide_up(row, GP_COLUMNS));
     if (work->blocks * outer < parts)
         share_blocks(context, work, parts, work->blocks * outer);
     else
@@ -266,6 +293,32 @@ __attribute__((noinline)) static bool take_bounds(gp_context *context, pass_work
     return !work->failed && gp_bounds_write(work->pass, ends);
 }
 
+/*
+ * Passes that are columns with one more axis, of one element: kept elements are columns of one row, and squares of 64
+ * bits to one output, if that can be proved. False: it is another, or was not proved.
+ */
+__attribute__((noinline)) static bool take_as_columns(gp_context *context, pass_work *work, unsigned parts) {
+    const gp_pass *pass = work->pass;
+    gp_pass more = *pass;
+    work->alone = pass->kept == 0;
+    if (work->alone) {
+        memmove(more.axis + 1, more.axis, pass->reduced * sizeof *more.axis);
+        more.axis[0] = (gp_pass_axis){1, (int64_t)gp_pass_input_span(pass, false).bytes, 0, 0};
+        for (unsigned r = 0; r < pass->results; r++)
+            more.result[r].stride[0] = 0;
+        more.kept = 1;
+    } else {
+        more.axis[pass->kept] = (gp_pass_axis){1, pass->axis[pass->kept - 1].in, 0, 0};
+        more.reduced = 1;
+    }
+    if (!gp_columns_can(&more))
+        return false;
+    work->pass = &more;
+    take_columns(context, work, parts);
+    work->pass = pass;
+    return !work->failed;
+}
+
 /* Of one thread of the slowest row and type. */
 #define BYTES_A_NS 1
 
@@ -280,14 +333,21 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     const unsigned parts = gp_threads_worth(context, gp_at_least_one(most), problem->bytes_read / BYTES_A_NS);
     if (loops.bounds != NULL && gp_bounds_can(pass) && take_bounds(context, &work, parts))
         return GP_OK;
-    if (loops.columns != NULL && gp_columns_can(pass))
+    work.alone = false;
+    atomic_init(&work.failed, false);
+    const bool more = loops.columns != NULL && pass->kept + pass->reduced < GP_AXES &&
+                      (pass->kept == 0 ? gp_has_wide_squares(pass) : pass->reduced == 0);
+    if (more && take_as_columns(context, &work, parts)) {
+        /* done, but for what it may have found */
+    } else if (loops.columns != NULL && gp_columns_can(pass)) {
         take_columns(context, &work, parts);
-    else if (parts > pass->outputs)
+    } else if (parts > pass->outputs) {
         share_outputs(context, &work, parts);
-    else if (parts > 1)
+    } else if (parts > 1) {
         gp_threads_run(context, parts, take_outputs, &work);
-    else
+    } else {
         take_outputs(&work, 0, 1);
+    }
     if (work.overflow)
         return gp_fail(GP_ERR_OVERFLOW, "an integer result of %llu elements passes its 64 bits",
                        (unsigned long long)pass->length);

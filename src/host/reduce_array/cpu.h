@@ -10,16 +10,15 @@
 typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
                             const unsigned char *with, int64_t place, uint64_t n);
 
-/* Calls f(bytes, ...) with the size of elements as a constant. */
-#define GP_WITH_BYTES(f, bytes, ...)    \
-    ((bytes) == 1   ? f(1, __VA_ARGS__) \
-     : (bytes) == 2 ? f(2, __VA_ARGS__) \
-     : (bytes) == 4 ? f(4, __VA_ARGS__) \
-                    : f(8, __VA_ARGS__))
-
 /* The reference: any pass. */
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
+
+/* Whether elements of an output are taken from where they are gathered; takes elements begin .. end - 1 of the output
+ * whose first is at `in`. by_runs: one by one, for places. */
+bool gp_gathers(const gp_pass *pass);
+void gp_take_gathered(gp_accumulator *a, const gp_pass *pass, gp_pass_run run, const unsigned char *in,
+                      uint64_t begin, uint64_t end, bool by_runs);
 
 /* A sum lies between these. */
 typedef struct gp_bounded_sum {

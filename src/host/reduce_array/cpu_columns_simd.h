@@ -30,7 +30,7 @@ SIMD static void hold_sums(gp_columns *c, form f, const partials *x, size_t at, 
     for (size_t j = 0; j < n; j++) {
         gp_column_add(s, j, first[j]);
         gp_column_add(s, j, second[j]);
-        s->rest[j] |= (uint64_t)part[2][j];
+        s->rest[j] += gp_f64_of_bits((uint64_t)part[2][j]);
     }
 }
 
@@ -105,8 +105,11 @@ static wanted_forms forms_of(const gp_pass *pass, method of_floats) {
     w.count = 0;
     for (unsigned left = pass->wants; left != 0; left &= left - 1) {
         const unsigned bit = (unsigned)__builtin_ctz(left);
-        const method of_sums = gp_type_is_float(pass->type) && bit > 8 ? of_floats : TOTAL;
-        w.of[w.count++] = bit < 8 ? (form){AND + bit, pass->type, 0} : (form){of_sums, pass->type, of_bit[bit - 8]};
+        if (bit < 8)
+            w.of[w.count++] = (form){AND + bit, pass->type, 0};
+        else
+            w.of[w.count++] = (form){bit == 8 || !gp_sum_is_real(pass, of_bit[bit - 8]) ? TOTAL : of_floats,
+                                     pass->type, of_bit[bit - 8]};
     }
     return w;
 }
@@ -154,7 +157,8 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
         if (outputs) {
             walk_rows(f, r, &x);
             hold(c, pass, f, true, r, place, step, &x, r->count);
-        } else if (r->n == c->outputs && f.type >= GP_F32 && (f.how == BOUNDS || f.how == PAIRS)) { /* in place */
+        } else if (r->n == c->outputs && (f.type >= GP_F32 || bytes_of(f) == 8) &&
+                   (f.how == BOUNDS || f.how == PAIRS)) { /* in place */
             gp_column_sums *s = &c->sums[f.sum];
             walk_lanes(f, r, false, (column_lanes){(void *)s->sum, (void *)s->errors, (void *)s->rest});
         } else {
@@ -163,33 +167,41 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
     }
 }
 
-/* Elements `apart` bytes from each other, side by side. */
-INLINE void gather_row(size_t bytes, const unsigned char *row, int64_t apart, size_t n, unsigned char *to) {
-    for (size_t j = 0; j < n; j++)
-        memcpy(to + j * bytes, row + (int64_t)j * apart, bytes);
+/* Rows that are no longer are gathered as columns, which need no last step to one output each. What over_rows() takes
+ * one by one has a longer one, squares as pairs the longest. */
+static size_t short_row(const gp_columns *c, const gp_pass *pass) {
+    if ((pass->wants & ~(GP_WANT_SUM | GP_WANT_MIN | GP_WANT_MAX | GP_WANT_PLACES)) == 0)
+        return 2;
+    if (!(pass->wants & GP_WANT_SQUARES) || !gp_sum_is_real(pass, GP_SQUARES))
+        return 4;
+    return gp_columns_pair(c, pass, GP_SQUARES) ? 64 : 8;
 }
 
+#define GATHERED_ROW_BYTES 256 /* of longer rows elements that are not contiguous are gathered row by row */
+
+#define MOST_ROWS_GATHERED 256 /* as many bytes have a sum in 16 bits */
+
+/* Where neither rows nor columns are contiguous, elements are gathered. */
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
                          int64_t place, int64_t place_step) {
     unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
-    const size_t bytes = gp_type_bytes(pass->type), width = c->count * bytes;
-    const bool ahead = c->bytes > IN_CACHE_BYTES;
-    if (step == (int64_t)bytes && c->apart != step) {
-        take_rows(c, pass, true, &(rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}, place,
-                  place_step);
-    } else if (c->apart == (int64_t)bytes) {
-        take_rows(c, pass, false, &(rows_of){in, NULL, c->end, step, rows, c->count, width, ahead}, place,
-                  place_step);
-    } else {
-        for (uint64_t i = 0, some; i < rows; i += some) {
-            some = gp_least(ROWS_AT_ONCE, rows - i);
-            for (uint64_t k = 0; k < some; k++)
-                GP_WITH_BYTES(gather_row, bytes, in + (int64_t)(i + k) * step, c->apart, c->count,
-                              gathered + k * width);
-            take_rows(
-                c, pass, false,
-                &(rows_of){gathered, NULL, gathered + some * width, (int64_t)width, some, c->count, width, false},
-                place + (int64_t)i * place_step, place_step);
-        }
+    const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
+    const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
+    const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(c, pass)
+                                                           : step < c->apart && rows * bytes >= GATHERED_ROW_BYTES);
+    if (outputs ? step == (int64_t)bytes : dense) {
+        const rows_of r = outputs ? (rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}
+                                  : (rows_of){in, NULL, c->end, step, rows, c->count, size, ahead};
+        take_rows(c, pass, outputs, &r, place, place_step);
+        return;
+    }
+    for (uint64_t some; rows > 0; rows -= some, in += (int64_t)some * step, place += (int64_t)some * place_step) {
+        some = gp_least(gp_least(sizeof gathered / size, MOST_ROWS_GATHERED), rows);
+        const uint64_t runs = outputs ? c->count : some, n = outputs ? some : c->count;
+        GP_WITH_BYTES(gp_gather_runs, bytes, in, runs, outputs ? c->apart : step, n, outputs ? step : c->apart,
+                      gathered);
+        take_rows(c, pass, outputs,
+                  &(rows_of){gathered, NULL, gathered + some * size, (int64_t)(n * bytes), runs, n, n * bytes, false},
+                  place, place_step);
     }
 }

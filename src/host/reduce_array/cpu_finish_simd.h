@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only result of many columns at once, as bits, where that takes no more than rounding two doubles. */
+/* A result of many columns at once, as bits, where that takes no more than rounding two doubles. */
 
 /*
  * The rounded quotient by an int below 2^26 of sums between x and -y, or, of `paired`, of x + y. x - q by is exact,
  * as the halves of q have no more than 27 bits; what is known of the quotient's error then decides how a double is
- * rounded. A float is what both ends round to, when they are moved apart by what rounding may have moved them.
+ * rounded. A float is what both ends round to, when they are moved apart by what rounding may have moved them. That
+ * is nothing of the quotients q with q by = x, as the middle of two floats has 25 bits, and its product by an int
+ * below 2^26 is exact.
  */
 INLINE void finish_as(bool to_float, bool divided, bool paired, const double *xs, const double *ys, double by,
                       size_t n, uint64_t *bits, uint64_t *unsure) {
@@ -16,9 +18,10 @@ INLINE void finish_as(bool to_float, bool divided, bool paired, const double *xs
         uint64_t open =
             (q - q != 0) | (divided & (x != 0) & (size < 0x1p-900)); /* no branches, as in all loops of vectors */
         if (to_float) {
-            const double off = divided || rest != 0 ? 0x1p-51 : 0;
+            const double off = (q * by != x) | (rest != 0) ? 0x1p-51 : 0;
+            const double off_end = paired ? off : end * by != -ys[j] ? 0x1p-51 : 0;
             bits[j] = gp_bits_of_f32((float)(q - size * off + 0.0)); /* what is not 0 keeps its sign */
-            open |= bits[j] != gp_bits_of_f32((float)(end + __builtin_fabs(end) * off + 0.0));
+            open |= bits[j] != gp_bits_of_f32((float)(end + __builtin_fabs(end) * off_end + 0.0));
         } else if (!paired || !divided) {
             bits[j] = gp_bits_of_f64(q + 0.0);
             open |= q != end;
@@ -60,9 +63,9 @@ SIMD static void finish_ints(gp_columns *c, const gp_column_sums *t, uint64_t by
     for (size_t j = 0; j < n; j++) {
         const int64_t high = t->high[j] + (t->low[j] >> 32), low = t->low[j] & UINT32_MAX;
         c->bits[j] = (uint64_t)high << 32 | (uint64_t)low;
-        c->unsure[j] = to == GP_S64   ? high != (int32_t)high
-                       : to == GP_U64 ? high >> 32 != 0
-                                      : ((uint64_t)high + (UINT64_C(1) << 53)) >> 54 != 0; /* no double holds it */
+        c->unsure[j] |= to == GP_S64   ? high != (int32_t)high
+                        : to == GP_U64 ? high >> 32 != 0
+                                       : ((uint64_t)high + (UINT64_C(1) << 53)) >> 54 != 0; /* no double holds it */
         upper[j] = (double)high * 0x1p32;
         lower[j] = (double)low;
     }
@@ -70,30 +73,60 @@ SIMD static void finish_ints(gp_columns *c, const gp_column_sums *t, uint64_t by
         finish_pairs(upper, lower, by, to, n, c->bits, c->unsure);
 }
 
+/* Sums of doubles, those of pairs that hold all of them, or are held by bounds. */
+SIMD static void finish_floats(gp_columns *c, const gp_pass *pass, unsigned op, unsigned sum, uint64_t by,
+                               unsigned to, size_t n) {
+    const gp_column_sums *s = &c->sums[sum];
+    const bool paired = gp_columns_pair(c, pass, sum);
+    bool held = true;
+    for (size_t j = 0; j < n && paired; j++)
+        held &= s->rest[j] == 0;
+    if (held)
+        (paired ? finish_pairs : finish_bounds)(s->sum, s->errors, by, to, n, c->bits, c->unsure);
+    else
+        finish_quotients(c, pass, op, sum, to, n);
+}
+
 SIMD static void finish_extremes(gp_columns *c, unsigned type, const int64_t *key, size_t n) {
     const gp_key_form f = gp_key_form_of(type);
     for (size_t j = 0; j < n; j++) {
         const int64_t x = (int64_t)((uint64_t)key[j] + (uint64_t)f.half);
         c->bits[j] = (uint64_t)(x ^ ((x >> 63) & f.mask));
-        c->unsure[j] = c->max[j] > f.infinity || c->min[j] < -f.infinity - 1;
+        c->unsure[j] |= c->max[j] > f.infinity || c->min[j] < -f.infinity - 1;
     }
 }
 
-SIMD static bool finish(gp_columns *c, const gp_pass *pass, size_t n) {
-    const unsigned op = pass->result[0].op, to = pass->result[0].type;
+/* Which sum a result of moments is of. */
+static unsigned sum_of_result(unsigned op) {
+    return op == GP_REDUCE_SUM || op == GP_REDUCE_MEAN ? GP_SUM : op == GP_REDUCE_SUM_ABS ? GP_ABS : GP_SQUARES;
+}
+
+SIMD static bool finish(gp_columns *c, const gp_pass *pass, unsigned r, size_t n) {
+    const unsigned op = pass->result[r].op, to = pass->result[r].type, sum = sum_of_result(op);
     const uint64_t by = op == GP_REDUCE_MEAN ? pass->length : 1;
-    const unsigned sum = op == GP_REDUCE_SUM_ABS ? GP_ABS : op == GP_REDUCE_SUM_SQUARES ? GP_SQUARES : GP_SUM;
-    const gp_column_sums *s = &c->sums[sum];
-    if (!gp_columns_are_quick(pass))
+    const bool quotient = op >= GP_REDUCE_NORM;
+    const int64_t *as_is = op == GP_REDUCE_ARGMIN   ? c->argmin
+                           : op == GP_REDUCE_ARGMAX ? c->argmax
+                           : op == GP_REDUCE_COUNT  ? c->nonzero
+                           : op == GP_REDUCE_AND    ? c->bits_and
+                           : op == GP_REDUCE_OR     ? c->bits_or
+                           : op == GP_REDUCE_XOR    ? c->bits_xor
+                                                    : NULL;
+    if (op == GP_REDUCE_MAX_ABS || (quotient && pass->length >> 26 != 0))
         return false;
-    if (pass->kind == GP_PASS_EXTREMES) {
+    if (pass->kind == GP_PASS_EXTREMES)
         finish_extremes(c, pass->type, op == GP_REDUCE_MIN ? c->min : c->max, n);
-    } else if (!gp_type_is_float(pass->type)) {
-        finish_ints(c, s, by, to, n);
-    } else {
-        for (size_t j = 0; j < n; j++)
-            c->unsure[j] = c->pairs ? s->rest[j] << 1 : 0;
-        (c->pairs ? finish_pairs : finish_bounds)(s->sum, s->errors, by, to, n, c->bits, c->unsure);
-    }
+    if (as_is != NULL)
+        memcpy(c->bits, as_is, n * sizeof *c->bits);
+    if (as_is != NULL || pass->kind == GP_PASS_EXTREMES)
+        return true;
+    if (to == GP_F16 || to == GP_BF16 || (to < GP_F16 && gp_sum_is_real(pass, sum)))
+        return false;
+    if (quotient && op != GP_REDUCE_MEAN)
+        finish_quotients(c, pass, op, sum, to, n);
+    else if (gp_sum_is_real(pass, sum))
+        finish_floats(c, pass, op, sum, by, to, n);
+    else
+        finish_ints(c, &c->sums[sum], by, to, n);
     return true;
 }

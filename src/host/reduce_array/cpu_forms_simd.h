@@ -14,7 +14,7 @@ typedef int64_t signed_64 __attribute__((vector_size(sizeof(vec))));
 typedef enum {
     TOTAL,  /* of ints */
     BOUNDS, /* of floats: their sum rounded down, and the opposite of it rounded up */
-    PAIRS,  /* of floats: their sum, what its roundings lost, and any bit of what rounding that lost */
+    PAIRS,  /* of floats: their sum, what its roundings lost, and the magnitudes of what rounding that lost */
     BYTES,  /* the sum of bytes of one output, which are not widened */
     BEST,   /* the greatest key, and the greatest of inverted ones */
     AND,
@@ -115,8 +115,15 @@ INLINE vec widened(form f, vec x, size_t piece) {
                                      : (vec)((lanes_64)x << up >> down);
 }
 
-/* What is added of lanes of elements, and of those of a partner. Products of floats are exact. */
+/* Elements of 64 bits, whose squares are two doubles each. */
+INLINE bool has_wide_squares(form f) {
+    return f.how == PAIRS && f.sum == GP_SQUARES && bytes_of(f) == 8;
+}
+
+/* What is added of lanes of elements, and of those of a partner. Products of floats of up to 32 bits are exact. */
 INLINE vec to_add(form f, vec x, vec y) {
+    if (has_wide_squares(f))
+        return x;
     const bool narrow = lane_bytes(f) == 4;
     if (f.sum == GP_DOT)
         return (vec)((reals)x * (reals)y);
@@ -156,11 +163,53 @@ INLINE bool bounds_are_one(form f) {
     return f.type == GP_F16 && f.sum == GP_SUM;
 }
 
+/* a + b, and what rounding it lost. */
+INLINE reals added(reals a, reals b, reals *lost) {
+    const reals sum = a + b, back = sum - a;
+    *lost = (a - (sum - back)) + (b - back);
+    return sum;
+}
+
+INLINE reals magnitudes_of(reals x) {
+    return (reals)((lanes_64)x & (uint64_t)INT64_MAX);
+}
+
+/* To what roundings lost. */
+INLINE void add_error(partial *t, reals x) {
+    reals rest;
+    t->of[1] = (vec)added((reals)t->of[1], x, &rest);
+    t->of[2] = (vec)((reals)t->of[2] + magnitudes_of(rest));
+}
+
 INLINE void add_pair(partial *t, reals x) {
-    const reals before = (reals)t->of[0], sum = before + x, back = sum - before;
-    const reals error = (before - (sum - back)) + (x - back), lost = (reals)t->of[1], errors = lost + error;
-    const reals behind = errors - lost, rest = (lost - (errors - behind)) + (error - behind);
-    *t = (partial){{(vec)sum, (vec)errors, t->of[2] | (vec)rest, t->of[3]}};
+    reals error;
+    t->of[0] = (vec)added((reals)t->of[0], x, &error);
+    add_error(t, error);
+}
+
+/* Ints of 64 bits as doubles, which leave less than 2^11 of them; doubles as they are. */
+INLINE reals as_reals(form f, vec x, reals *less) {
+    *less = (reals)all(0);
+    if (gp_type_is_float(f.type))
+        return (reals)x;
+    const vec high = gp_type_is_signed(f.type) ? (vec)((signed_64)x >> 32) : (vec)upper_half(x);
+    const vec low = x & (vec)all_64(UINT32_MAX);
+    return added((reals)doubles_of((wide)high) * 0x1p32, (reals)doubles_of((wide)low), less);
+}
+
+/*
+ * (x + less)^2: x x and what rounding that lost (T. J. Dekker, Numerische Mathematik 18, 1971), exactly, and what is
+ * left rounded, with more than that may lose. What is so small that the first is not exact loses everything.
+ */
+INLINE void add_square(partial *t, reals x, reals less) {
+    const reals product = x * x, shifted = x * (0x1p27 + 1), high = shifted - (shifted - x), low = x - high;
+    const reals error = ((high * high - product) + 2 * high * low) + low * low, left = (2 * x + less) * less;
+    const vec tiny = (vec)(x != 0) & (vec)(product < 0x1p-900);
+    add_pair(t, product);
+    add_error(t, error);
+    add_error(t, left);
+    t->of[2] =
+        (vec)((reals)t->of[2] + magnitudes_of(left) * 0x1p-50 + (reals)(tiny & (vec)all_64(0x7ff0000000000000)));
 }
 
 /* Lanes of a vector, widened, or keys. BOUNDS after round_sums_as(GP_ROUNDING_DOWN). */
@@ -184,6 +233,10 @@ INLINE void take(form f, partial *t, vec x) {
             if (!bounds_are_one(f))
                 t->of[i + 1] = (vec)less_down((reals)t->of[i + 1], y[i / 2]);
         }
+    } else if (has_wide_squares(f)) {
+        reals less;
+        const reals whole = as_reals(f, x, &less);
+        add_square(t, whole, less);
     } else if (f.how == PAIRS) {
         add_pair(t, (reals)x);
     } else if (f.how == BYTES) {
@@ -227,7 +280,7 @@ INLINE partial joined_parts(form f, partial s, partial t) {
     } else if (f.how == PAIRS) {
         add_pair(&s, (reals)t.of[0]);
         add_pair(&s, (reals)t.of[1]);
-        s.of[2] |= t.of[2];
+        s.of[2] = (vec)((reals)s.of[2] + (reals)t.of[2]);
     } else if (f.how == BEST) {
         for (size_t i = 0; i < 2; i++)
             s.of[i] = max_signed(bytes_of(f), s.of[i], t.of[i]);

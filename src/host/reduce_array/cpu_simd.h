@@ -27,6 +27,8 @@
 
 #include "cpu_runs_simd.h"
 
+#include "cpu_quotients_simd.h"
+
 #include "cpu_finish_simd.h"
 
 gp_status NAMED(gp_launch_reduce_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variances, deviations, norms and sums of squares of many columns at once, by numbers of two doubles with a bound on
+ * what they lack. Where both ends round to one result, that is the exact one's. Loops have no branches.
+ */
+
+/* Numbers of columns: more than high + low - off and less than high + low + off, if these are not the same. */
+typedef struct {
+    double high[GP_COLUMNS], low[GP_COLUMNS], off[GP_COLUMNS];
+} numbers;
+
+/* a + b, and what rounding it lost. */
+INLINE double sum_and_rest(double a, double b, double *rest) {
+    const double sum = a + b, back = sum - a;
+    *rest = (a - (sum - back)) + (b - back);
+    return sum;
+}
+
+/* a b, and what rounding it lost, as of add_square(). */
+INLINE double product_and_rest(double a, double b, double *rest) {
+    const double a_shifted = a * (0x1p27 + 1), a_high = a_shifted - (a_shifted - a), a_low = a - a_high;
+    const double b_shifted = b * (0x1p27 + 1), b_high = b_shifted - (b_shifted - b), b_low = b - b_high;
+    const double product = a * b;
+    *rest = (((a_high * b_high - product) + a_high * b_low) + a_low * b_high) + a_low * b_low;
+    return product;
+}
+
+/* Of what is not exact: more than any step loses below the range of doubles, whatever this is multiplied with. */
+#define LEAST_OFF 0x1p-500
+
+SIMD static void read_sums(const gp_columns *c, const gp_pass *pass, unsigned sum, size_t n, numbers *to) {
+    const gp_column_sums *s = &c->sums[sum];
+    const bool paired = gp_columns_pair(c, pass, sum), real = gp_sum_is_real(pass, sum);
+    for (size_t j = 0; j < n && real; j++) {
+        const double low = paired ? s->errors[j] : 0, off = paired ? s->rest[j] : -s->errors[j] - s->sum[j];
+        to->high[j] = sum_and_rest(s->sum[j], low, &to->low[j]);
+        to->off[j] = off == 0 ? 0 : off * (1 + 0x1p-20) + LEAST_OFF;
+    }
+    for (size_t j = 0; j < n && !real; j++) {
+        const int64_t high = s->high[j] + (s->low[j] >> 32), low = s->low[j] & UINT32_MAX;
+        to->high[j] = sum_and_rest((double)high * 0x1p32, (double)low, &to->low[j]);
+        to->off[j] = ((uint64_t)high + (UINT64_C(1) << 53)) >> 54 != 0 ? __builtin_inf() : 0;
+    }
+}
+
+/*
+ * n Q - S^2 of sums S and of squares Q, to Q. Each number below 2^-53 of the largest is in no more than five
+ * roundings. What could be lost below the range of doubles makes it open.
+ */
+SIMD static void make_numerators(const numbers *s, numbers *q, double by, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        double a, b, rest;
+        const double sum = s->high[j], least = __builtin_fabs(sum) * 2 + s->off[j];
+        const double more = product_and_rest(by, q->high[j], &a), less = product_and_rest(sum, sum, &b);
+        const double a2 = by * q->low[j], b2 = 2 * sum * s->low[j], b3 = s->low[j] * s->low[j];
+        const double high = sum_and_rest(more, -less, &rest), low = rest + ((a + a2) - (b + (b2 + b3)));
+        const double size = ((__builtin_fabs(a) + __builtin_fabs(a2)) + (__builtin_fabs(b) + __builtin_fabs(b2))) +
+                            (b3 + __builtin_fabs(rest));
+        const double off = by * q->off[j] + least * s->off[j];
+        const bool tiny = (sum != 0) & (less < 0x1p-900);
+        q->off[j] = (off * (1 + 0x1p-20) + size * 0x1p-49) + (tiny ? __builtin_inf() : 0);
+        q->high[j] = sum_and_rest(high, low, &q->low[j]);
+    }
+}
+
+/* x / by, or its root; the remainders of quotients and roots are exact. What is tiny is left open. */
+INLINE void divide_as(bool root, numbers *x, double by, size_t n) {
+    for (size_t j = 0; j < n; j++) {
+        double rest;
+        double y = x->high[j] / by, back = product_and_rest(y, by, &rest);
+        double more = (((x->high[j] - back) - rest) + x->low[j]) / by;
+        double off = x->off[j] / by * (1 + 0x1p-20) + __builtin_fabs(more) * 0x1p-50;
+        off += (x->low[j] != 0) | (x->off[j] != 0) ? LEAST_OFF : 0;
+        off = (x->high[j] != 0) & (__builtin_fabs(y) < 0x1p-900) ? __builtin_inf() : off;
+        if (root) {
+            const double r = __builtin_sqrt(y);
+            back = product_and_rest(r, r, &rest);
+            const double left = (((y - back) - rest) + more) / (2 * r);
+            more = y == 0 ? 0 : left;
+            off = (off == 0 ? 0 : off / r * (1 + 0x1p-20)) + __builtin_fabs(more) * 0x1p-50;
+            y = r;
+        }
+        x->high[j] = y, x->low[j] = more, x->off[j] = off;
+    }
+}
+
+/* Ends that are not exact are moved apart by what rounding them to a double may have moved them. */
+INLINE void round_as(bool to_float, const numbers *x, size_t n, uint64_t *bits, uint64_t *unsure) {
+    for (size_t j = 0; j < n; j++) {
+        const double low = x->high[j] + (x->low[j] - x->off[j]), high = x->high[j] + (x->low[j] + x->off[j]);
+        uint64_t open = (high - high != 0) | (low - low != 0);
+        if (to_float) {
+            const double apart = (x->low[j] != 0) | (x->off[j] != 0) ? 0x1p-51 : 0;
+            bits[j] = gp_bits_of_f32((float)(low - __builtin_fabs(low) * apart + 0.0));
+            open |= bits[j] != gp_bits_of_f32((float)(high + __builtin_fabs(high) * apart + 0.0));
+        } else {
+            bits[j] = gp_bits_of_f64(low + 0.0);
+            open |= low != high;
+        }
+        unsure[j] |= open;
+    }
+}
+
+/* A variance, a norm, or a sum of numbers that pairs do not hold, or their mean; to is GP_F32 or GP_F64. */
+SIMD static void finish_quotients(gp_columns *c, const gp_pass *pass, unsigned op, unsigned sum, unsigned to,
+                                  size_t n) {
+    const double length = (double)pass->length;
+    const bool variance = op >= GP_REDUCE_VARIANCE, sample = op >= GP_REDUCE_VARIANCE_SAMPLE;
+    numbers x, s;
+    read_sums(c, pass, sum, n, &x);
+    if (variance && pass->length == 1) {
+        for (size_t j = 0; j < n; j++)
+            x.high[j] = x.low[j] = x.off[j] = x.high[j] - x.high[j];
+    } else if (variance) {
+        read_sums(c, pass, GP_SUM, n, &s);
+        make_numerators(&s, &x, length, n);
+    }
+    const double by = variance ? length * (length - sample) : op == GP_REDUCE_MEAN ? length : 1;
+    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+        divide_as(true, &x, by, n);
+    else
+        divide_as(false, &x, by, n);
+    if (to == GP_F32)
+        round_as(true, &x, n, c->bits, c->unsure);
+    else
+        round_as(false, &x, n, c->bits, c->unsure);
+}
