@@ -16,7 +16,7 @@
 
 #define GP_REDUCE_ANY_THREADS 32
 #define GP_REDUCE_ANY_REGS 128
-#define GP_REDUCE_ANY_STATIC_SMEM 0
+#define GP_REDUCE_ANY_STATIC_SMEM 16
 #define GP_REDUCE_ANY_GRID_MAX 65536
 #define GP_REDUCE_ANY_SHARE 8 /* elements at least of a thread, if blocks share an output */
 
