@@ -18,7 +18,7 @@ INLINE void finish_as(bool to_float, bool divided, bool paired, const double *xs
         uint64_t open =
             (q - q != 0) | (divided & (x != 0) & (size < 0x1p-900)); /* no branches, as in all loops of vectors */
         if (to_float) {
-            const double off = (q * by != x) | (rest != 0) ? 0x1p-51 : 0;
+            const double off = ((q * by != x) | (rest != 0)) ? 0x1p-51 : 0;
             const double off_end = paired ? off : end * by != -ys[j] ? 0x1p-51 : 0;
             bits[j] = gp_bits_of_f32((float)(q - size * off + 0.0)); /* what is not 0 keeps its sign */
             open |= bits[j] != gp_bits_of_f32((float)(end + __builtin_fabs(end) * off_end + 0.0));

@@ -70,8 +70,8 @@ INLINE void divide_as(bool root, numbers *x, double by, size_t n) {
         double y = x->high[j] / by, back = product_and_rest(y, by, &rest);
         double more = (((x->high[j] - back) - rest) + x->low[j]) / by;
         double off = x->off[j] / by * (1 + 0x1p-20) + __builtin_fabs(more) * 0x1p-50;
-        off += (x->low[j] != 0) | (x->off[j] != 0) ? LEAST_OFF : 0;
-        off = (x->high[j] != 0) & (__builtin_fabs(y) < 0x1p-900) ? __builtin_inf() : off;
+        off += ((x->low[j] != 0) | (x->off[j] != 0)) ? LEAST_OFF : 0;
+        off = ((x->high[j] != 0) & (__builtin_fabs(y) < 0x1p-900)) ? __builtin_inf() : off;
         if (root) {
             const double r = __builtin_sqrt(y);
             back = product_and_rest(r, r, &rest);
@@ -90,7 +90,7 @@ INLINE void round_as(bool to_float, const numbers *x, size_t n, uint64_t *bits, 
         const double low = x->high[j] + (x->low[j] - x->off[j]), high = x->high[j] + (x->low[j] + x->off[j]);
         uint64_t open = (high - high != 0) | (low - low != 0);
         if (to_float) {
-            const double apart = (x->low[j] != 0) | (x->off[j] != 0) ? 0x1p-51 : 0;
+            const double apart = ((x->low[j] != 0) | (x->off[j] != 0)) ? 0x1p-51 : 0;
             bits[j] = gp_bits_of_f32((float)(low - __builtin_fabs(low) * apart + 0.0));
             open |= bits[j] != gp_bits_of_f32((float)(high + __builtin_fabs(high) * apart + 0.0));
         } else {
