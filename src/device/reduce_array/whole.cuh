@@ -64,12 +64,12 @@ __device__ inline bool overflows(const gp_pass &, const integers_total &) {
 static __device__ __noinline__ bool whole_value(const gp_pass &pass, unsigned op, unsigned type,
                                                 const integers_total &t, uint64_t *raw) {
     const uint64_t n = pass.length - (pass.where ? t.count >> 32 : 0),
-                   count[2] = {pass.where ? (uint32_t)t.count : t.count, 0};
+                   count = pass.where ? (uint32_t)t.count : t.count;
     const bool counts = op == GP_REDUCE_COUNT || op == GP_REDUCE_COUNT_DIFF,
                squares = op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_SQUARE_DIFF,
                abs = op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_ABS_DIFF;
     const bool has_sign = is_signed(pass.type) && !counts && !squares && !abs;
-    const uint64_t(&sum)[2] = counts ? count : abs ? t.abs : t.sum;
+    const uint64_t sum[2] = {counts ? count : abs ? t.abs[0] : t.sum[0], counts ? 0 : abs ? t.abs[1] : t.sum[1]};
     *raw = squares ? t.square[0] : sum[0];
     if (!is_float(type)) {
         const uint64_t high = squares ? t.square[1] | t.square[2] : sum[1];
