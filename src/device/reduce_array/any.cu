@@ -54,7 +54,7 @@ static __device__ void forget_failures(many_space *space) {
         space->failed = 0;
 }
 
-/* What the block's threads have, in the first; those of a team of them that is no block, in its first. */
+/* Merges the accumulators of each team's threads into its first one's. `mine`: the thread has one. */
 static __device__ void merge_parts(gp_accumulator *part, unsigned team, const gp_pass &pass, bool mine) {
     for (unsigned half = team / 2, i = threadIdx.x; half > 0; half /= 2) {
         __syncthreads();
@@ -63,7 +63,10 @@ static __device__ void merge_parts(gp_accumulator *part, unsigned team, const gp
     }
 }
 
-/* Of blocks that share output `number`: true in the last, with what all have. */
+/*
+ * Blocks that share output `number` send what they have; the one that arrives last merges all of it into part[0].
+ * True in that one.
+ */
 static __device__ bool merge_blocks(gp_accumulator *part, many_space *space, uint64_t number, uint32_t split,
                                     uint32_t splits, const gp_pass &pass) {
     __shared__ bool last;
@@ -86,7 +89,7 @@ static __device__ bool merge_blocks(gp_accumulator *part, many_space *space, uin
     return true;
 }
 
-/* Blocks of failed outputs, if there are more of them. */
+/* How many blocks share each of so many outputs, so that the grid's blocks all have work. */
 static __device__ uint32_t splits_of(const gp_pass &pass, uint32_t outputs) {
     const uint64_t share = pass.length / (blockDim.x * GP_REDUCE_ANY_SHARE), most = gridDim.x / outputs;
     return (uint32_t)max((uint64_t)1,

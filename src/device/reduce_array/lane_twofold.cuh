@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread gathers of floats of any type, of those that a mask leaves, or of pairs: sums and sums of squares,
- * each a double with bounds of what its roundings lost. Slower than the forms before it, and it proves nearly all
+ * each a double with bounds of what its roundings lost. Slower than forms of one type, and it proves nearly all
  * results, of doubles too.
  */
 #pragma once

@@ -117,9 +117,8 @@ static inline __attribute__((always_inline)) void gp_gather_runs(size_t bytes, c
 /* What is gathered at once. */
 #define GP_GATHERED_BYTES 16384
 
-/* Of a row of the last kept axis so short that blocks hold several whole ones, which are gathered: its elements.
- * Else 1.
- */
+/* The elements of the last kept axis, where that is so short that a block holds several whole rows of it, which are
+ * gathered; else 1. */
 uint64_t gp_columns_unit(const gp_pass *pass);
 
 /* How many units are to be done at once, with a gp_columns for each GP_COLUMNS of them. */

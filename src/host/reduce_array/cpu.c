@@ -9,9 +9,9 @@
 typedef struct {
     const gp_pass *pass;
     gp_pass_loops loops;
-    uint64_t unit,
-        row;         /* outputs that blocks are cut between, as of gp_columns_unit(), and how many stand in a row */
-    uint64_t blocks; /* of columns, in a row */
+    uint64_t unit;        /* outputs that stay in one block: see gp_columns_unit() */
+    uint64_t row;         /* how many units stand in a row */
+    uint64_t blocks;      /* of columns, in a row */
     atomic_bool overflow; /* an integer result was not held by its type */
 
     /* Of one output, or block of columns, that all threads share. */
@@ -338,7 +338,7 @@ gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_p
     const bool more = loops.columns != NULL && pass->kept + pass->reduced < GP_AXES &&
                       (pass->kept == 0 ? gp_has_wide_squares(pass) : pass->reduced == 0);
     if (more && take_as_columns(context, &work, parts)) {
-        /* done, but for what it may have found */
+        /* all is written; an overflow is told below */
     } else if (loops.columns != NULL && gp_columns_can(pass)) {
         take_columns(context, &work, parts);
     } else if (parts > pass->outputs) {

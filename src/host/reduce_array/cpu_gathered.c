@@ -2,7 +2,7 @@
 /* Elements of one output that are not contiguous, and short runs: gathered first, as loops take vectors. */
 #include "cpu.h"
 
-/* Of a run, below which gathering it with others takes less than itself. */
+/* A shorter run is gathered with others, which takes less time than a call of the loops for it alone. */
 #define SHORT_RUN_BYTES 512
 
 static bool has_short_runs(const gp_pass *pass) {
@@ -15,8 +15,8 @@ bool gp_gathers(const gp_pass *pass) {
            (has_short_runs(pass) || !gp_pass_is_contiguous(pass, &pass->axis[pass->kept + pass->reduced - 1]));
 }
 
-/* Elements from number `at` on, of one run or as many as there is room for: how many. Also the place of the first,
- * and of the one that comes first. */
+/* Copies elements from number `at` on to `to`: those of one run, or as many as there is room for. Returns how many.
+ * first: the place of the first one; least: the least place of all. */
 static uint64_t gather(const gp_pass *pass, const unsigned char *in, uint64_t at, uint64_t end, bool one_run,
                        unsigned char *to, int64_t *first, int64_t *least) {
     const unsigned axes = pass->kept + pass->reduced;
