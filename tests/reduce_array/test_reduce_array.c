@@ -222,6 +222,65 @@ static void rows_and_columns(void **state) {
     leave(&h);
 }
 
+/* Pairs, masks and skipped NaNs in long runs, rows and columns, of each type and data. */
+static void pairs_and_masks(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{1, 5000}, {3, 2100}, {3, 2100}, {70, 65}, {65, 70}, {5000, 1}};
+    static const uint32_t ops[] = {GP_REDUCE_DOT,
+                                   GP_REDUCE_SUM_ABS_DIFF,
+                                   GP_REDUCE_SUM_SQUARE_DIFF,
+                                   GP_REDUCE_MAX_ABS_DIFF,
+                                   GP_REDUCE_COUNT_DIFF,
+                                   GP_REDUCE_SUM | GP_WHERE,
+                                   GP_REDUCE_MAX | GP_WHERE,
+                                   GP_REDUCE_ARGMIN | GP_WHERE,
+                                   GP_REDUCE_MEAN | GP_WHERE,
+                                   GP_REDUCE_SUM_SQUARES | GP_WHERE,
+                                   GP_REDUCE_XOR | GP_WHERE};
+    static double data[2][3 * 2100], wanted[2100], results[2100];
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0, turns = cases_reduced() ? 264 : 2112; turn < turns; turn++) {
+        const gp_type type = (gp_type)(GP_U8 + turn % 12), mask = (gp_type)(GP_U8 + turn / 12 % 12);
+        const uint32_t drawn = ops[turn % COUNT(ops)];
+        const uint32_t op =
+            drawn == (GP_REDUCE_XOR | GP_WHERE) && type >= GP_F16 ? GP_REDUCE_COUNT | GP_WHERE : drawn;
+        const bool where = op & GP_WHERE, skips = type >= GP_F16 && turn / 24 % 3 == 0,
+                   extreme = (op & 0xff) == GP_REDUCE_MAX_ABS_DIFF;
+        const size_t rows = shapes[turn % COUNT(shapes)][0], cols = shapes[turn % COUNT(shapes)][1];
+        const bool along = rows < cols || rows == 65;
+        const gp_type magnitude = type >= GP_F16 || type % 2 == 1 ? type : (gp_type)(type - 1);
+        const gp_type to = extreme                               ? magnitude
+                           : (op & 0xff) == GP_REDUCE_COUNT_DIFF ? GP_S64
+                                                                 : result_type((gp_reduce_op)(op & 0xff), type);
+        const size_t outputs = along ? rows : cols, bytes = outputs * data_set_element(to);
+        const data_set set = (data_set)(turn / 7 % DATA_SETS),
+                       other = turn % 5 == 0 ? set : (data_set)(turn / 3 % DATA_SETS);
+        const gp_array in = gp_matrix(type, data[0], rows, cols, cols),
+                       with = gp_matrix(where ? mask : type, data[1], rows, cols, cols);
+        const size_t first = along ? rows : 1, second = along ? 1 : cols;
+        const uint32_t asked = op | (skips ? GP_SKIP_NAN : 0);
+        const gp_result owed = gp_want(asked, gp_matrix(to, wanted, first, second, second)),
+                        result = gp_want(asked, gp_matrix(to, results, first, second, second));
+        data_set_fill(data[0], type, rows * cols, set, cases_seed() + turn);
+        data_set_fill(data[1], where ? mask : type, rows * cols, where ? DATA_SET_HALF_ZEROS : other,
+                      cases_seed() + turn / 2);
+        assert_int_equal(oracle_array(&in, &with, &owed), GP_OK);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (s->gpu || !harness_takes_turn(&h, i / h.n_rows, turn) || !harness_pin(&h, s, r, turn))
+                continue;
+            memset(results, 0, bytes);
+            if (harness_ran(&h, s, r, gp_reduce_pair(s->context, &in, &with, &result, 1), GP_OK,
+                            data_set_name(set)) &&
+                memcmp(results, wanted, bytes) != 0)
+                harness_fail(&h, s, r, data_set_name(set), "another result of a pair or mask");
+        }
+    }
+    leave(&h);
+}
+
 #define MANY_ROWS (((size_t)1 << 22) + 1)
 
 /* Columns whose rounding hangs on what is far below: ties and 2^-1074, zeros with a sign, sums past 2^86. */
@@ -312,9 +371,12 @@ static void means_that_round_to_zero(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_calls),        cmocka_unit_test(any_order_any_split),
-        cmocka_unit_test(long_runs),           cmocka_unit_test(rows_and_columns),
-        cmocka_unit_test(rounding_of_columns), cmocka_unit_test(means_that_round_to_zero)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
+                                       cmocka_unit_test(any_order_any_split),
+                                       cmocka_unit_test(long_runs),
+                                       cmocka_unit_test(rows_and_columns),
+                                       cmocka_unit_test(pairs_and_masks),
+                                       cmocka_unit_test(rounding_of_columns),
+                                       cmocka_unit_test(means_that_round_to_zero)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

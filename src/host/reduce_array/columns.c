@@ -255,7 +255,7 @@ __attribute__((noinline)) static void take_gathered(gp_columns *c, const gp_pass
     const uint64_t outer = pass->length / inner->n, most = places ? 1 : GP_GATHERED_BYTES / (rows * size);
     const uint64_t unit = gp_columns_unit(pass);
     gp_pass_axis way = {0};
-    unsigned char gathered[GP_GATHERED_BYTES];
+    _Alignas(64) unsigned char gathered[GP_GATHERED_BYTES];
     c->bytes = sizeof gathered;
     c->apart = width > 1 ? (int64_t)bytes : 0;
     for (uint64_t i = 0, some; i < outer; i += some) {

@@ -37,7 +37,7 @@ static void take_elements(const pass_work *work, gp_accumulator *a, uint64_t out
     const unsigned char *with = pass->with != NULL ? pass->with + origin.with : NULL;
     for (uint64_t n; work->loops.columns != NULL && gp_gathers(pass) && begin < end; begin += n) {
         n = gp_least(end - begin, CARRY_LENGTH);
-        gp_take_gathered(a, pass, work->loops.run, in, begin, begin + n, false);
+        gp_take_gathered(a, pass, work->loops.run, in, with, begin, begin + n, false);
         gp_accumulator_carry(a, pass);
     }
     if (axes == 0 || (axes == 1 && begin == 0 && end > 0 && end <= CARRY_LENGTH)) {
@@ -64,6 +64,32 @@ static void write_results(pass_work *work, gp_accumulator *a, uint64_t output) {
             atomic_store_explicit(&work->overflow, true, memory_order_relaxed);
 }
 
+/* Neighbouring outputs whose elements share lines of the cache, and how many elements of each at once. */
+#define GROUP 8
+#define GROUP_LENGTH 512
+
+static bool has_groups(const pass_work *work) {
+    const gp_pass *pass = work->pass;
+    return pass->kept > 0 && gp_gathers(pass) && pass->length >= GP_MADE_MIN && work->loops.columns != NULL &&
+           pass->axis[pass->kept - 1].in < pass->axis[pass->kept + pass->reduced - 1].in;
+}
+
+/* By itself, as a large frame takes a short call's time. */
+__attribute__((noinline)) static void take_groups(pass_work *work, uint64_t begin, uint64_t end) {
+    gp_accumulator a[GROUP];
+    const uint64_t length = work->pass->length;
+    for (uint64_t i = begin, n; i < end; i += n) {
+        n = gp_least(end - i, GROUP);
+        for (uint64_t k = 0; k < n; k++)
+            gp_accumulator_clear(&a[k]);
+        for (uint64_t at = 0; at < length; at += GROUP_LENGTH)
+            for (uint64_t k = 0; k < n; k++)
+                take_elements(work, &a[k], i + k, at, gp_least(at + GROUP_LENGTH, length));
+        for (uint64_t k = 0; k < n; k++)
+            write_results(work, &a[k], i + k);
+    }
+}
+
 /* A thread's outputs. */
 static void take_outputs(void *argument, unsigned part, unsigned parts) {
     pass_work *work = argument;
@@ -71,6 +97,10 @@ static void take_outputs(void *argument, unsigned part, unsigned parts) {
     GP_ROUNDS_TO_NEAREST;
     const uint64_t begin = gp_part_begin(pass->outputs, part, parts),
                    end = gp_part_begin(pass->outputs, part + 1, parts);
+    if (has_groups(work)) {
+        take_groups(work, begin, end);
+        return;
+    }
     for (uint64_t i = begin; i < end; i++) {
         gp_accumulator a;
         gp_accumulator_clear(&a);
@@ -274,7 +304,7 @@ static void share_output(gp_context *context, pass_work *work, unsigned parts, g
     pthread_mutex_destroy(&work->lock);
 }
 
-/* Few outputs, one after the other. By itself, as a large frame takes a short call's time. */
+/* Few outputs, one after the other. By itself too. */
 __attribute__((noinline)) static void share_outputs(gp_context *context, pass_work *work, unsigned parts) {
     gp_accumulator whole;
     for (work->output = 0; work->output < work->pass->outputs; work->output++) {

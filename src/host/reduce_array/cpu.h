@@ -14,11 +14,21 @@ typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsign
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
 
+/* Of elements that count or not, or pairs, so many are worth making others of them. */
+#define GP_MADE_MIN 32
+
 /* Whether elements of an output are taken from where they are gathered; takes elements begin .. end - 1 of the output
  * whose first is at `in`. by_runs: one by one, for places. */
 bool gp_gathers(const gp_pass *pass);
 void gp_take_gathered(gp_accumulator *a, const gp_pass *pass, gp_pass_run run, const unsigned char *in,
-                      uint64_t begin, uint64_t end, bool by_runs);
+                      const unsigned char *with, uint64_t begin, uint64_t end, bool by_runs);
+
+/* Whether elements with these extremes, at places from `least` on, may have the place of one. */
+bool gp_may_come_first(const gp_accumulator *a, const gp_accumulator *these, uint64_t least);
+
+/* Adds a sum of floats of a pass of its own to sum `to` of `a`. */
+void gp_accumulator_add_sum(gp_accumulator *a, const gp_pass *pass, unsigned to, gp_accumulator *from,
+                            const gp_pass *own, unsigned sum);
 
 /* A sum lies between these. */
 typedef struct gp_bounded_sum {

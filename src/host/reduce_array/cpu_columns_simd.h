@@ -184,7 +184,7 @@ static size_t short_row(const gp_columns *c, const gp_pass *pass) {
 /* Where neither rows nor columns are contiguous, elements are gathered. */
 SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
                          int64_t place, int64_t place_step) {
-    unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
+    _Alignas(64) unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
     const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
     const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
     const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(c, pass)
