@@ -146,7 +146,7 @@ __device__ void find_in_batch(const run &r, uint32_t batch, unsigned long long *
     uint32_t found = UINT32_MAX;
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; i < n; i += LOADED * blockDim.x) {
-        typename key_type<BYTES>::type raw[LOADED];
+        key_int<BYTES> raw[LOADED];
 #pragma unroll
         for (int k = 0; k < LOADED; k++) /* past the end the first once more */
             raw[k] = load_raw(BYTES, at + (i + k * blockDim.x < n ? i + k * blockDim.x : i) * BYTES);

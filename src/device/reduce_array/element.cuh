@@ -6,6 +6,7 @@
 #include "../warp.cuh"
 
 #include <cuda_fp16.h>
+#include <type_traits>
 
 /* A digit a type, its logarithm. */
 __host__ __device__ __forceinline__ constexpr uint32_t bytes_of(unsigned type) {
@@ -37,6 +38,13 @@ __device__ __forceinline__ uint64_t load_raw(uint32_t bytes, const void *from) {
 __device__ __forceinline__ int64_t extend_sign(uint64_t raw, uint32_t bytes) {
     const int unused = 64 - 8 * (int)bytes;
     return (int64_t)(raw << unused) >> unused;
+}
+
+/* A float of 2 or 4 bytes. */
+template <int WIDTH> __device__ __forceinline__ float real_of(uint32_t raw, bool is_bf16) {
+    if (WIDTH == 4)
+        return __uint_as_float(raw);
+    return is_bf16 ? __uint_as_float(raw << 16) : __half2float(__ushort_as_half((unsigned short)raw));
 }
 
 /*

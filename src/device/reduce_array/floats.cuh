@@ -16,20 +16,8 @@ struct floats_total {
     }
 };
 
-template <bool SINGLES> struct narrow_type { typedef narrow_sum<bins_of_doubles> type; };
-template <> struct narrow_type<true> { typedef narrow_sum<bins_of_singles> type; };
-
-template <bool WIDE> struct level_units {
-    typedef int64_t type;
-    typedef uint64_t whole;
-};
-template <> struct level_units<true> {
-    typedef __int128 type;
-    typedef unsigned __int128 whole;
-};
-
 template <int BYTES, bool SQUARES> struct floats_partial {
-    two_levels<typename level_units<BYTES == 8 || SQUARES>::type> of[SQUARES ? 2 : 1];
+    two_levels<std::conditional_t<BYTES == 8 || SQUARES, __int128, int64_t>> of[SQUARES ? 2 : 1];
     uint32_t flags; /* upper bit: some of it has gone to limbs */
     uint64_t count, nans;
     static const int GAP = BYTES == 8 ? 48 : 23, GAP_SQUARES = 46;
@@ -58,16 +46,15 @@ template <int BYTES, bool SQUARES> struct floats_partial {
  * Moments of floats. Of doubles no squares, whose products have 106 bits. SINGLES: nothing is computed in double
  * until blocks have sent, as many devices do that at 1/32 or 1/64 of the rate of floats.
  */
-template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
+template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulator {
     typedef floats_total total;
     typedef floats_partial<BYTES, SQUARES> partial;
-    static const bool REPEATS = false;
     static const int VECTORS = BYTES > 2 ? LOADS : SQUARES ? 1 : SINGLES ? 2 : LOADS;
     static const bool FEW = BYTES == 8 || SQUARES; /* threads, with more registers each */
     static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
     static const int GAP = partial::GAP;
-    typename narrow_type<SINGLES>::type narrow; /* 2 and 4 bytes */
-    wide_sum wide;                              /* 8 */
+    narrow_sum<std::conditional_t<SINGLES, bins_of_singles, bins_of_doubles>> narrow; /* 2 and 4 bytes */
+    wide_sum wide;                                                                    /* 8 */
     square_sum square;
     word_column<WORDS_F64, 0> wide_words;
     word_column<WORDS_SQUARE, BIN_COUNT> square_words;
@@ -185,12 +172,8 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
             if (BYTES == 4) {
                 x[i] = __uint_as_float(bits);
             } else {
-                const float low =
-                    is_bf16 ? __uint_as_float(bits << 16) : __half2float(__ushort_as_half((unsigned short)bits));
-                const float high = is_bf16 ? __uint_as_float(bits & 0xffff0000)
-                                           : __half2float(__ushort_as_half((unsigned short)(bits >> 16)));
-                x[i * 4 / BYTES] = low;
-                x[i * 4 / BYTES + 1] = high;
+                x[i * 4 / BYTES] = real_of<2>(bits, is_bf16);
+                x[i * 4 / BYTES + 1] = real_of<2>(bits >> 16, is_bf16);
             }
         }
         take_floats(x);
@@ -216,7 +199,6 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats {
         else
             take_words(v);
     }
-    __device__ void take_back(const uint4 &) {}
 
     __device__ __forceinline__ partial own() {
         partial p = partial::none();

@@ -13,6 +13,15 @@
 #define LIGHT_BLOCKS 3
 #endif
 
+/* What an accumulator of reduce_all is unless it says something else. */
+struct plain_accumulator {
+    static const bool REPEATS = false; /* vectors that a batch lacks are 0; else they repeat its last one */
+    static __device__ uint4 sample_of(const run &) {
+        return make_uint4(0, 0, 0, 0);
+    }
+    __device__ void take_back(const uint4 &) {}
+};
+
 struct bits_total {
     uint64_t and_, or_, xor_;
     static __device__ bits_total none() {
@@ -26,19 +35,16 @@ struct bits_total {
 };
 
 /* Elements of any width: every 64 bits are one, and folded in the end. */
-struct bits {
+struct bits : plain_accumulator {
     typedef bits_total total;
     typedef bits_total partial;
-    static const bool REPEATS = true; /* vectors that a batch lacks repeat its last one */
+    static const bool REPEATS = true;
     static const int VECTORS = LOADS, BLOCKS = LIGHT_BLOCKS;
     total t;
     /* Words of a partial that the call wants. */
     static __device__ uint32_t used(const gp_pass &pass) {
         return (pass.wants & GP_WANT_AND ? 3 : 0) | (pass.wants & GP_WANT_OR ? 3 << 2 : 0) |
                (pass.wants & GP_WANT_XOR ? 3 << 4 : 0);
-    }
-    static __device__ uint4 sample_of(const run &) {
-        return make_uint4(0, 0, 0, 0);
     }
     __device__ void clear(const gp_pass &, const uint4 &) {
         t = total::none();
@@ -60,8 +66,7 @@ struct extremes_total {
     int64_t key_min, key_max, place_min, place_max, place_nan; /* of no NaN: INT64_MAX */
 };
 
-template <int BYTES> struct key_type { typedef int32_t type; };
-template <> struct key_type<8> { typedef int64_t type; };
+template <int BYTES> using key_int = std::conditional_t<BYTES == 8, int64_t, int32_t>;
 
 /* Keys with the tiles they were first met in, and the first tile with a NaN. */
 template <class KEY> struct extremes_partial {
@@ -85,39 +90,32 @@ template <class KEY> struct extremes_partial {
 };
 
 /* A batch costs three comparisons more than its keys; the place within a tile is looked up once, in the end. */
-template <int BYTES> struct extremes {
+template <int BYTES> struct extremes : plain_accumulator {
     typedef extremes_total total;
-    typedef typename key_type<BYTES>::type key_t;
+    typedef key_int<BYTES> key_t;
     typedef extremes_partial<key_t> partial;
     static const uint32_t NONE = UINT32_MAX;
     static const bool REPEATS = true;
     static const int VECTORS = LOADS, BLOCKS = BYTES == 8 ? 2 : LIGHT_BLOCKS;
-    key_t least, most, nan_above, nan_below, bias, inverted;
-    uint32_t at_least, at_most, at_nan;
+    partial found;
+    key_t nan_above, nan_below, bias, inverted;
 
-    __device__ void take_back(const uint4 &) {}
     __device__ partial own() const {
-        return {least, most, at_least, at_most, at_nan};
+        return found;
     }
     static __device__ uint32_t used(const gp_pass &) {
         return ~0u; /* a key's tile decides between equal ones */
     }
-
-    static __device__ uint4 sample_of(const run &) {
-        return make_uint4(0, 0, 0, 0);
-    }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
-        least = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
-        most = BYTES == 8 ? (key_t)INT64_MIN : (key_t)INT32_MIN;
-        nan_above = is_float(pass.type) ? (key_t)form.nan_above : least;
-        nan_below = is_float(pass.type) ? (key_t)form.nan_below : most;
+        found = partial::none();
+        nan_above = is_float(pass.type) ? (key_t)form.nan_above : found.least;
+        nan_below = is_float(pass.type) ? (key_t)form.nan_below : found.most;
         bias = (key_t)(form.bias * repeat);
         inverted = (key_t)form.inverted;
         if constexpr (BYTES < 8)
             asm("" : "+r"(bias)); /* computed once, not for each batch */
-        at_least = at_most = at_nan = NONE;
     }
 
     /* Keys of a word's elements, two of 16 bits in each; bytes as 0 .. 255 above -128, in two words. */
@@ -182,18 +180,11 @@ template <int BYTES> struct extremes {
         key_t low, high;
         batch_span(v, low, high);
         if (high > nan_above || low < nan_below) {
-            at_nan = min(at_nan, id);
+            found.at_nan = min(found.at_nan, id);
             if (BYTES >= 2)
                 numbers_span(v, low, high);
         }
-        if (low < least || (low == least && id < at_least)) {
-            least = low;
-            at_least = id;
-        }
-        if (high > most || (high == most && id < at_most)) {
-            most = high;
-            at_most = id;
-        }
+        found.join({low, high, id, id, NONE});
     }
 };
 
@@ -255,19 +246,15 @@ struct halves_sum {
 };
 
 /* What is wanted is asked once a batch. Sums of elements of up to 4 bytes fit 64 bits. */
-template <int BYTES> struct integers {
+template <int BYTES> struct integers : plain_accumulator {
     typedef integers_total total;
     typedef integers_total partial;
-    static const bool REPEATS = false; /* vectors that a batch lacks are 0 */
     static const int VECTORS = LOADS, BLOCKS = 2;
     halves_sum sum, abs, square, above; /* above: the upper words of squares of 8 bytes */
     uint64_t count;
     uint32_t wants;
     bool has_sign;
 
-    static __device__ uint4 sample_of(const run &) {
-        return make_uint4(0, 0, 0, 0);
-    }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         sum = abs = square = above = {0, 0};
         count = 0;
@@ -280,7 +267,6 @@ template <int BYTES> struct integers {
                (pass.wants & GP_WANT_SQUARES ? USED_SQUARES : 0) | (pass.wants & GP_WANT_COUNT ? USED_COUNT : 0);
     }
 
-    __device__ void take_back(const uint4 &) {}
     __device__ partial own() const {
         partial p = partial::none();
         uint64_t upper[2], lower[2];

@@ -37,7 +37,7 @@ template <unsigned BITS, class UNITS> __device__ __forceinline__ UNITS sum_of_la
 }
 
 __device__ __forceinline__ void join_words(uint64_t (&to)[2]) {
-    const level_units<true>::whole sum = sum_of_lanes<128>((level_units<true>::whole)to[1] << 64 | to[0]);
+    const unsigned __int128 sum = sum_of_lanes<128>((unsigned __int128)to[1] << 64 | to[0]);
     to[0] = (uint64_t)sum;
     to[1] = (uint64_t)(sum >> 64);
 }
@@ -63,7 +63,7 @@ __device__ __forceinline__ integers_total join_lanes(integers_total t, uint32_t 
 
 /* The lower level is carried, so that it has few digits. */
 template <unsigned GAP, class I> __device__ __forceinline__ void join_levels(two_levels<I> &of) {
-    typedef typename level_units<(sizeof(I) > 8)>::whole whole;
+    typedef std::conditional_t<(sizeof(I) > 8), unsigned __int128, uint64_t> whole;
     of.high = (I)sum_of_lanes<8 * sizeof(I)>((whole)(of.high + (of.low >> GAP)));
     of.low = (I)sum_of_lanes<GAP>((whole)of.low & (((whole)1 << GAP) - 1));
 }

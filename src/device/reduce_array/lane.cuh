@@ -15,13 +15,10 @@
  */
 
 /* What BYTES of elements are loaded as. */
-template <int BYTES> struct raw_type { typedef uint32_t type; };
-template <> struct raw_type<0> { typedef uint64_t type; };
-template <> struct raw_type<8> { typedef uint64_t type; };
-template <> struct raw_type<16> { typedef uint4 type; };
-
 template <int BYTES>
-__device__ __forceinline__ typename raw_type<BYTES>::type load_unit(const unsigned char *at, uint32_t bytes) {
+using raw_of = std::conditional_t<BYTES == 16, uint4, std::conditional_t<BYTES % 8 == 0, uint64_t, uint32_t>>;
+
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> load_unit(const unsigned char *at, uint32_t bytes) {
     if constexpr (BYTES == 0)
         return load_raw(bytes, at);
     else if constexpr (BYTES == 1)
@@ -29,12 +26,11 @@ __device__ __forceinline__ typename raw_type<BYTES>::type load_unit(const unsign
     else if constexpr (BYTES == 2)
         return *(const uint16_t *)at;
     else
-        return *(const typename raw_type<BYTES>::type *)at;
+        return *(const raw_of<BYTES> *)at;
 }
 
 /* From device memory. */
-template <int BYTES>
-__device__ __forceinline__ typename raw_type<BYTES>::type load_far(const unsigned char *at, uint32_t bytes) {
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> load_far(const unsigned char *at, uint32_t bytes) {
     if constexpr (BYTES == 16) {
         const int4 v = gp_load_once((const int4 *)at);
         return make_uint4(v.x, v.y, v.z, v.w);
@@ -44,11 +40,11 @@ __device__ __forceinline__ typename raw_type<BYTES>::type load_far(const unsigne
 }
 
 /* Element i of a unit. */
-template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(uint64_t unit, int i) {
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> element_of(uint64_t unit, int i) {
     return (uint32_t)(unit >> 8 * BYTES * i) & (BYTES == 1 ? 0xff : BYTES == 2 ? 0xffff : ~(uint32_t)0);
 }
 
-template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(const uint4 &unit, int i) {
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> element_of(const uint4 &unit, int i) {
     if constexpr (BYTES == 8)
         return wide_of(unit, i);
     else
@@ -57,7 +53,7 @@ template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type e
 
 /* Units of LANE's elements, all of one output. */
 template <class LANE, int UNIT> struct lane_packed : LANE {
-    typedef typename raw_type<UNIT>::type raw_t;
+    typedef raw_of<UNIT> raw_t;
     static const int UNITS = UNIT / LANE::BYTES;
     static const int BYTES = UNIT, PACKED = UNITS * LANE::PACKED, OUTPUTS = 1;
     static const bool HAS_NOTHING = false;
@@ -71,7 +67,7 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
 
 /* Units of LANE's elements, each of another output: neighbouring columns. */
 template <class LANE, int UNIT> struct lane_wide : LANE {
-    typedef typename raw_type<UNIT>::type raw_t;
+    typedef raw_of<UNIT> raw_t;
     typedef LANE one_t;
     static const int BYTES = UNIT, PACKED = 1, OUTPUTS = UNIT / LANE::BYTES;
     static const bool HAS_NOTHING = false;
@@ -159,8 +155,8 @@ struct lane_bits : lane_base<bits_total, lane_bits> {
 
 /* Keys of elements, as they are ordered. */
 template <int WIDTH> struct key_of {
-    typedef typename key_type<WIDTH>::type key_t;
-    typedef typename raw_type<WIDTH>::type raw_t;
+    typedef key_int<WIDTH> key_t;
+    typedef raw_of<WIDTH> raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     key_t nan_above, nan_below, inverted;
     raw_t bias;
@@ -193,12 +189,11 @@ template <int WIDTH> struct key_of {
 
 /* The least and the greatest, and where they are; NaNs may be skipped. */
 template <int WIDTH>
-struct lane_extremes : lane_base<extremes_partial<typename key_type<WIDTH>::type>, lane_extremes<WIDTH>>,
-                       key_of<WIDTH> {
-    typedef extremes_partial<typename key_type<WIDTH>::type> state;
+struct lane_extremes : lane_base<extremes_partial<key_int<WIDTH>>, lane_extremes<WIDTH>>, key_of<WIDTH> {
+    typedef extremes_partial<key_int<WIDTH>> state;
     bool skip_nan;
     __device__ explicit lane_extremes(const reduce_arguments &a) : key_of<WIDTH>(a), skip_nan(a.pass.skip_nan) {}
-    __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t id) const {
+    __device__ __forceinline__ void take(state &s, raw_of<WIDTH> raw, uint32_t id) const {
         const auto key = this->key(raw);
         if (this->is_nan(key))
             s.at_nan = min(s.at_nan, id);
@@ -224,13 +219,12 @@ template <class KEY> struct span_state {
     }
 };
 
-template <int WIDTH>
-struct lane_span : lane_base<span_state<typename key_type<WIDTH>::type>, lane_span<WIDTH>>, key_of<WIDTH> {
-    typedef span_state<typename key_type<WIDTH>::type> state;
+template <int WIDTH> struct lane_span : lane_base<span_state<key_int<WIDTH>>, lane_span<WIDTH>>, key_of<WIDTH> {
+    typedef span_state<key_int<WIDTH>> state;
     bool is_max;
     __device__ explicit lane_span(const reduce_arguments &a)
         : key_of<WIDTH>(a), is_max(a.pass.result[0].op == GP_REDUCE_MAX) {}
-    __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t) const {
+    __device__ __forceinline__ void take(state &s, raw_of<WIDTH> raw, uint32_t) const {
         const auto key = this->key(raw);
         s.join({key, key});
     }

@@ -89,13 +89,6 @@ __device__ __forceinline__ bool settle(const bounds &b, unsigned type, uint64_t 
     return __float_as_uint(least) == __float_as_uint(most);
 }
 
-/* A float of 2 or 4 bytes. */
-template <int WIDTH> __device__ __forceinline__ float real_of(uint32_t raw, bool is_bf16) {
-    if (WIDTH == 4)
-        return __uint_as_float(raw);
-    return is_bf16 ? __uint_as_float(raw << 16) : __half2float(__ushort_as_half((unsigned short)raw));
-}
-
 /* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
 template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> {
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
@@ -196,7 +189,7 @@ struct sum_and_rest : twofold {
 };
 
 template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<WIDTH>> {
-    typedef typename raw_type<WIDTH>::type raw_t;
+    typedef raw_of<WIDTH> raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     raw_t kept;

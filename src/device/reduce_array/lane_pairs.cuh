@@ -20,8 +20,8 @@ template <class LANE> struct lane_masked : LANE {
     static const bool PAIRS = true;
     partner_mask mask;
     __device__ explicit lane_masked(const reduce_arguments &a) : LANE(a), mask(a.pass) {}
-    __device__ __forceinline__ void take_pair(typename LANE::state &s, typename raw_type<LANE::BYTES>::type raw,
-                                              uint64_t partner, uint32_t id) const {
+    __device__ __forceinline__ void take_pair(typename LANE::state &s, raw_of<LANE::BYTES> raw, uint64_t partner,
+                                              uint32_t id) const {
         if (mask.covers(partner))
             LANE::take(s, raw, id);
     }

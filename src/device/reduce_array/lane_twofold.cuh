@@ -38,7 +38,7 @@ __device__ __forceinline__ bounds scaled(double x, const bounds &b) {
 
 /* WIDTH 0: of any type, and with partners or none; 8: without. */
 template <int WIDTH> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH>> {
-    typedef typename raw_type<WIDTH>::type raw_t;
+    typedef raw_of<WIDTH> raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
     static const bool PAIRS = WIDTH == 0;
     uint64_t kept;

@@ -39,7 +39,7 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
     const int N = LANE::BYTES == 16                      ? 4
                   : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8
                                                          : 16; /* loaded before one is taken */
-    typename raw_type<LANE::BYTES>::type raw[N], nothing = {};
+    raw_of<LANE::BYTES> raw[N], nothing = {};
     if constexpr (LANE::HAS_NOTHING)
         nothing = form.nothing();
 #pragma unroll 1
@@ -77,8 +77,8 @@ __device__ __forceinline__ void take_pairs(const LANE &form, typename LANE::stat
     const int N = LANE::BYTES == 4 ? 8 : 4, WIDTH = LANE::PARTNER; /* N: loaded before one is taken */
 #pragma unroll 1
     for (; e + (N - 1) * step < to; e += N * step) {
-        typename raw_type<LANE::BYTES>::type raw[N];
-        typename raw_type<WIDTH>::type partner[N];
+        raw_of<LANE::BYTES> raw[N];
+        raw_of<WIDTH> partner[N];
 #pragma unroll
         for (int i = 0; i < N; i++, at += apart, with += beside) {
             raw[i] = load_far<LANE::BYTES>(at, bytes);

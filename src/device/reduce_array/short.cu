@@ -96,7 +96,7 @@ __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::sta
     uint32_t e = lane + turned;
 #pragma unroll 1
     for (; e + (UNROLLED - 1) * step < n + turned; e += UNROLLED * step) {
-        typename raw_type<LANE::BYTES>::type raw[UNROLLED][K];
+        raw_of<LANE::BYTES> raw[UNROLLED][K];
 #pragma unroll
         for (int i = 0; i < UNROLLED; i++)
 #pragma unroll
