@@ -99,8 +99,7 @@ struct run {
         asm("" : "+l"(first)); /* computed once, not in each round of a loop */
     }
     __device__ uint4 load(uint64_t vector) const {
-        const int4 v = gp_load_once(first + vector);
-        return make_uint4(v.x, v.y, v.z, v.w);
+        return load_once(first + vector);
     }
 };
 

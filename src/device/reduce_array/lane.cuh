@@ -31,12 +31,10 @@ template <int BYTES> __device__ __forceinline__ raw_of<BYTES> load_unit(const un
 
 /* From device memory. */
 template <int BYTES> __device__ __forceinline__ raw_of<BYTES> load_far(const unsigned char *at, uint32_t bytes) {
-    if constexpr (BYTES == 16) {
-        const int4 v = gp_load_once((const int4 *)at);
-        return make_uint4(v.x, v.y, v.z, v.w);
-    } else {
+    if constexpr (BYTES == 16)
+        return load_once(at);
+    else
         return load_unit<BYTES>(at, bytes);
-    }
 }
 
 /* Element i of a unit. */
@@ -173,10 +171,7 @@ template <int WIDTH> struct key_of {
         bias = is_signed(pass.type) ? 0 : sign;
     }
     __device__ __forceinline__ key_t key(raw_t raw) const {
-        const raw_t unbiased = raw ^ bias;
-        const key_t x = WIDTH == 1   ? (key_t)(int8_t)unbiased
-                        : WIDTH == 2 ? (key_t)(int16_t)unbiased
-                                     : (key_t)unbiased;
+        const key_t x = (key_t)extend_sign(raw ^ bias, WIDTH);
         return x ^ ((x >> (8 * sizeof(key_t) - 1)) & inverted);
     }
     __device__ raw_t raw(key_t key) const {
