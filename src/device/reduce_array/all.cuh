@@ -221,16 +221,23 @@ static __device__ __noinline__ bool moment_of_exact(uint64_t count, unsigned op,
     return moment_of(count, op, type, {plus(rest, s.sum, s.sum), square, p, 1 / n}, raw);
 }
 
-/* A type of its own, so that value_of() tries more than that of floats_total does. */
-struct moments_of_all : floats_total {
-    __device__ explicit moments_of_all(const floats_total &t) : floats_total(t) {}
-};
-
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_of_all &t,
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const floats_total &t,
                                 uint64_t *raw) {
-    return value_of(pass, op, type, (const floats_total &)t, raw) ||
-           (op >= GP_REDUCE_NORM && pass.type != GP_F64 && t.holds() &&
-            moment_of_exact(pass.length - t.nans, op, type, t.linear, t.square, raw));
+    const uint64_t n = pass.length - t.nans;
+    const proof &p = op == GP_REDUCE_SUM_SQUARES ? t.square : t.linear;
+    *raw = t.count;
+    if (op == GP_REDUCE_COUNT)
+        return true;
+    if (!t.holds())
+        return false;
+    const bool mean = op == GP_REDUCE_MEAN && p.down == 0 && n > 0 && n < (uint64_t)1 << 53 &&
+                      (type == GP_F64 || pass.type != GP_F64),
+               sum = op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES;
+    if (type >= GP_F32 && (mean || sum)) {
+        *raw = mean ? quotient(p.sum, n, type) : rounded(p.sum, p.down, type);
+        return true;
+    }
+    return op >= GP_REDUCE_NORM && pass.type != GP_F64 && moment_of_exact(n, op, type, t.linear, t.square, raw);
 }
 
 /* Sums are rounded here; false: there are others. */
@@ -338,7 +345,7 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
         a.many->failed = 0;
     __shared__ bool written;
     if (threadIdx.x == 0) /* limbs are to be cleared even if only a count was wanted */
-        written = write_results(a, moments_of_all(acc.total_of(p)), 0) && !p.spilled();
+        written = write_results(a, acc.total_of(p), 0) && !p.spilled();
     __syncthreads();
     if (!written)
         write_limbs(acc, p, a);

@@ -35,6 +35,12 @@ struct bounds {
     }
 };
 
+/* Of the square of a result that is a root, its bounds. */
+__device__ __forceinline__ bounds rooted(unsigned op, const bounds &b) {
+    const bool root = op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+    return root ? bounds{__dsqrt_rd(b.down), __dsqrt_ru(b.up)} : b;
+}
+
 /* sum / n: exactly where a double holds it, as a result that is halfway between two is proved by that alone. */
 __device__ inline bounds quotient_of(const bounds &sum, double n, const bounds &inverse) {
     const double near = sum.down * inverse.down, q = __fma_rn(__fma_rn(-near, n, sum.down), inverse.down, near);

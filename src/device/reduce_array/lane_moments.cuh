@@ -96,9 +96,7 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments
         const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE;
         const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse, less, s.square),
                      off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse;
-        bounds b = {(all - off) * part, (all + off) * part};
-        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
+        const bounds b = rooted(op, {(all - off) * part, (all + off) * part});
         const float least = __double2float_rn(b.down);
         *raw = __float_as_uint(least);
         return exact && least == __double2float_rn(b.up);
@@ -138,9 +136,7 @@ __device__ inline bool moment_of(uint64_t count, unsigned op, unsigned type, con
         else
             b = deviations(t, n, inverse).times(samples ? reciprocal(n - 1, 1 / (n - 1)) : inverse);
     }
-    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-        b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-    return settle(b, type, raw);
+    return settle(rooted(op, b), type, raw);
 }
 
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_total &t,

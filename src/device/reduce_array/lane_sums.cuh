@@ -143,10 +143,8 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
         }
         const uint64_t magnitude = (uint64_t)llabs(s.sum), whole = (uint64_t)n * s.square - magnitude * magnitude;
         const double m = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n, part = m == n ? inverse : 1 / m;
-        bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
-        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-        return settle(b, GP_F32, raw);
+        const bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
+        return settle(rooted(op, b), GP_F32, raw);
     }
 };
 
@@ -159,9 +157,7 @@ struct lane_bytes : lane_sum<1> {
     struct joined {
         uint32_t sum[16];
         static __device__ joined none() {
-            joined s;
-            memset(&s, 0, sizeof s);
-            return s;
+            return {};
         }
         __device__ void join(const joined &other) {
 #pragma unroll
@@ -174,9 +170,7 @@ struct lane_bytes : lane_sum<1> {
         joined long_ones;
         uint32_t two[8], taken;
         static __device__ state none() {
-            state s;
-            memset(&s, 0, sizeof s);
-            return s;
+            return {};
         }
         __device__ __forceinline__ joined all() const {
             joined s = long_ones;

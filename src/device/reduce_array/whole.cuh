@@ -51,9 +51,7 @@ __device__ inline bool spread_near(unsigned op, unsigned type, const integers_to
     bounds b = {over / by * (1 - 0x1p-50), over / by * (1 + 0x1p-50)};
     if (x >> 53 == 0 && by < 0x1p53)
         b = around(over, by, over / by);
-    if (norm || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-        b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-    return settle(b, type, raw);
+    return settle(rooted(op, b), type, raw);
 }
 
 __device__ inline bool overflows(const gp_pass &, const integers_total &) {

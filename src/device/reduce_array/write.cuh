@@ -170,24 +170,6 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, cons
     return true;
 }
 
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const floats_total &t,
-                                uint64_t *raw) {
-    const uint64_t n = pass.length - t.nans;
-    const proof &p = op == GP_REDUCE_SUM_SQUARES ? t.square : t.linear;
-    *raw = t.count;
-    if (op == GP_REDUCE_COUNT)
-        return true;
-    if (!t.holds() || type < GP_F32)
-        return false;
-    if (op == GP_REDUCE_MEAN && p.down == 0 && n > 0 && n < (uint64_t)1 << 53 &&
-        (type == GP_F64 || pass.type != GP_F64)) {
-        *raw = quotient(p.sum, n, type);
-        return true;
-    }
-    *raw = rounded(p.sum, p.down, type);
-    return op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES;
-}
-
 /* Whether what value_of() does not know is a whole number that its type does not hold. */
 template <class T> __device__ bool overflows(const gp_pass &, const T &) {
     return false;
