@@ -17,16 +17,9 @@ template <int N> __device__ __forceinline__ void limbs_of(const uint64_t (&word)
 static __device__ __noinline__ uint64_t whole_exactly(unsigned op, unsigned type, const uint64_t (&sum)[2],
                                                       bool has_sign, const uint64_t (&square)[3], uint64_t n) {
     int64_t s[4], q[6], scratch[6 + GP_EXACT_SCRATCH_MORE];
-    const gp_exact_form linear = {0, 4}, squares = {0, 6};
-    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
     limbs_of(sum, has_sign, s);
     limbs_of(square, false, q);
-    if (op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE)
-        return gp_exact_variance(s, linear, q, squares, 0, n, op >= GP_REDUCE_VARIANCE_SAMPLE, root, (gp_type)type,
-                                 scratch);
-    if (op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_SQUARE_DIFF || op == GP_REDUCE_NORM)
-        return gp_exact_ratio(q, squares, 0, 1, op == GP_REDUCE_NORM, (gp_type)type);
-    return gp_exact_ratio(s, linear, 0, op == GP_REDUCE_MEAN ? n : 1, false, (gp_type)type);
+    return exact_float<true>(op, type, {s, q, scratch, {0, 4}, {0, 6}, 0, 0, n});
 }
 
 /* x / by, of which `near` is off by less than 2^-50; exactly where that is it, as it may be halfway between floats.
