@@ -18,31 +18,8 @@ struct sum_state {
     }
 };
 
-static __device__ __noinline__ bool sum_exactly(const gp_pass &pass, unsigned op, unsigned type, int64_t sum,
-                                                uint64_t *raw) {
-    const integers_total whole = {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {0, 0, 0}, 0};
-    return whole_value(pass, op, type, whole, raw);
-}
-
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, int64_t sum, uint64_t *raw) {
-    if ((type < GP_F32 && type != GP_S64) || llabs(sum) >= (int64_t)1 << 53)
-        return sum_exactly(pass, op, type, sum, raw);
-    *raw = (uint64_t)sum;
-    if (op == GP_REDUCE_MEAN) {
-        if (type == GP_F32 && llabs(sum) <= 1 << 24 && pass.length <= 1 << 24) /* both are floats */
-            *raw = __float_as_uint(__fdiv_rn((float)(int32_t)sum, (float)(uint32_t)pass.length));
-        else
-            *raw = quotient((double)sum, pass.length, type);
-    } else if (type == GP_F64) {
-        *raw = (uint64_t)__double_as_longlong((double)sum);
-    } else if (type == GP_F32) {
-        *raw = __float_as_uint(__ll2float_rn(sum));
-    }
-    return true;
-}
-
-__device__ inline bool overflows(const gp_pass &, const int64_t &) {
-    return true;
+__device__ inline integers_total total_of(int64_t sum, uint64_t square) {
+    return {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {square, 0, 0}, 0};
 }
 
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
@@ -66,8 +43,11 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
         const uint32_t x = raw ^ bias;
         s.sum += PACK == 4 ? __dp4a(x, 0x01010101u, 0u) : PACK == 2 ? (x & 0xffff) + (x >> 16) : x;
     }
-    __device__ int64_t total(const sum_state &s) const {
+    __device__ int64_t sum_of(const sum_state &s) const {
         return (int64_t)(s.sum - all);
+    }
+    __device__ integers_total total(const sum_state &s) const {
+        return total_of(sum_of(s), 0);
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         const unsigned type = pass.result[0].type;
@@ -78,7 +58,7 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
        (Markstein, IBM Journal of Research and Development 34, 1990). */
     __device__ __forceinline__ bool quick(const sum_state &s, unsigned, uint64_t *raw) const {
-        const int64_t sum = total(s);
+        const int64_t sum = sum_of(s);
         *raw = to_float ? __float_as_uint(__ll2float_rn(sum)) : (uint64_t)sum;
         if (!is_mean)
             return true;
@@ -127,7 +107,7 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
         }
     }
     __device__ integers_total total(const squares_state &s) const {
-        return {{(uint64_t)s.sum, (uint64_t)(s.sum >> 63)}, {0, 0}, {s.square, 0, 0}, 0};
+        return total_of(s.sum, s.square);
     }
     /* n times the squares' sum fits 63 bits. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {

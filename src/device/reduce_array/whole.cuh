@@ -51,52 +51,30 @@ __device__ inline bool overflows(const gp_pass &, const integers_total &) {
     return true;
 }
 
-/* Any result. False: a whole number that its type does not hold. */
-static __device__ __noinline__ bool whole_value(const gp_pass &pass, unsigned op, unsigned type,
-                                                const integers_total &t, uint64_t *raw) {
+/* False: a whole number that its type does not hold. */
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
+                                uint64_t *raw) {
     const uint64_t n = pass.length - (pass.where ? t.count >> 32 : 0),
                    count = pass.where ? (uint32_t)t.count : t.count;
     const bool counts = op == GP_REDUCE_COUNT || op == GP_REDUCE_COUNT_DIFF,
                squares = op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_SQUARE_DIFF,
-               abs = op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_ABS_DIFF;
+               abs = op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_ABS_DIFF,
+               spread = op == GP_REDUCE_NORM || (op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE),
+               mean = op == GP_REDUCE_MEAN;
     const bool has_sign = is_signed(pass.type) && !counts && !squares && !abs;
     const uint64_t sum[2] = {counts ? count : abs ? t.abs[0] : t.sum[0], counts ? 0 : abs ? t.abs[1] : t.sum[1]};
-    *raw = squares ? t.square[0] : sum[0];
-    if (!is_float(type)) {
-        const uint64_t high = squares ? t.square[1] | t.square[2] : sum[1];
-        return high == (has_sign && (int64_t)high < 0 ? ~(uint64_t)0 : 0) &&
-               (type == GP_S64 ? (int64_t)(*raw ^ high) >= 0 : high == 0);
-    }
-    if ((op != GP_REDUCE_NORM && (op < GP_REDUCE_VARIANCE || op > GP_REDUCE_STDDEV_SAMPLE)) ||
-        !spread_near(op, type, t, n, raw))
-        *raw = whole_exactly(op, type, sum, has_sign, t.square, n);
-    return true;
-}
-
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
-                                uint64_t *raw) {
-    const bool sums = op == GP_REDUCE_SUM || op == GP_REDUCE_MEAN, has_sign = is_signed(pass.type) && sums;
-    const uint64_t low = op == GP_REDUCE_COUNT         ? t.count
-                         : op == GP_REDUCE_SUM_SQUARES ? t.square[0]
-                         : op == GP_REDUCE_SUM_ABS     ? t.abs[0]
-                                                       : t.sum[0];
-    const uint64_t high = op == GP_REDUCE_COUNT         ? 0
-                          : op == GP_REDUCE_SUM_SQUARES ? t.square[1] | t.square[2]
-                          : op == GP_REDUCE_SUM_ABS     ? t.abs[1]
-                                                        : t.sum[1];
-    const bool is_short = high == (has_sign ? (uint64_t)((int64_t)low >> 63) : 0) && (has_sign || (int64_t)low >= 0);
-    const bool mean = op == GP_REDUCE_MEAN, exact = llabs((int64_t)low) < (int64_t)1 << 53;
-    const bool few = sums || op == GP_REDUCE_COUNT || op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_ABS;
+    const uint64_t low = squares ? t.square[0] : sum[0], high = squares ? t.square[1] | t.square[2] : sum[1];
+    const bool is_short = high == (has_sign ? (uint64_t)((int64_t)low >> 63) : 0) && (has_sign || (int64_t)low >= 0),
+               is_exact = llabs((int64_t)low) < (int64_t)1 << 53 && n > 0 && n < (uint64_t)1 << 53;
     const double real = (double)(int64_t)low;
-    if (!few || !is_short || pass.where || type == GP_F16 || type == GP_BF16 ||
-        (type == GP_U64 && (int64_t)low < 0) || (mean && (!exact || pass.length >= (uint64_t)1 << 53)))
-        return whole_value(pass, op, type, t, raw);
     *raw = low;
-    if (mean)
-        *raw = quotient(real, pass.length, type);
-    else if (type == GP_F64)
-        *raw = (uint64_t)__double_as_longlong(real);
-    else if (type == GP_F32)
-        *raw = __float_as_uint(__ll2float_rn((int64_t)low));
+    if (!is_float(type))
+        return type == GP_S64 ? is_short : high == 0;
+    if (is_short && !spread && type >= GP_F32 && (!mean || is_exact))
+        *raw = mean             ? quotient(real, n, type)
+               : type == GP_F64 ? (uint64_t)__double_as_longlong(real)
+                                : __float_as_uint(__ll2float_rn((int64_t)low));
+    else if (!spread || !spread_near(op, type, t, n, raw))
+        *raw = whole_exactly(op, type, sum, has_sign, t.square, n);
     return true;
 }
