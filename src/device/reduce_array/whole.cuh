@@ -47,10 +47,6 @@ __device__ inline bool spread_near(unsigned op, unsigned type, const integers_to
     return settle(rooted(op, b), type, raw);
 }
 
-__device__ inline bool overflows(const gp_pass &, const integers_total &) {
-    return true;
-}
-
 /* False: a whole number that its type does not hold. */
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
                                 uint64_t *raw) {

@@ -161,23 +161,19 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, cons
     return true;
 }
 
-/* Whether what value_of() does not know is a whole number that its type does not hold. */
-template <class T> __device__ bool overflows(const gp_pass &, const T &) {
-    return false;
-}
-
 /* False: some are left. */
 template <class T> __device__ bool write_results(const reduce_arguments &a, const T &t, uint64_t output) {
+    const bool overflows = std::is_same<T, integers_total>::value; /* what is not known is more than its type holds */
     bool all = true;
     for (unsigned r = 0; r < a.pass.results; r++) {
         const gp_pass_result &result = a.pass.result[r];
         uint64_t raw;
         const bool known = value_of(a.pass, result.op, result.type, t, &raw);
-        if (known || overflows(a.pass, t))
+        if (known || overflows)
             store_raw(gp_pass_address(&a.pass, r, output), bytes_of(result.type), raw);
         else
             all = false;
-        if (!known && overflows(a.pass, t))
+        if (!known && overflows)
             *a.overflow = 1;
     }
     return all;
