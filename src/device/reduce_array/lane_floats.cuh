@@ -95,6 +95,12 @@ __device__ __forceinline__ bool settle(const bounds &b, unsigned type, uint64_t 
     return __float_as_uint(least) == __float_as_uint(most);
 }
 
+/* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
+struct moments_total {
+    bounds sum, square;
+    double pivot, inverse; /* inverse: to nearest, of the number of elements */
+};
+
 /* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
 template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> {
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
@@ -109,6 +115,9 @@ template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> 
     __device__ __forceinline__ void take(bounds &sum, uint32_t raw, uint32_t) const {
         sum.add(real_of<WIDTH>(raw & kept, is_bf16));
     }
+    __device__ moments_total total(const bounds &sum) const {
+        return {sum, {0, 0}, 0, inverse};
+    }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         return pass.result[0].type == GP_F32 ? 4 : 0;
     }
@@ -119,17 +128,6 @@ template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> 
         return sum.up - sum.down == 0; /* exact and finite */
     }
 };
-
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const bounds &sum, uint64_t *raw) {
-    if (op != GP_REDUCE_MEAN)
-        return settle(sum, type, raw);
-    const double n = (double)pass.length;
-    if (type == GP_F64 && sum.exact() && sum.down - sum.down == 0) {
-        *raw = quotient(sum.down, pass.length, type);
-        return true;
-    }
-    return settle(sum.over(n), type, raw);
-}
 
 /* A sum and what its roundings lost, between bounds. */
 struct twofold {

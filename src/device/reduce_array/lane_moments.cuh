@@ -10,12 +10,6 @@ __device__ inline bounds reciprocal(double n, double near) {
     return {over > 0 ? __dmul_rd(near, 1 - 0x1p-53) : near, over < 0 ? __dmul_ru(near, 1 + 0x1p-52) : near};
 }
 
-/* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
-struct moments_total {
-    bounds sum, square;
-    double pivot, inverse; /* inverse: to nearest, of the number of elements */
-};
-
 struct moments_state {
     bounds sum;
     double square;  /* to nearest */
@@ -123,7 +117,7 @@ __device__ inline bool moment_of(uint64_t count, unsigned op, unsigned type, con
         return settle(quotient_of(t.sum, n, inverse), type, raw);
     if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {
         bounds sum = t.sum;
-        if (op == GP_REDUCE_MEAN && !sum.exact())
+        if (op == GP_REDUCE_MEAN && sum.down < sum.up)
             return false;
         if (op == GP_REDUCE_MEAN && sum.down - sum.down == 0)
             sum.down = sum.up = __longlong_as_double((long long)quotient(sum.down, count, type));
