@@ -211,10 +211,10 @@ static __device__ __noinline__ bool moment_of_exact(uint64_t count, unsigned op,
     const double n = (double)count, p = op == GP_REDUCE_NORM ? 0 : __ddiv_rn(s.sum, n);
     const double np = __dmul_rn(n, p), np_rest = __fma_rn(n, p, -np);
     const double ps = __dmul_rn(p, s.sum), ps_rest = __fma_rn(p, s.sum, -ps);
-    const bounds rest = plus({s.down, s.down}, -s.slack, s.slack);
+    const bounds rest = plus({s.rest, s.rest}, -s.slack, s.slack);
     const bounds less = plus(plus(rest, -np_rest, -np_rest), s.sum - np, s.sum - np); /* s.sum - np is exact */
     const bounds both = plus(rest, less.down, less.up);
-    bounds square = plus({q.down, q.down}, -q.slack, q.slack);
+    bounds square = plus({q.rest, q.rest}, -q.slack, q.slack);
     square = plus(square, -ps_rest, -ps_rest);
     square = plus(square, -__dmul_ru(p, p < 0 ? both.down : both.up), -__dmul_rd(p, p < 0 ? both.up : both.down));
     square = plus(square, __dadd_rd(q.sum, -ps), __dadd_ru(q.sum, -ps));
@@ -228,13 +228,13 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     *raw = t.count;
     if (op == GP_REDUCE_COUNT)
         return true;
-    if (!t.holds())
+    if (t.spilled)
         return false;
-    const bool mean = op == GP_REDUCE_MEAN && p.down == 0 && n > 0 && n < (uint64_t)1 << 53 &&
+    const bool mean = op == GP_REDUCE_MEAN && p.rest == 0 && n > 0 && n < (uint64_t)1 << 53 &&
                       (type == GP_F64 || pass.type != GP_F64),
                sum = op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES;
     if (type >= GP_F32 && (mean || sum)) {
-        *raw = mean ? quotient(p.sum, n, type) : rounded(p.sum, p.down, type);
+        *raw = mean ? quotient(p.sum, n, type) : rounded(p.sum, p.rest, type);
         return true;
     }
     return op >= GP_REDUCE_NORM && pass.type != GP_F64 && moment_of_exact(n, op, type, t.linear, t.square, raw);

@@ -11,9 +11,6 @@ struct floats_total {
     uint64_t count, nans;
     uint32_t flags; /* of linear; those of squares follow */
     bool spilled;   /* some of it has gone to limbs */
-    __device__ bool holds() const {
-        return linear.holds() && square.holds() && !spilled;
-    }
 };
 
 template <int BYTES, bool SQUARES> struct floats_partial {
@@ -244,7 +241,7 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulat
         }
     }
     __device__ total total_of(const partial &p) const {
-        total t = {{0, 0, 0, 0}, {0, 0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.spilled()};
+        total t = {{0, 0, 0}, {0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.spilled()};
         t.linear = proof_of(p.of[0].high, p.of[0].low, GAP, BYTES == 8 ? wide.unit(power) : narrow.unit(power));
         if (SQUARES)
             t.square = proof_of(p.of[SQUARES].high, p.of[SQUARES].low, square.GAP, square.unit(power));

@@ -65,14 +65,11 @@ __device__ __forceinline__ uint32_t special_flag(float x) {
 }
 
 /*
- * An exact total: sum is it rounded, sum + down it, down and up being equal. Of more bits than two doubles hold, down
- * is odd in the end: it rounds as the total does, and is less than `slack` beside it.
+ * An exact total: sum is it rounded, sum + rest it. Of more bits than two doubles hold, rest is odd in the end: it
+ * rounds as the total does, and is less than `slack` beside it.
  */
 struct proof {
-    double sum, down, up, slack;
-    __device__ bool holds() const {
-        return down == up;
-    }
+    double sum, rest, slack;
 };
 
 /*
@@ -99,7 +96,7 @@ static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int g
     if (is_cut)
         rest = __longlong_as_double(__double_as_longlong(rest) | 1);
     const double all = sum * scale + rest, left = rest - (all - sum * scale);
-    return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
+    return {scalbn(all, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
 }
 
 /* Of what a float holds most sums are 64 bits, and 2^unit is a double. */
@@ -109,7 +106,7 @@ __device__ __forceinline__ proof proof_of(int64_t high, int64_t low, int gap, in
     const int64_t all = (high << gap) + low;
     const double sum = (double)all, scale = __hiloint2double((1023 + unit) << 20, 0);
     const double rest = (double)(all - (int64_t)sum) * scale;
-    return {sum * scale, rest, rest, 0};
+    return {sum * scale, rest, 0};
 }
 
 /* 2^bit units to limbs that only this thread adds to, or others too. */
