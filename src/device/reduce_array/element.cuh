@@ -50,7 +50,7 @@ template <int WIDTH> __device__ __forceinline__ float real_of(uint32_t raw, bool
 /*
  * How elements of a type become keys that are ordered as signed integers of the same width: floats have the bits
  * below the sign inverted if it is set, unsigned integers the upper bit. Both are their own inverse. What is above
- * nan_above or below nan_below is no number.
+ * nan_above or below nan_below is no number; of integers these are the ends of the range.
  */
 struct key_form {
     uint32_t bytes;
@@ -65,8 +65,8 @@ struct key_form {
         const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
         bias = is_signed(type) ? 0 : sign;
         inverted = is_float(type) ? sign - 1 : 0;
-        nan_above = is_float(type) ? (int64_t)infinity : INT64_MAX;
-        nan_below = is_float(type) ? ~(int64_t)infinity : INT64_MIN;
+        nan_above = (int64_t)(is_float(type) ? infinity : sign - 1);
+        nan_below = ~nan_above;
     }
     __device__ int64_t key(uint64_t raw) const {
         const int64_t x = extend_sign(raw, bytes);

@@ -110,8 +110,8 @@ template <int BYTES> struct extremes : plain_accumulator {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
         found = partial::none();
-        nan_above = is_float(pass.type) ? (key_t)form.nan_above : found.least;
-        nan_below = is_float(pass.type) ? (key_t)form.nan_below : found.most;
+        nan_above = (key_t)form.nan_above;
+        nan_below = (key_t)form.nan_below;
         bias = (key_t)(form.bias * repeat);
         inverted = (key_t)form.inverted;
         if constexpr (BYTES < 8)

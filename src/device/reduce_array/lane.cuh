@@ -159,16 +159,11 @@ template <int WIDTH> struct key_of {
     key_t nan_above, nan_below, inverted;
     raw_t bias;
     __device__ explicit key_of(const reduce_arguments &a) {
-        const gp_pass &pass = a.pass;
-        const extremes_partial<key_t> none = extremes_partial<key_t>::none();
-        const key_t infinity = WIDTH == 8   ? (key_t)0x7ff0000000000000
-                               : WIDTH == 4 ? (key_t)0x7f800000
-                                            : (pass.type == GP_BF16 ? 0x7f80 : 0x7c00);
-        const raw_t sign = (raw_t)((raw_t)1 << (8 * WIDTH - 1));
-        nan_above = is_float(pass.type) ? infinity : none.least;
-        nan_below = is_float(pass.type) ? ~infinity : none.most;
-        inverted = is_float(pass.type) ? (key_t)(sign - 1) : 0;
-        bias = is_signed(pass.type) ? 0 : sign;
+        const key_form form(a.pass.type);
+        nan_above = (key_t)form.nan_above;
+        nan_below = (key_t)form.nan_below;
+        inverted = (key_t)form.inverted;
+        bias = (raw_t)form.bias;
     }
     __device__ __forceinline__ key_t key(raw_t raw) const {
         const key_t x = (key_t)extend_sign(raw ^ bias, WIDTH);
