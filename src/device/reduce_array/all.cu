@@ -3,10 +3,10 @@
 #include "all.cuh"
 
 /* The row counts threads, vectors and shared memory. */
-static_assert(floats<2, false, true>::VECTORS == 2, "f16, bf16");
+static_assert(floats<2, false, false>::VECTORS == 2, "f16, bf16");
 static_assert(floats<2, false, false>::column() == GP_ALL_COLUMN_FLOATS, "f16, bf16, f32");
 static_assert(floats<8, false, false>::column() == GP_ALL_COLUMN_F64, "f64");
-static_assert(floats<2, true, true>::column() == GP_ALL_COLUMN_SQUARES && floats<2, true, true>::VECTORS == 1,
+static_assert(floats<2, true, false>::column() == GP_ALL_COLUMN_SQUARES && floats<2, true, false>::VECTORS == 1,
               "squares");
 static_assert(LOADS == GP_REDUCE_ALL_VECTORS, "what a thread loads at once");
 static_assert(sizeof(reduce_space) + sizeof(floats_partial<4, true>) / 4 * 8 * GP_REDUCE_ALL_GRID_MAX <=
@@ -24,13 +24,13 @@ static const void *const kernels[GP_ALL_FORMS] = {
     (const void *)reduce_all<integers<2>>,
     (const void *)reduce_all<integers<4>>,
     (const void *)reduce_all<integers<8>>,
-    (const void *)reduce_all_floats<2, false, false>,
+    (const void *)reduce_all_floats<2, false, true>,
     (const void *)reduce_all_floats<4, false, false>,
     (const void *)reduce_all_floats<8, false, false>,
-    (const void *)reduce_all_floats<2, false, true>,
-    (const void *)reduce_all_floats<4, false, true>,
-    (const void *)reduce_all_floats<2, true, true>,
-    (const void *)reduce_all_floats<4, true, true>,
+    (const void *)reduce_all_floats<2, false, false>,
+    (const void *)reduce_all_floats<4, false, false>,
+    (const void *)reduce_all_floats<2, true, false>,
+    (const void *)reduce_all_floats<4, true, false>,
 };
 
 gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {

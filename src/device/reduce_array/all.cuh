@@ -283,10 +283,10 @@ __device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::
 }
 
 /* Sums of floats. What a block has in columns goes to limbs in the workspace; what levels hold is sent. */
-template <int BYTES, bool SQUARES, bool SINGLES>
-__global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floats<BYTES, SQUARES, SINGLES>::BLOCKS)
+template <int BYTES, bool SQUARES, bool DOUBLES>
+__global__ void __launch_bounds__(floats<BYTES, SQUARES, DOUBLES>::THREADS, floats<BYTES, SQUARES, DOUBLES>::BLOCKS)
     reduce_all_floats(const __grid_constant__ reduce_arguments a) {
-    typedef floats<BYTES, SQUARES, SINGLES> accumulator;
+    typedef floats<BYTES, SQUARES, DOUBLES> accumulator;
     const run r(a.pass.in, a.pass.length, BYTES);
     const tiles t(r, blockDim.x * accumulator::VECTORS);
     if (blockIdx.x == 0 && samples(r))

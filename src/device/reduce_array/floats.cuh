@@ -38,18 +38,19 @@ template <int BYTES, bool SQUARES> struct floats_partial {
 };
 
 /*
- * Moments of floats. Of doubles no squares, whose products have 106 bits. SINGLES: nothing is computed in double
- * until blocks have sent, as many devices do that at 1/32 or 1/64 of the rate of floats.
+ * Moments of floats. Of doubles no squares, whose products have 106 bits. Of floats of up to 4 bytes nothing is
+ * computed in double until blocks have sent, as many devices do that at 1/32 or 1/64 of the rate of floats. DOUBLES:
+ * but sums of floats of 2 bytes are tried as doubles.
  */
-template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulator {
+template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulator {
     typedef floats_total total;
     typedef floats_partial<BYTES, SQUARES> partial;
-    static const int VECTORS = BYTES > 2 ? LOADS : SQUARES ? 1 : SINGLES ? 2 : LOADS;
+    static const int VECTORS = BYTES > 2 || DOUBLES ? LOADS : SQUARES ? 1 : 2;
     static const bool FEW = BYTES == 8 || SQUARES; /* threads, with more registers each */
     static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
     static const int GAP = partial::GAP;
-    narrow_sum<std::conditional_t<SINGLES, bins_of_singles, bins_of_doubles>> narrow; /* 2 and 4 bytes */
-    wide_sum wide;                                                                    /* 8 */
+    narrow_sum narrow; /* 2 and 4 bytes */
+    wide_sum wide;     /* 8 */
     square_sum square;
     word_column<WORDS_F64, 0> wide_words;
     word_column<WORDS_SQUARE, BIN_COUNT> square_words;
@@ -132,8 +133,7 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulat
             return;
         }
         held--;
-        if (SINGLES)
-            take_specials(x);
+        take_specials(x);
         if (!SQUARES || sums)
             narrow.spill(x);
         if (SQUARES)
@@ -176,7 +176,7 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulat
     /* Whether the sum of floats of 2 bytes is taken, as doubles. */
     template <int N> __device__ __forceinline__ bool takes_halves(const uint4 (&v)[N]) {
         int64_t units;
-        if (SINGLES || skip_nan || counts || held > 0 ||
+        if (!DOUBLES || skip_nan || counts || held > 0 ||
             !accepts(try_halves(v, half_form(is_bf16, sign != 0, power), units)))
             return false;
         narrow.high += units >> GAP;
@@ -205,8 +205,6 @@ template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulat
         }
         p.count = count;
         p.nans = nans;
-        if (BYTES < 8 && !SINGLES && narrow.spilled())
-            flags |= special_flag(bins_of_doubles::take_special());
         const bool spilled = wide_words.cleared || square_words.cleared || (BYTES < 8 && narrow.spilled());
         p.flags = flags | (spilled ? 0x80000000 : 0);
         return p;

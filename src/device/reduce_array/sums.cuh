@@ -162,11 +162,11 @@ template <int BYTES> __device__ int expected_power(const gp_pass &pass, const ui
 
 /*
  * Sums of what a float holds. Levels are floats: 22 bits below 2^t, and 23 bits below those, added up as whole
- * numbers; BINS takes what they do not.
+ * numbers; bins take what they do not.
  */
-template <class BINS> struct narrow_sum {
+struct narrow_sum {
     static const int GAP = 23;
-    static const uint32_t FULL = BINS::ADDITIONS;
+    static const uint32_t FULL = bins::ADDITIONS;
     int64_t high, low;
     float first, second, below;
     uint32_t additions; /* since carrying; UINT32_MAX: the bins are not cleared yet */
@@ -204,7 +204,7 @@ template <class BINS> struct narrow_sum {
 
     __device__ __forceinline__ void make_room(uint32_t more) {
         if (additions > FULL - more) {
-            BINS::carry(additions == UINT32_MAX);
+            bins::carry(additions == UINT32_MAX);
             additions = 0;
         }
         additions += more;
@@ -213,7 +213,7 @@ template <class BINS> struct narrow_sum {
         make_room(N);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            BINS::add(x[i]);
+            bins::add(x[i]);
     }
 
     /* What a warp's threads find in the block's bins b, added to limbs of unit 2^-149. */
@@ -221,7 +221,7 @@ template <class BINS> struct narrow_sum {
         for (int b = threadIdx.x / 32; b < BIN_COUNT; b += blockDim.x / 32) {
             int64_t units = 0;
             for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32)
-                units += BINS::units(b, i);
+                units += bins::units(b, i);
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0) /* an even number of 2^-150 */
                 add_atomically(limb, b > 0 ? 16 * b - 1 : 0, b > 0 ? units : units / 2);
