@@ -8,6 +8,8 @@
 #include <cuda_fp16.h>
 #include <type_traits>
 
+typedef unsigned __int128 uint128;
+
 /* A digit a type, its logarithm. */
 __host__ __device__ __forceinline__ constexpr uint32_t bytes_of(unsigned type) {
     return 1u << (0x3211332211000 >> 4 * type & 15);

@@ -47,7 +47,7 @@ struct lane_whole_pairs : lane_integers {
             integers_take(s, x, wants, has_sign);
         } else {
             if (wants & GP_WANT_DOT) /* of 4 bytes at most */
-                add_words(s.sum, product, has_sign ? (uint64_t)((int64_t)product >> 63) : 0, 0);
+                s.sum += has_sign ? (uint128)(int64_t)product : product;
             integers_take(s, apart(x, y), wants, false);
         }
     }

@@ -19,7 +19,7 @@ struct sum_state {
 };
 
 __device__ inline integers_total total_of(int64_t sum, uint64_t square) {
-    return {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {square, 0, 0}, 0};
+    return {(uint128)sum, 0, square, 0, 0};
 }
 
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
