@@ -25,16 +25,10 @@ __device__ __forceinline__ bool is_signed(unsigned type) {
 
 /* The element's bits, without its sign extended. */
 __device__ __forceinline__ uint64_t load_raw(uint32_t bytes, const void *from) {
-    switch (bytes) {
-    case 1:
-        return *(const uint8_t *)from;
-    case 2:
-        return *(const uint16_t *)from;
-    case 4:
-        return *(const uint32_t *)from;
-    default:
-        return *(const uint64_t *)from;
-    }
+    return bytes == 1   ? *(const uint8_t *)from
+           : bytes == 2 ? *(const uint16_t *)from
+           : bytes == 4 ? *(const uint32_t *)from
+                        : *(const uint64_t *)from;
 }
 
 __device__ __forceinline__ int64_t extend_sign(uint64_t raw, uint32_t bytes) {

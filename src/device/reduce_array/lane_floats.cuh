@@ -200,7 +200,7 @@ template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<
     __device__ explicit lane_doubles(const reduce_arguments &a)
         : kept(a.pass.wants & GP_WANT_ABS ? ~((raw_t)1 << (8 * WIDTH - 1)) : ~(raw_t)0) {}
     static __device__ __forceinline__ void add(sum_and_rest &s, double x) {
-        if (((uint32_t)__double2hiint(x) & 0x7fffffff) >= 0x7ff00000)
+        if (is_special(x))
             s.special += x;
         else
             s.add(x);

@@ -280,6 +280,7 @@ template <class LANE>
 __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
     reduce_many(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_many_cut cut) {
     typedef typename LANE::one_t one_t;
+    static_assert(sizeof(typename LANE::joined) <= GP_REDUCE_MANY_STATE, "what a thread has of its outputs");
     const gp_pass &pass = a.pass;
     const member me(cut);
     const uint32_t outputs = (uint32_t)(pass.outputs * cut.fold / LANE::OUTPUTS);
@@ -324,12 +325,7 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
 }
 
 static_assert(sizeof(many_space) <= GP_REDUCE_MANY_SPACE_BYTES, "reduce_many's part of the workspace");
-static_assert(sizeof(integers_total) <= GP_REDUCE_MANY_STATE, "the largest state that blocks send");
-static_assert(sizeof(lane_wide<lane_floats<4>, 16>::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
-static_assert(sizeof(lane_bytes::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
 static_assert(sizeof(sum_state) * 16 <= GP_REDUCE_MANY_STATE * 2, "parts of 16 columns");
-static_assert(sizeof(lane_wide<lane_moments<4>, 8>::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
-static_assert(sizeof(twofold_state) <= GP_REDUCE_MANY_STATE, "the largest state");
 
 #define FORM(...) (const void *)reduce_many<__VA_ARGS__>
 
