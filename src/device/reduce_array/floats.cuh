@@ -9,13 +9,12 @@
 struct floats_total {
     proof linear, square;
     uint64_t count, nans;
-    uint32_t flags; /* of linear; those of squares follow */
-    bool spilled;   /* some of it has gone to limbs */
+    bool spilled; /* some of it has gone to limbs */
 };
 
 template <int BYTES, bool SQUARES> struct floats_partial {
     two_levels<std::conditional_t<BYTES == 8 || SQUARES, __int128, int64_t>> of[SQUARES ? 2 : 1];
-    uint32_t flags; /* upper bit: some of it has gone to limbs */
+    uint32_t flags; /* of linear, then of squares; upper bit: some of it has gone to limbs */
     uint64_t count, nans;
     static const int GAP = BYTES == 8 ? 48 : 23, GAP_SQUARES = 46;
     /* Words: all levels' but the upper ones of the first lower level, which are 0 behind join_lanes(). */
@@ -282,7 +281,7 @@ template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulat
         }
     }
     __device__ total total_of(const partial &p) const {
-        total t = {{0, 0, 0}, {0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.spilled()};
+        total t = {{0, 0, 0}, {0, 0, 0}, p.count, p.nans, p.spilled()};
         t.linear = proof_of(p.of[0].high, p.of[0].low, GAP, BYTES == 8 ? wide.unit(power) : narrow.unit(power));
         if (SQUARES)
             t.square = proof_of(p.of[SQUARES].high, p.of[SQUARES].low, square.GAP, square.unit(power));

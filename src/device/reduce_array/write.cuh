@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../../host/exact.c"
-#include "../../host/reduce_array/accumulator.h"
 #include "../../host/reduce_array/tiling.h"
 #include "../gpu.h"
 #include "floats.cuh"
