@@ -22,6 +22,10 @@ __device__ inline integers_total total_of(int64_t sum, uint64_t square) {
     return {(uint128)sum, 0, square, 0, 0};
 }
 
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, int64_t sum, uint64_t *raw) {
+    return whole_value<false>(pass, op, type, total_of(sum, 0), raw);
+}
+
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
     static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
@@ -43,11 +47,8 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
         const uint32_t x = raw ^ bias;
         s.sum += PACK == 4 ? __dp4a(x, 0x01010101u, 0u) : PACK == 2 ? (x & 0xffff) + (x >> 16) : x;
     }
-    __device__ int64_t sum_of(const sum_state &s) const {
+    __device__ int64_t total(const sum_state &s) const {
         return (int64_t)(s.sum - all);
-    }
-    __device__ integers_total total(const sum_state &s) const {
-        return total_of(sum_of(s), 0);
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         const unsigned type = pass.result[0].type;
@@ -58,7 +59,7 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
        (Markstein, IBM Journal of Research and Development 34, 1990). */
     __device__ __forceinline__ bool quick(const sum_state &s, unsigned, uint64_t *raw) const {
-        const int64_t sum = sum_of(s);
+        const int64_t sum = total(s);
         *raw = to_float ? __float_as_uint(__ll2float_rn(sum)) : (uint64_t)sum;
         if (!is_mean)
             return true;

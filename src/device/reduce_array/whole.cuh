@@ -5,6 +5,7 @@
 #include "lane_floats.cuh"
 
 /* A float from the sum of n elements or of their magnitudes, and from that of their squares. */
+template <bool SQUARES>
 static __device__ __noinline__ uint64_t whole_exactly(unsigned op, unsigned type, uint128 sum, bool has_sign,
                                                       uint128 square, uint64_t above, uint64_t n) {
     int64_t s[4], q[6] = {0, 0, 0, 0, (uint32_t)above, (int64_t)(above >> 32)}, scratch[6 + GP_EXACT_SCRATCH_MORE];
@@ -13,7 +14,7 @@ static __device__ __noinline__ uint64_t whole_exactly(unsigned op, unsigned type
         s[i] = has_sign && i == 3 ? (int32_t)(sum >> 96) : (int64_t)(uint32_t)(sum >> 32 * i);
         q[i] = (uint32_t)(square >> 32 * i);
     }
-    return exact_float<true>(op, type, {s, q, scratch, {0, 4}, {0, 6}, 0, 0, n});
+    return exact_float<SQUARES>(op, type, {s, q, scratch, {0, 4}, {0, 6}, 0, 0, n});
 }
 
 /* x / by, of which `near` is off by less than 2^-50; exactly where that is it, as it may be halfway between floats.
@@ -38,9 +39,10 @@ __device__ inline bool spread_near(unsigned op, unsigned type, const integers_to
     return settle(rooted(op, b), type, raw);
 }
 
-/* False: a whole number that its type does not hold. */
-__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
-                                uint64_t *raw) {
+/* False: a whole number that its type does not hold. SQUARES: there may be results of squares. */
+template <bool SQUARES>
+__device__ __forceinline__ bool whole_value(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
+                                            uint64_t *raw) {
     const uint64_t n = pass.length - (pass.where ? t.count >> 32 : 0),
                    count = pass.where ? (uint32_t)t.count : t.count;
     const bool counts = op == GP_REDUCE_COUNT || op == GP_REDUCE_COUNT_DIFF,
@@ -61,7 +63,12 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
         *raw = mean             ? quotient(real, n, type)
                : type == GP_F64 ? (uint64_t)__double_as_longlong(real)
                                 : __float_as_uint(__ll2float_rn((int64_t)low));
-    else if (!spread || !spread_near(op, type, t, n, raw))
-        *raw = whole_exactly(op, type, sum, has_sign, t.square, t.above, n);
+    else if (!SQUARES || !spread || !spread_near(op, type, t, n, raw))
+        *raw = whole_exactly<SQUARES>(op, type, sum, has_sign, t.square, t.above, n);
     return true;
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_total &t,
+                                uint64_t *raw) {
+    return whole_value<true>(pass, op, type, t, raw);
 }

@@ -162,7 +162,8 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, cons
 
 /* False: some are left. */
 template <class T> __device__ bool write_results(const reduce_arguments &a, const T &t, uint64_t output) {
-    const bool overflows = std::is_same<T, integers_total>::value; /* what is not known is more than its type holds */
+    /* what is not known is more than its type holds */
+    const bool overflows = std::is_same<T, integers_total>::value || std::is_same<T, int64_t>::value;
     bool all = true;
     for (unsigned r = 0; r < a.pass.results; r++) {
         const gp_pass_result &result = a.pass.result[r];
