@@ -4,12 +4,6 @@
 
 #include "warp.cuh"
 
-/* 16 bytes that the kernel reads once and never writes. */
-__device__ inline uint4 load_once(const void *from) {
-    const int4 v = gp_load_once((const int4 *)from);
-    return make_uint4((uint32_t)v.x, (uint32_t)v.y, (uint32_t)v.z, (uint32_t)v.w);
-}
-
 /*
  * Which lines leave L2 first. If what a kernel reads stays longer than what it writes, lines are written back soon
  * after they are complete and in about that order, which DRAM does faster than late and in any. Kernels that follow

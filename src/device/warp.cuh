@@ -83,6 +83,11 @@ __device__ __forceinline__ int4 gp_load_once(const int4 *address) {
     return value;
 }
 
+__device__ __forceinline__ uint4 load_once(const void *from) {
+    const int4 v = gp_load_once((const int4 *)from);
+    return make_uint4((uint32_t)v.x, (uint32_t)v.y, (uint32_t)v.z, (uint32_t)v.w);
+}
+
 __device__ __forceinline__ uint32_t gp_warp_or(uint32_t value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(GP_FULL_WARP, value);

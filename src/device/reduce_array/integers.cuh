@@ -13,6 +13,15 @@
 #define LIGHT_BLOCKS 3
 #endif
 
+/* What an accumulator of reduce_all is unless it says something else. */
+struct plain_accumulator {
+    static const bool REPEATS = false; /* vectors that a batch lacks are 0; else they repeat its last one */
+    static __device__ uint4 sample_of(const run &) {
+        return make_uint4(0, 0, 0, 0);
+    }
+    __device__ void take_back(const uint4 &) {}
+};
+
 struct bits_total {
     uint64_t and_, or_, xor_;
     static __device__ bits_total none() {
@@ -26,19 +35,16 @@ struct bits_total {
 };
 
 /* Elements of any width: every 64 bits are one, and folded in the end. */
-struct bits {
+struct bits : plain_accumulator {
     typedef bits_total total;
     typedef bits_total partial;
-    static const bool REPEATS = true; /* vectors that a batch lacks repeat its last one */
+    static const bool REPEATS = true;
     static const int VECTORS = LOADS, BLOCKS = LIGHT_BLOCKS;
     total t;
     /* Words of a partial that the call wants. */
     static __device__ uint32_t used(const gp_pass &pass) {
         return (pass.wants & GP_WANT_AND ? 3 : 0) | (pass.wants & GP_WANT_OR ? 3 << 2 : 0) |
                (pass.wants & GP_WANT_XOR ? 3 << 4 : 0);
-    }
-    static __device__ uint4 sample_of(const run &) {
-        return make_uint4(0, 0, 0, 0);
     }
     __device__ void clear(const gp_pass &, const uint4 &) {
         t = total::none();
@@ -60,8 +66,7 @@ struct extremes_total {
     int64_t key_min, key_max, place_min, place_max, place_nan; /* of no NaN: INT64_MAX */
 };
 
-template <int BYTES> struct key_type { typedef int32_t type; };
-template <> struct key_type<8> { typedef int64_t type; };
+template <int BYTES> using key_int = std::conditional_t<BYTES == 8, int64_t, int32_t>;
 
 /* Keys with the tiles they were first met in, and the first tile with a NaN. */
 template <class KEY> struct extremes_partial {
@@ -85,39 +90,32 @@ template <class KEY> struct extremes_partial {
 };
 
 /* A batch costs three comparisons more than its keys; the place within a tile is looked up once, in the end. */
-template <int BYTES> struct extremes {
+template <int BYTES> struct extremes : plain_accumulator {
     typedef extremes_total total;
-    typedef typename key_type<BYTES>::type key_t;
+    typedef key_int<BYTES> key_t;
     typedef extremes_partial<key_t> partial;
     static const uint32_t NONE = UINT32_MAX;
     static const bool REPEATS = true;
     static const int VECTORS = LOADS, BLOCKS = BYTES == 8 ? 2 : LIGHT_BLOCKS;
-    key_t least, most, nan_above, nan_below, bias, inverted;
-    uint32_t at_least, at_most, at_nan;
+    partial found;
+    key_t nan_above, nan_below, bias, inverted;
 
-    __device__ void take_back(const uint4 &) {}
     __device__ partial own() const {
-        return {least, most, at_least, at_most, at_nan};
+        return found;
     }
     static __device__ uint32_t used(const gp_pass &) {
         return ~0u; /* a key's tile decides between equal ones */
     }
-
-    static __device__ uint4 sample_of(const run &) {
-        return make_uint4(0, 0, 0, 0);
-    }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
-        least = BYTES == 8 ? (key_t)INT64_MAX : (key_t)INT32_MAX;
-        most = BYTES == 8 ? (key_t)INT64_MIN : (key_t)INT32_MIN;
-        nan_above = is_float(pass.type) ? (key_t)form.nan_above : least;
-        nan_below = is_float(pass.type) ? (key_t)form.nan_below : most;
+        found = partial::none();
+        nan_above = (key_t)form.nan_above;
+        nan_below = (key_t)form.nan_below;
         bias = (key_t)(form.bias * repeat);
         inverted = (key_t)form.inverted;
         if constexpr (BYTES < 8)
             asm("" : "+r"(bias)); /* computed once, not for each batch */
-        at_least = at_most = at_nan = NONE;
     }
 
     /* Keys of a word's elements, two of 16 bits in each; bytes as 0 .. 255 above -128, in two words. */
@@ -182,33 +180,13 @@ template <int BYTES> struct extremes {
         key_t low, high;
         batch_span(v, low, high);
         if (high > nan_above || low < nan_below) {
-            at_nan = min(at_nan, id);
+            found.at_nan = min(found.at_nan, id);
             if (BYTES >= 2)
                 numbers_span(v, low, high);
         }
-        if (low < least || (low == least && id < at_least)) {
-            least = low;
-            at_least = id;
-        }
-        if (high > most || (high == most && id < at_most)) {
-            most = high;
-            at_most = id;
-        }
+        found.join({low, high, id, id, NONE});
     }
 };
-
-/* Whole numbers of several 64-bit words, least first. */
-template <int N>
-__device__ __forceinline__ void add_words(uint64_t (&to)[N], uint64_t low, uint64_t next, uint64_t rest) {
-    uint64_t carry = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        const uint64_t more = i == 0 ? low : i == 1 ? next : rest, sum = to[i] + more;
-        const uint64_t carried = sum + carry;
-        carry = (sum < more) | (carried < carry);
-        to[i] = carried;
-    }
-}
 
 /* Words of an integers_total. */
 #define USED_SUM 0xfu
@@ -217,14 +195,19 @@ __device__ __forceinline__ void add_words(uint64_t (&to)[N], uint64_t low, uint6
 #define USED_COUNT 0xc000u
 
 struct integers_total {
-    uint64_t sum[2], abs[2], square[3], count;
+    uint128 sum, abs, square;
+    uint64_t above, count; /* above: of squares, in 2^128 */
     static __device__ integers_total none() {
-        return {{0, 0}, {0, 0}, {0, 0, 0}, 0};
+        return {};
+    }
+    __device__ void add_square(uint128 low, uint64_t high) {
+        square += low;
+        above += high + (square < low);
     }
     __device__ void join(const integers_total &other) {
-        add_words(sum, other.sum[0], other.sum[1], 0);
-        add_words(abs, other.abs[0], other.abs[1], 0);
-        add_words(square, other.square[0], other.square[1], other.square[2]);
+        sum += other.sum;
+        abs += other.abs;
+        add_square(other.square, other.above);
         count += other.count;
     }
 };
@@ -233,11 +216,11 @@ struct integers_total {
 __device__ __forceinline__ void integers_take(integers_total &t, uint64_t x, uint32_t wants, bool has_sign) {
     const uint64_t sign = has_sign ? (uint64_t)((int64_t)x >> 63) : 0, magnitude = (x ^ sign) - sign;
     if (wants & GP_WANT_SUM)
-        add_words(t.sum, x, sign, 0);
+        t.sum += (uint128)sign << 64 | x;
     if (wants & GP_WANT_ABS)
-        add_words(t.abs, magnitude, 0, 0);
+        t.abs += magnitude;
     if (wants & GP_WANT_SQUARES)
-        add_words(t.square, magnitude * magnitude, __umul64hi(magnitude, magnitude), 0);
+        t.add_square((uint128)magnitude * magnitude, 0);
     t.count += x != 0;
 }
 
@@ -248,26 +231,21 @@ struct halves_sum {
         low += (uint32_t)x;
         high += has_sign ? (uint64_t)((int64_t)x >> 32) : x >> 32;
     }
-    __device__ __forceinline__ void words(uint64_t (&to)[2]) const {
-        to[0] = low + (high << 32);
-        to[1] = (uint64_t)((int64_t)high >> 32) + (to[0] < low);
+    __device__ __forceinline__ uint128 total() const {
+        return low + ((uint128)(int64_t)high << 32);
     }
 };
 
 /* What is wanted is asked once a batch. Sums of elements of up to 4 bytes fit 64 bits. */
-template <int BYTES> struct integers {
+template <int BYTES> struct integers : plain_accumulator {
     typedef integers_total total;
     typedef integers_total partial;
-    static const bool REPEATS = false; /* vectors that a batch lacks are 0 */
     static const int VECTORS = LOADS, BLOCKS = 2;
     halves_sum sum, abs, square, above; /* above: the upper words of squares of 8 bytes */
     uint64_t count;
     uint32_t wants;
     bool has_sign;
 
-    static __device__ uint4 sample_of(const run &) {
-        return make_uint4(0, 0, 0, 0);
-    }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         sum = abs = square = above = {0, 0};
         count = 0;
@@ -280,20 +258,9 @@ template <int BYTES> struct integers {
                (pass.wants & GP_WANT_SQUARES ? USED_SQUARES : 0) | (pass.wants & GP_WANT_COUNT ? USED_COUNT : 0);
     }
 
-    __device__ void take_back(const uint4 &) {}
     __device__ partial own() const {
-        partial p = partial::none();
-        uint64_t upper[2], lower[2];
-        sum.words(p.sum);
-        abs.words(p.abs);
-        if (BYTES < 8)
-            p.sum[1] = (uint64_t)((int64_t)p.sum[0] >> 63);
-        square.words(lower);
-        above.words(upper);
-        add_words(p.square, lower[0], lower[1], 0);
-        p.square[1] += upper[0];
-        p.square[2] += upper[1] + (p.square[1] < upper[0]);
-        p.count = count;
+        partial p = {BYTES < 8 ? (uint128)(int64_t)sum.low : sum.total(), abs.total(), square.total(), 0, count};
+        p.add_square(above.total() << 64, (uint64_t)(above.total() >> 64));
         return p;
     }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread of reduce_many gathers of one output, element by element: bits, extremes and integers. A form has
- * the pass's constants; its state is what threads join, words that shuffles can move.
+ * What a thread of reduce_many gathers of one output, element by element: bits, extremes and integers, of those
+ * too that a mask leaves, and of pairs. A form has the pass's constants; its state is what threads join, words that
+ * shuffles can move.
  */
 #pragma once
 
@@ -15,13 +16,10 @@
  */
 
 /* What BYTES of elements are loaded as. */
-template <int BYTES> struct raw_type { typedef uint32_t type; };
-template <> struct raw_type<0> { typedef uint64_t type; };
-template <> struct raw_type<8> { typedef uint64_t type; };
-template <> struct raw_type<16> { typedef uint4 type; };
-
 template <int BYTES>
-__device__ __forceinline__ typename raw_type<BYTES>::type load_unit(const unsigned char *at, uint32_t bytes) {
+using raw_of = std::conditional_t<BYTES == 16, uint4, std::conditional_t<BYTES % 8 == 0, uint64_t, uint32_t>>;
+
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> load_unit(const unsigned char *at, uint32_t bytes) {
     if constexpr (BYTES == 0)
         return load_raw(bytes, at);
     else if constexpr (BYTES == 1)
@@ -29,26 +27,23 @@ __device__ __forceinline__ typename raw_type<BYTES>::type load_unit(const unsign
     else if constexpr (BYTES == 2)
         return *(const uint16_t *)at;
     else
-        return *(const typename raw_type<BYTES>::type *)at;
+        return *(const raw_of<BYTES> *)at;
 }
 
 /* From device memory. */
-template <int BYTES>
-__device__ __forceinline__ typename raw_type<BYTES>::type load_far(const unsigned char *at, uint32_t bytes) {
-    if constexpr (BYTES == 16) {
-        const int4 v = gp_load_once((const int4 *)at);
-        return make_uint4(v.x, v.y, v.z, v.w);
-    } else {
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> load_far(const unsigned char *at, uint32_t bytes) {
+    if constexpr (BYTES == 16)
+        return load_once(at);
+    else
         return load_unit<BYTES>(at, bytes);
-    }
 }
 
 /* Element i of a unit. */
-template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(uint64_t unit, int i) {
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> element_of(uint64_t unit, int i) {
     return (uint32_t)(unit >> 8 * BYTES * i) & (BYTES == 1 ? 0xff : BYTES == 2 ? 0xffff : ~(uint32_t)0);
 }
 
-template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type element_of(const uint4 &unit, int i) {
+template <int BYTES> __device__ __forceinline__ raw_of<BYTES> element_of(const uint4 &unit, int i) {
     if constexpr (BYTES == 8)
         return wide_of(unit, i);
     else
@@ -57,7 +52,7 @@ template <int BYTES> __device__ __forceinline__ typename raw_type<BYTES>::type e
 
 /* Units of LANE's elements, all of one output. */
 template <class LANE, int UNIT> struct lane_packed : LANE {
-    typedef typename raw_type<UNIT>::type raw_t;
+    typedef raw_of<UNIT> raw_t;
     static const int UNITS = UNIT / LANE::BYTES;
     static const int BYTES = UNIT, PACKED = UNITS * LANE::PACKED, OUTPUTS = 1;
     static const bool HAS_NOTHING = false;
@@ -71,7 +66,7 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
 
 /* Units of LANE's elements, each of another output: neighbouring columns. */
 template <class LANE, int UNIT> struct lane_wide : LANE {
-    typedef typename raw_type<UNIT>::type raw_t;
+    typedef raw_of<UNIT> raw_t;
     typedef LANE one_t;
     static const int BYTES = UNIT, PACKED = 1, OUTPUTS = UNIT / LANE::BYTES;
     static const bool HAS_NOTHING = false;
@@ -159,28 +154,20 @@ struct lane_bits : lane_base<bits_total, lane_bits> {
 
 /* Keys of elements, as they are ordered. */
 template <int WIDTH> struct key_of {
-    typedef typename key_type<WIDTH>::type key_t;
-    typedef typename raw_type<WIDTH>::type raw_t;
+    typedef key_int<WIDTH> key_t;
+    typedef raw_of<WIDTH> raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     key_t nan_above, nan_below, inverted;
     raw_t bias;
     __device__ explicit key_of(const reduce_arguments &a) {
-        const gp_pass &pass = a.pass;
-        const extremes_partial<key_t> none = extremes_partial<key_t>::none();
-        const key_t infinity = WIDTH == 8   ? (key_t)0x7ff0000000000000
-                               : WIDTH == 4 ? (key_t)0x7f800000
-                                            : (pass.type == GP_BF16 ? 0x7f80 : 0x7c00);
-        const raw_t sign = (raw_t)((raw_t)1 << (8 * WIDTH - 1));
-        nan_above = is_float(pass.type) ? infinity : none.least;
-        nan_below = is_float(pass.type) ? ~infinity : none.most;
-        inverted = is_float(pass.type) ? (key_t)(sign - 1) : 0;
-        bias = is_signed(pass.type) ? 0 : sign;
+        const key_form form(a.pass.type);
+        nan_above = (key_t)form.nan_above;
+        nan_below = (key_t)form.nan_below;
+        inverted = (key_t)form.inverted;
+        bias = (raw_t)form.bias;
     }
     __device__ __forceinline__ key_t key(raw_t raw) const {
-        const raw_t unbiased = raw ^ bias;
-        const key_t x = WIDTH == 1   ? (key_t)(int8_t)unbiased
-                        : WIDTH == 2 ? (key_t)(int16_t)unbiased
-                                     : (key_t)unbiased;
+        const key_t x = (key_t)extend_sign(raw ^ bias, WIDTH);
         return x ^ ((x >> (8 * sizeof(key_t) - 1)) & inverted);
     }
     __device__ raw_t raw(key_t key) const {
@@ -193,12 +180,11 @@ template <int WIDTH> struct key_of {
 
 /* The least and the greatest, and where they are; NaNs may be skipped. */
 template <int WIDTH>
-struct lane_extremes : lane_base<extremes_partial<typename key_type<WIDTH>::type>, lane_extremes<WIDTH>>,
-                       key_of<WIDTH> {
-    typedef extremes_partial<typename key_type<WIDTH>::type> state;
+struct lane_extremes : lane_base<extremes_partial<key_int<WIDTH>>, lane_extremes<WIDTH>>, key_of<WIDTH> {
+    typedef extremes_partial<key_int<WIDTH>> state;
     bool skip_nan;
     __device__ explicit lane_extremes(const reduce_arguments &a) : key_of<WIDTH>(a), skip_nan(a.pass.skip_nan) {}
-    __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t id) const {
+    __device__ __forceinline__ void take(state &s, raw_of<WIDTH> raw, uint32_t id) const {
         const auto key = this->key(raw);
         if (this->is_nan(key))
             s.at_nan = min(s.at_nan, id);
@@ -224,13 +210,12 @@ template <class KEY> struct span_state {
     }
 };
 
-template <int WIDTH>
-struct lane_span : lane_base<span_state<typename key_type<WIDTH>::type>, lane_span<WIDTH>>, key_of<WIDTH> {
-    typedef span_state<typename key_type<WIDTH>::type> state;
+template <int WIDTH> struct lane_span : lane_base<span_state<key_int<WIDTH>>, lane_span<WIDTH>>, key_of<WIDTH> {
+    typedef span_state<key_int<WIDTH>> state;
     bool is_max;
     __device__ explicit lane_span(const reduce_arguments &a)
         : key_of<WIDTH>(a), is_max(a.pass.result[0].op == GP_REDUCE_MAX) {}
-    __device__ __forceinline__ void take(state &s, typename raw_type<WIDTH>::type raw, uint32_t) const {
+    __device__ __forceinline__ void take(state &s, raw_of<WIDTH> raw, uint32_t) const {
         const auto key = this->key(raw);
         s.join({key, key});
     }
@@ -260,5 +245,54 @@ struct lane_integers : lane_base<integers_total, lane_integers> {
     }
     __device__ __forceinline__ void take(integers_total &s, uint64_t raw, uint32_t) const {
         integers_take(s, extended(raw), wants, has_sign);
+    }
+};
+
+/* Whether elements of `with` are not zero: -0 is. */
+struct partner_mask {
+    uint64_t kept;
+    __device__ explicit partner_mask(const gp_pass &pass)
+        : kept(is_float(pass.with_type) ? ~((uint64_t)1 << (8 * bytes_of(pass.with_type) - 1)) : ~(uint64_t)0) {}
+    __device__ bool covers(uint64_t partner) const {
+        return (partner & kept) != 0;
+    }
+};
+
+/* LANE's elements where the partner is not zero. */
+template <class LANE> struct lane_masked : LANE {
+    typedef lane_masked one_t;
+    static const bool PAIRS = true;
+    partner_mask mask;
+    __device__ explicit lane_masked(const reduce_arguments &a) : LANE(a), mask(a.pass) {}
+    __device__ __forceinline__ void take_pair(typename LANE::state &s, raw_of<LANE::BYTES> raw, uint64_t partner,
+                                              uint32_t id) const {
+        if (mask.covers(partner))
+            LANE::take(s, raw, id);
+    }
+};
+
+/* Sums of integers that a mask leaves, or of pairs. */
+struct lane_whole_pairs : lane_integers {
+    typedef lane_whole_pairs one_t;
+    static const bool PAIRS = true;
+    bool where;
+    partner_mask mask;
+    __device__ explicit lane_whole_pairs(const reduce_arguments &a)
+        : lane_integers(a), where(a.pass.where), mask(a.pass) {}
+    __device__ __forceinline__ uint64_t apart(uint64_t x, uint64_t y) const {
+        return (has_sign ? (int64_t)x > (int64_t)y : x > y) ? x - y : y - x;
+    }
+    /* What a mask hides is counted in the upper half. */
+    __device__ __forceinline__ void take_pair(integers_total &s, uint64_t raw, uint64_t partner, uint32_t) const {
+        const uint64_t x = extended(raw), y = extended(partner), product = x * y;
+        if (where && !mask.covers(partner)) {
+            s.count += (uint64_t)1 << 32;
+        } else if (where) {
+            integers_take(s, x, wants, has_sign);
+        } else {
+            if (wants & GP_WANT_DOT) /* of 4 bytes at most */
+                s.sum += has_sign ? (uint128)(int64_t)product : product;
+            integers_take(s, apart(x, y), wants, false);
+        }
     }
 };

@@ -2,12 +2,11 @@
 /*
  * What a thread gathers of floats of any type, of those that a mask leaves, or of pairs: sums and sums of squares,
  * each a double with bounds of what its roundings lost. Slower than forms of one type, and it proves nearly all
- * results, of doubles too.
+ * results, of doubles too. And the greatest difference of pairs of any type.
  */
 #pragma once
 
 #include "lane_moments.cuh"
-#include "lane_pairs.cuh"
 
 /* linear: of elements, their magnitudes, products with partners, or magnitudes of differences from these. With a
    pivot, of differences from it. Counts are below 2^30; bits of what is not finite stand above them. */
@@ -38,7 +37,7 @@ __device__ __forceinline__ bounds scaled(double x, const bounds &b) {
 
 /* WIDTH 0: of any type, and with partners or none; 8: without. */
 template <int WIDTH> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH>> {
-    typedef typename raw_type<WIDTH>::type raw_t;
+    typedef raw_of<WIDTH> raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
     static const bool PAIRS = WIDTH == 0;
     uint64_t kept;
@@ -175,4 +174,43 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
             return false;
     }
     return settle_twofold(sum, op == GP_REDUCE_MEAN ? (double)n : 1, false, type, raw);
+}
+
+/* The greatest difference of two elements, which is rounded to their type: a number, or the bits of a double. */
+struct apart_state {
+    uint64_t most, nans;
+    static __device__ apart_state none() {
+        return {0, 0};
+    }
+    __device__ void join(const apart_state &other) {
+        most = max(most, other.most);
+        nans |= other.nans;
+    }
+};
+
+struct lane_apart : lane_base<apart_state, lane_apart> {
+    static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
+    static const bool PAIRS = true;
+    lane_twofold<0> real;
+    lane_whole_pairs whole;
+    __device__ explicit lane_apart(const reduce_arguments &a) : real(a), whole(a) {}
+    __device__ __forceinline__ void take(apart_state &, uint64_t, uint32_t) const {}
+    __device__ __forceinline__ void take_pair(apart_state &s, uint64_t raw, uint64_t partner, uint32_t) const {
+        if (!is_float(real.type)) {
+            s.most = max(s.most, whole.apart(whole.extended(raw), whole.extended(partner)));
+            return;
+        }
+        const double x = real.value(raw), y = real.value(partner), wide = x - y,
+                     d = real.type == GP_F64 ? wide : (double)((float)x - (float)y);
+        if (d == d)
+            s.most = max(s.most, (uint64_t)__double_as_longlong(fabs(d)));
+        else if (!real.skip_nan || (x == x && y == y))
+            s.nans = 1;
+    }
+};
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned, unsigned type, const apart_state &s, uint64_t *raw) {
+    const double d = s.nans ? NAN : __longlong_as_double((long long)s.most);
+    *raw = s.most;
+    return !is_float(pass.type) || settle({d, d}, type, raw);
 }

@@ -65,14 +65,11 @@ __device__ __forceinline__ uint32_t special_flag(float x) {
 }
 
 /*
- * An exact total: sum is it rounded, sum + down it, down and up being equal. Of more bits than two doubles hold, down
- * is odd in the end: it rounds as the total does, and is less than `slack` beside it.
+ * An exact total: sum is it rounded, sum + rest it. Of more bits than two doubles hold, rest is odd in the end: it
+ * rounds as the total does, and is less than `slack` beside it.
  */
 struct proof {
-    double sum, down, up, slack;
-    __device__ bool holds() const {
-        return down == up;
-    }
+    double sum, rest, slack;
 };
 
 /*
@@ -99,7 +96,7 @@ static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int g
     if (is_cut)
         rest = __longlong_as_double(__double_as_longlong(rest) | 1);
     const double all = sum * scale + rest, left = rest - (all - sum * scale);
-    return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
+    return {scalbn(all, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
 }
 
 /* Of what a float holds most sums are 64 bits, and 2^unit is a double. */
@@ -109,7 +106,7 @@ __device__ __forceinline__ proof proof_of(int64_t high, int64_t low, int gap, in
     const int64_t all = (high << gap) + low;
     const double sum = (double)all, scale = __hiloint2double((1023 + unit) << 20, 0);
     const double rest = (double)(all - (int64_t)sum) * scale;
-    return {sum * scale, rest, rest, 0};
+    return {sum * scale, rest, 0};
 }
 
 /* 2^bit units to limbs that only this thread adds to, or others too. */
@@ -165,11 +162,11 @@ template <int BYTES> __device__ int expected_power(const gp_pass &pass, const ui
 
 /*
  * Sums of what a float holds. Levels are floats: 22 bits below 2^t, and 23 bits below those, added up as whole
- * numbers; BINS takes what they do not.
+ * numbers; bins take what they do not.
  */
-template <class BINS> struct narrow_sum {
+struct narrow_sum {
     static const int GAP = 23;
-    static const uint32_t FULL = BINS::ADDITIONS;
+    static const uint32_t FULL = bins::ADDITIONS;
     int64_t high, low;
     float first, second, below;
     uint32_t additions; /* since carrying; UINT32_MAX: the bins are not cleared yet */
@@ -207,7 +204,7 @@ template <class BINS> struct narrow_sum {
 
     __device__ __forceinline__ void make_room(uint32_t more) {
         if (additions > FULL - more) {
-            BINS::carry(additions == UINT32_MAX);
+            bins::carry(additions == UINT32_MAX);
             additions = 0;
         }
         additions += more;
@@ -216,7 +213,7 @@ template <class BINS> struct narrow_sum {
         make_room(N);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            BINS::add(x[i]);
+            bins::add(x[i]);
     }
 
     /* What a warp's threads find in the block's bins b, added to limbs of unit 2^-149. */
@@ -224,7 +221,7 @@ template <class BINS> struct narrow_sum {
         for (int b = threadIdx.x / 32; b < BIN_COUNT; b += blockDim.x / 32) {
             int64_t units = 0;
             for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32)
-                units += BINS::units(b, i);
+                units += bins::units(b, i);
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0) /* an even number of 2^-150 */
                 add_atomically(limb, b > 0 ? 16 * b - 1 : 0, b > 0 ? units : units / 2);

@@ -47,23 +47,18 @@ static gp_status run(gp_context *context, const gp_plan *plan, const gp_problem 
     return GP_OK;
 }
 
-static gp_status run_in_scratch(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                                const void *kernel, unsigned data_blocks) {
+gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
+                        unsigned data_blocks) {
+    gp_gpu *gpu = context->gpu;
+    gp_found found GP_LEAVES = {0};
     const uint64_t elements = plan->tiling.blocks * plan->tiling.threads * data_blocks;
     void *scratch = NULL;
+    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot add up the sums of blocks"));
+    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
     GP_CUDA(cudaMalloc(&scratch, (elements + plan->tiling.blocks) * sizeof(uint32_t)));
     gp_ladder_arguments arguments = {
         .in = problem->in, .n = problem->n, .data = scratch, .partial = (uint32_t *)scratch + elements};
     gp_status status = run(context, plan, problem, kernel, &arguments, elements);
     (void)cudaFree(scratch);
     return status;
-}
-
-gp_status gp_ladder_sum(gp_context *context, const gp_plan *plan, const gp_problem *problem, const void *kernel,
-                        unsigned data_blocks) {
-    gp_gpu *gpu = context->gpu;
-    gp_found found GP_LEAVES = {0};
-    GP_TRY(gp_gpu_refuse_capture(gpu, "cannot add up the sums of blocks"));
-    GP_TRY(gp_gpu_enter(gpu->ordinal, &found));
-    return run_in_scratch(context, plan, problem, kernel, data_blocks);
 }
