@@ -18,22 +18,13 @@
 #define GP_STEPS_MIDDLE 23 /* bits of pixels of which 128 differences add up in 31 */
 #define GP_STEPS_SHARED 14 /* bits of a wide sum's upper part, over 32 lanes, with its sign */
 
-/* `own` and that of the lane `lanes` below, where there is one, added up. */
-__device__ __forceinline__ uint32_t plus_below(uint32_t own, int lanes) {
-    asm volatile("{ .reg .pred has; .reg .u32 below; shfl.sync.up.b32 below|has, %0, %1, 0, 0xffffffff;"
-                 "@has add.u32 %0, %0, below; }"
-                 : "+r"(own)
-                 : "r"(lanes));
-    return own;
-}
-
 /* The sums of all lanes up to this one, word by word. */
 template <int WORDS> __device__ __forceinline__ void scan_words(uint32_t (&words)[WORDS]) {
 #pragma unroll
     for (int lanes = 1; lanes < 32; lanes *= 2)
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
-            words[i] = plus_below(words[i], lanes);
+            add_from_below(&words[i], lanes);
 }
 
 /* Of CLASS_32: modulo 2^32, as its windows. */
