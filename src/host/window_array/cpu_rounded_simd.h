@@ -31,8 +31,8 @@ static void write_singly(const moments *m, unsigned r, stretch at, size_t i) {
  * rounded down: the exact one is at most n larger. What q, or the difference n q - s^2, may be off by, of that and of
  * roundings, decides which floats its ends become.
  */
-SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h, bool root) {
-    const bool variance = h->way != AS_SQUARES;
+SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h) {
+    const bool variance = h->way == AS_FLOATS, root = h->root;
     const size_t count = at.end - at.begin;
     const int64_t *sum = (const int64_t *)m->sums + at.begin - m->slid_begin,
                   *square = (const int64_t *)m->squares + at.begin - m->slid_begin;
