@@ -187,7 +187,6 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
     return end - (uintptr_t)(to + end * bytes) % 64 / bytes;
 }
 
-#include "cpu_both_simd.h"
 #include "cpu_rounded_simd.h"
 
 #define CLASS narrow
