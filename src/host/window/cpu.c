@@ -70,11 +70,8 @@ gp_status gp_window_in_lines(gp_context *context, const gp_plan *plan, const gp_
     const unsigned parts = gp_window_threads(context, plan, problem);
     lines l = {problem, line, 1};
     if (parts > 1 && problem->rows / ROWS_PER_PART < parts) {
-        const size_t worth = problem->window < PIECE_COLS_MIN ? PIECE_COLS_MIN : problem->window;
-        const size_t most = (problem->col_end - problem->col_first) / worth;
-        l.pieces = (size_t)parts * ROWS_PER_PART / problem->rows;
-        l.pieces = l.pieces > most ? most : l.pieces;
-        l.pieces = l.pieces > 1 ? l.pieces : 1;
+        const size_t most = (problem->col_end - problem->col_first) / gp_greatest(PIECE_COLS_MIN, problem->window);
+        l.pieces = gp_at_least_one(gp_least((size_t)parts * ROWS_PER_PART / problem->rows, most));
     }
     return gp_window_in_parts(context, parts, problem, problem->rows * l.pieces, pieces_of_lines, &l);
 }
