@@ -18,7 +18,7 @@ set(host_sources
   reduce_array/fit.c reduce_array/fit_forms.c reduce_array/fit_many.c reduce_array/operations.c
   reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
   study/recursive.c study/rows.c
-  window/call.c window/cpu.c window/cpu_batch.c window/cpu_border.c window/cpu_slide.c
+  window/call.c window/cpu.c window/cpu_batch.c window/cpu_slide.c
   window/fit_rows.c window/fit_scan.c window/problem.c window/rows.c window/split.c
   window_array/call.c window_array/check.c window_array/cpu_floats.c window_array/cpu_plain.c
   window_array/cpu_tiles.c window_array/fit.c window_array/fit_extremes.c window_array/one.c window_array/problem.c

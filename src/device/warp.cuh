@@ -97,3 +97,11 @@ __device__ __forceinline__ uint32_t gp_warp_or(uint32_t value) {
     return value;
 #endif
 }
+
+/* Adds what the lane `lanes` below has; the machine tells lanes that have none below. */
+__device__ __forceinline__ void add_from_below(uint32_t *x, int lanes) {
+    asm volatile("{ .reg .u32 below; .reg .pred there; shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff; "
+                 "@there add.u32 %0, %0, below; }"
+                 : "+r"(*x)
+                 : "r"(lanes));
+}

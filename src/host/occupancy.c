@@ -106,3 +106,9 @@ const char *gp_limit_name(gp_limit limit) {
     static const char *const names[] = {"nothing", "threads", "registers", "shared memory", "block slots"};
     return (size_t)limit < sizeof names / sizeof *names ? names[limit] : "?";
 }
+
+unsigned gp_occupancy_blocks(const gp_device *device, unsigned threads, unsigned regs_per_thread, size_t smem_bytes) {
+    gp_occupancy_info info;
+    gp_occupancy_compute(device, threads, regs_per_thread, smem_bytes, &info);
+    return info.blocks_per_sm;
+}

@@ -8,6 +8,9 @@
 void gp_occupancy_compute(const gp_device *device, unsigned threads, unsigned regs_per_thread, size_t smem_bytes,
                           gp_occupancy_info *info);
 
+/* Blocks that an SM holds at once. */
+unsigned gp_occupancy_blocks(const gp_device *device, unsigned threads, unsigned regs_per_thread, size_t smem_bytes);
+
 /* Registers that a block is granted, and that the launch check counts (warps rounded up to the SM's partitions). */
 uint64_t gp_occupancy_regs_checked(const gp_device *device, unsigned threads, unsigned regs_per_thread);
 

@@ -42,7 +42,7 @@ struct pixel_sums {
 __device__ pixel_sums sum_far(const window_arguments &a, const int32_t *row, int64_t x) {
     pixel_sums total = {0, 0};
     const __int128 start = (__int128)x - a.before, end = start + a.window;
-    const int64_t period = border_period(a.border, a.cols);
+    const int64_t period = gp_window_period(a.border, a.cols);
     if (period > 0) {
         int64_t phase = (int64_t)(start % period);
         total.add_range<int64_t>(a, row, 0, period, a.window / (uint64_t)period);

@@ -33,7 +33,7 @@ __device__ __forceinline__ void put_prefixes(const prefix_array &own, int32_t fi
 template <typename SUMS> __device__ __forceinline__ void make_prefixes(const rows_arguments &a, const block_rows &b) {
     const int32_t chunk = (int32_t)a.tiles.chunk;
     const prefix_array own = b.prefixes.from((int32_t)threadIdx.x * chunk);
-    SUMS total = SUMS::zero();
+    SUMS total = SUMS{};
     int32_t i = 1;
     add_pixels<1>(own, 0, total);
 #pragma unroll 1

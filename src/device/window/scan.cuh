@@ -2,8 +2,8 @@
 /* What window_scan and window_stream share besides sums: four neighbouring outputs a lane, read, stored at once. */
 #pragma once
 
-#include "load.cuh"
 #include "sums.cuh"
+#include "tile.cuh"
 
 struct four_pixels {
     int32_t pixel[4];
@@ -31,7 +31,7 @@ __device__ __forceinline__ four_pixels read_four(const int32_t *pixels, int32_t 
 
 /* By how much the window changes over the four outputs, in all. */
 template <typename SUMS> __device__ __forceinline__ SUMS slide_of(const four_pixels &in, const four_pixels &out) {
-    SUMS own = SUMS::zero();
+    SUMS own = SUMS{};
 #pragma unroll
     for (int i = 0; i < 4; i++)
         own.slide(in.pixel[i], out.pixel[i]);

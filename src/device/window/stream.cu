@@ -62,9 +62,9 @@ static __device__ __forceinline__ void add_columns(const int32_t *row, int64_t f
  * Whole periods are added up once.
  */
 static __device__ __forceinline__ tile_sums add_window(const window_arguments &a, const int32_t *row, int64_t x) {
-    const int64_t window = (int64_t)a.window, period = border_period(a.border, a.cols);
+    const int64_t window = (int64_t)a.window, period = gp_window_period(a.border, a.cols);
     const int64_t before = max((int64_t)0, min(-x, window)), end = max(x + before, min(x + window, a.cols));
-    tile_sums sums = {wide_both::zero(), 0};
+    tile_sums sums = {};
     int64_t whole = 0, start = x + before, rest = end - start;
     if (period > 0) {
         whole = window < period ? 0 : window / period;
@@ -79,7 +79,7 @@ static __device__ __forceinline__ tile_sums add_window(const window_arguments &a
         int64_t at = start, run;
         for (int64_t count = pass == 0 ? period : rest; count > 0; count -= run) {
             const bool ahead = at < a.cols;
-            const int64_t column = border_column(a.border, at, a.cols);
+            const int64_t column = gp_window_source(a.border, a.cols, at);
             run = min(count, (ahead ? a.cols : period) - at);
             add_columns(row, ahead ? column : column - run + 1, run, sums);
             at = at + run == period ? 0 : at + run;
@@ -97,7 +97,7 @@ template <typename SUMS> __device__ __forceinline__ SUMS block_total(SUMS sums, 
     if (lane == 0)
         totals[threadIdx.x / 32] = sums;
     __syncthreads();
-    return warp_total(lane < blockDim.x / 32 ? totals[lane] : SUMS::zero());
+    return warp_total(lane < blockDim.x / 32 ? totals[lane] : SUMS{});
 }
 
 /* The extended row's pixels x .. x + 3. */
@@ -138,7 +138,7 @@ __device__ __forceinline__ SUMS stream_round(const window_arguments &a, int64_t 
     if (lane == 31)
         totals[warp] = sums;
     __syncthreads();
-    const SUMS warps = warp_inclusive(lane < blockDim.x / 32 ? totals[lane] : SUMS::zero());
+    const SUMS warps = warp_inclusive(lane < blockDim.x / 32 ? totals[lane] : SUMS{});
     sums.minus(own);
     sums.plus(first);
     if (warp > 0)

@@ -17,9 +17,6 @@ template <typename SUM, typename SQUARE> struct narrow_sums {
     SUM sum;
     SQUARE square;
 
-    static __device__ __forceinline__ narrow_sums zero() {
-        return {0, 0};
-    }
     __device__ __forceinline__ void add(int32_t pixel) {
         sum += pixel;
         square +=
@@ -64,9 +61,6 @@ struct wide_sum {
     static constexpr bool has_sum = true, has_square = false;
     int64_t sum;
 
-    static __device__ __forceinline__ wide_sum zero() {
-        return {0};
-    }
     __device__ __forceinline__ void add(int32_t pixel) {
         sum += pixel;
     }
@@ -103,9 +97,6 @@ struct wide_square {
     static constexpr bool has_sum = false, has_square = true;
     uint32_t low, mid, high;
 
-    static __device__ __forceinline__ wide_square zero() {
-        return {0, 0, 0};
-    }
     __device__ __forceinline__ void add(int32_t pixel) {
         const int64_t one = (int64_t)pixel * pixel;
         plus({(uint32_t)one, (uint32_t)(one >> 32), 0});
@@ -151,9 +142,6 @@ struct wide_both {
     wide_sum sum;
     wide_square square;
 
-    static __device__ __forceinline__ wide_both zero() {
-        return {wide_sum::zero(), wide_square::zero()};
-    }
     __device__ __forceinline__ void add(int32_t pixel) {
         sum.add(pixel);
         square.add(pixel);
@@ -185,11 +173,6 @@ struct wide_both {
     }
 };
 
-/* The sums of `lanes` lanes below; the warp's own in the lowest ones. */
-template <typename SUMS> __device__ __forceinline__ SUMS from_below(const SUMS &sums, int lanes) {
-    return sums.shuffled([lanes](auto word) { return __shfl_up_sync(GP_FULL_WARP, word, lanes); });
-}
-
 template <typename SUMS> __device__ __forceinline__ SUMS from_lane(const SUMS &sums, int lane) {
     return sums.shuffled([lane](auto word) { return __shfl_sync(GP_FULL_WARP, word, lane); });
 }
@@ -198,7 +181,7 @@ template <typename SUMS> __device__ __forceinline__ SUMS from_lane(const SUMS &s
 template <typename SUMS> __device__ __forceinline__ SUMS warp_inclusive(SUMS sums) {
 #pragma unroll
     for (int lanes = 1; lanes < 32; lanes *= 2) {
-        const SUMS below = from_below(sums, lanes);
+        const SUMS below = sums.shuffled([lanes](auto word) { return __shfl_up_sync(GP_FULL_WARP, word, lanes); });
         if (threadIdx.x % 32 >= lanes)
             sums.plus(below);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the window kernels share: borders as index maps, launches. */
+/* What the window kernels share: arguments, pixels beyond the row, launches. */
 #pragma once
 
 #include "../../host/window/tiling.h"
+#include "../../host/window_array/box.h"
 #include "../gpu.h"
 
 /* A window problem as kernels take it. */
@@ -28,7 +29,7 @@ static inline window_arguments window_arguments_of(const gp_problem *p) {
             (int64_t)p->out_pitch,
             p->window,
             p->window_before,
-            p->border};
+            p->border == GP_BORDER_REFLECT_101 && p->cols == 1 ? GP_BORDER_REPLICATE : p->border};
 }
 
 /* A launch of a kernel that takes these arguments and the tiles, or the arguments alone. */
@@ -41,38 +42,8 @@ inline gp_status launch_windows(gp_context *context, const gp_plan *plan, const 
     return gp_gpu_launch(context, plan, kernel, list);
 }
 
-/* Elements after which the extended row repeats; 0: it does not. INT is wide enough for twice a row. */
-template <typename INT> __device__ __forceinline__ INT border_period(gp_border border, INT cols) {
-    switch (border) {
-    case GP_BORDER_WRAP:
-        return cols;
-    case GP_BORDER_REFLECT:
-        return 2 * cols;
-    case GP_BORDER_REFLECT_101:
-        return cols > 1 ? 2 * cols - 2 : 1;
-    default:
-        return 0;
-    }
-}
-
-/* The column that position x of the extended row shows, x anywhere; -1: zero. */
-template <typename INT> __device__ __forceinline__ INT border_column(gp_border border, INT x, INT cols) {
-    if (x >= 0 && x < cols)
-        return x;
-    const INT period = border_period(border, cols);
-    if (period == 0)
-        return border != GP_BORDER_REPLICATE ? -1 : x < 0 ? 0 : cols - 1;
-    if (x < -period || x >= period) /* a division takes a hundred instructions: only for far positions */
-        x %= period;
-    if (x < 0)
-        x += period;
-    if (x < cols)
-        return x;
-    return border == GP_BORDER_REFLECT ? period - 1 - x : period - x;
-}
-
 __device__ inline int32_t border_pixel(const window_arguments &a, const int32_t *row, int64_t x) {
-    const int64_t column = border_column(a.border, x, a.cols);
+    const int64_t column = gp_window_source(a.border, a.cols, x);
     return column < 0 ? 0 : row[column];
 }
 

@@ -7,9 +7,15 @@
  * with the minimum of the rows behind these they make the windows' columns. Those of some rows go to shared memory,
  * words then holding neighbours of a column, and are made windows along rows so too, in shorter blocks.
  */
-#include "extremes.cuh"
+#include "strip.cuh"
 
 #define AT_ONCE 4 /* rows that a thread loads */
+
+struct extremes_arguments {
+    gp_window_box box;
+    gp_extremes_cut cut;
+    uint32_t stores; /* see stores_together() */
+};
 
 extern __shared__ __align__(16) uint32_t extremes_shared[];
 
@@ -382,14 +388,13 @@ __global__ void __launch_bounds__(GP_EXTREMES_THREADS_MAX, BLOCKS_OF(GP_EXTREMES
     }
 }
 
-gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                                    uint32_t stores) {
+gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     static const void *const kernels[] = {(const void *)window_extremes<4>, (const void *)window_extremes<2>,
                                           (const void *)window_extremes<1>};
     extremes_arguments arguments = {};
     arguments.box = *problem->box;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    arguments.stores = stores;
+    arguments.stores = stores_together(problem, arguments.box.channels);
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernels[plan->tiling.form - GP_STRIP_FORMS], list);
 }

@@ -3,7 +3,6 @@
  * window_strip of floats. A block is a warp, unless windows are wide, and walks down its strip as for ints; results
  * that the sums do not decide are left to window_any, launched behind it, as are windows that see NaNs or infinities.
  */
-#include "extremes.cuh"
 #include "floats.cuh"
 
 /* plain: all columns are there, side by side and aligned, and all results floats of whole windows. */

@@ -2,7 +2,7 @@
 /* Outputs of windows of ints that warps walk down: from prefix sums in shared memory to what is stored. */
 #pragma once
 
-#include "results.cuh"
+#include "write.cuh"
 
 #include "quotient.cuh" /* later, as cuda_fp16.h has a type `half` */
 

@@ -1,12 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Floats as window_strip adds them: whole numbers of a unit, less a pivot, and their squares of another unit, in 64
+ * bits. A double of 1.5 2^52 units rounds what is added to it to whole ones: its bits are the number, and what stands
+ * above it cancels in differences.
+ *
  * Results of windows of floats, each rounded once: quotients, or roots of them, of numbers that are known as two
  * doubles, exactly or within an error. A double near the result tells between which two floats it lies; which of both
  * is nearer is decided by comparing what is exact. Where the error leaves that open, nothing is written.
  */
 #pragma once
 
-#include "scale.cuh"
+#include "strip.cuh"
+#include <cuda_fp16.h>
+
+/* How elements are scaled while a block walks; found anew where they do not fit. */
+struct strip_scale {
+    double pivot;
+    double to_sum, to_square; /* 1.5 2^52 units */
+    double to_both;           /* what it leaves as it is has a whole number of both units */
+    double unit, unit_square;
+    int64_t pivot_units;
+    uint32_t limit;   /* upper word of the least double that is too large */
+    uint32_t nothing; /* the pivot as an element, as often as a word holds one: adds nothing */
+    bool careful;     /* there are NaNs or infinities: they are taken out, and what sees them is left to window_any */
+    double rest_sum, rest_square;       /* what inexact elements can make of a window's sum, and of n Q - S^2 */
+    double product_error, result_error; /* of n Q - S^2: of the product n Q, of itself */
+};
+
+/* Sums of what a window holds of a column, modulo 2^64. */
+template <bool squares> struct scaled_sums {
+    static constexpr int gap = squares ? 3 : 4; /* an entry is left free behind 128 bytes, against bank conflicts */
+    uint64_t sum, square;
+    __device__ void plus(const scaled_sums &other) {
+        sum += other.sum;
+        square += squares ? other.square : 0;
+    }
+    __device__ void minus(const scaled_sums &other) {
+        sum -= other.sum;
+        square -= squares ? other.square : 0;
+    }
+    __device__ void add_below(int lanes) {
+        add_from_below(&sum, lanes);
+        if (squares)
+            add_from_below(&square, lanes);
+    }
+    __device__ void put(unsigned char *shared, unsigned at) const {
+        if (squares)
+            ((ulonglong2 *)shared)[at] = make_ulonglong2(sum, square);
+        else
+            ((uint64_t *)shared)[at] = sum;
+    }
+    static __device__ scaled_sums get(const unsigned char *shared, unsigned at) {
+        if (!squares)
+            return {((const uint64_t *)shared)[at], 0};
+        const ulonglong2 both = ((const ulonglong2 *)shared)[at];
+        return {both.x, both.y};
+    }
+};
+
+/* A thread's elements of a row: of 4 bytes, or of 2. */
+template <int COLUMNS, int BYTES> struct scaled_elements {
+    typedef strip_row<COLUMNS, BYTES> row;
+    static constexpr uint32_t infinity = BYTES == 4 ? 0x7f800000u : 0x7c00u;
+
+    static __device__ uint32_t bits_of(const row &raw, int k) {
+        const uint32_t word = raw.word[k * BYTES / 4];
+        return BYTES == 4 ? word : permuted(word, k % 2 ? 0x4432 : 0x4410);
+    }
+    static __device__ double value_of(uint32_t bits) {
+        return BYTES == 4 ? __uint_as_float(bits) : __half2float(__ushort_as_half((unsigned short)bits));
+    }
+    static __device__ void fill(row *raw, uint32_t word) {
+#pragma unroll
+        for (uint32_t &w : raw->word)
+            w = word;
+    }
+    /* Puts the pivot where a float is none. Returns whether one was. */
+    static __device__ bool take_out(row *raw, uint32_t nothing) {
+        bool any = false;
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++) {
+            const uint32_t keep = BYTES == 4 ? 0 : k % 2 ? 0x0000ffffu : 0xffff0000u;
+            uint32_t *const word = &raw->word[k * BYTES / 4];
+            const bool none = (bits_of(*raw, k) & infinity) == infinity;
+            *word = none ? (*word & keep) | (nothing & ~keep) : *word;
+            any = any || none;
+        }
+        return any;
+    }
+    /* Adds the row that enters, less the one that leaves. most: of upper words of magnitudes; lost: set if one is no
+       whole number of both units. */
+    template <bool squares>
+    static __device__ void slide(const strip_scale &s, scaled_sums<squares> (&held)[COLUMNS], const row &enters,
+                                 const row &leaves, uint32_t *most, bool *lost) {
+        const double pivot = s.pivot, to_sum = s.to_sum, to_square = s.to_square, to_both = s.to_both;
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++) {
+            const double in = value_of(bits_of(enters, k)) - pivot, out = value_of(bits_of(leaves, k)) - pivot;
+            held[k].sum += (uint64_t)(__double_as_longlong(in + to_sum) - __double_as_longlong(out + to_sum));
+            if (squares)
+                held[k].square += (uint64_t)(__double_as_longlong(__fma_rn(in, in, to_square)) -
+                                             __double_as_longlong(__fma_rn(out, out, to_square)));
+            *most = max(*most, (uint32_t)__double2hiint(in) & 0x7fffffffu);
+            *lost = *lost || (in + to_both) - to_both != in;
+        }
+    }
+};
+
+/* 2^exponent. */
+__device__ inline double power(int exponent) {
+    return __hiloint2double((1023 + exponent) << 20, 0);
+}
+
+/* The least exponent e with |x| < 2^e; x: neither 0 nor subnormal. */
+__device__ inline int exponent_above(double x) {
+    return (int)((uint32_t)__double2hiint(x) >> 20 & 0x7ff) - 1022;
+}
+
+#define SCALE_MARGIN 2           /* bits that elements may grow until they are scaled anew */
+#define WHOLE 6755399441055744.0 /* 1.5 2^52 */
+
+/*
+ * For elements from `low` to `high`, in windows of up to `area`. A pivot is an element: the least, whose bits are
+ * `raw`. In units of the sums it is below 2^51, and an element below 2^51; a square below 2^51 of its unit. An
+ * element that is no whole number of both units is off by half a one.
+ */
+__device__ inline void make_scale(strip_scale *s, bool squares, bool pivots, double low, double high, uint32_t raw,
+                                  uint32_t area) {
+    const double most = low <= high ? fmax(fabs(low), fabs(high)) : 0, n = area;
+    const bool pivot = squares && pivots && most > 0 && high - low < 0.0625 * most;
+    const double spread = pivot ? fmax(high - low, fabs(low) * 0x1p-10) : most;
+    const int counted = 32 - __clz((int)area); /* area < 2^counted */
+    const int sum_bits = min(51, 62 - counted), square_bits = min(51, 63 - counted);
+    s->pivot = pivot ? low : 0;
+    const int above = exponent_above(s->pivot);
+    int top = exponent_above(spread) + SCALE_MARGIN; /* elements are below 2^top */
+    if (spread == 0)
+        top = -300; /* only zeros: nothing else fits */
+    if (pivot)
+        top = min(top, above - 2); /* elements from half to twice the pivot: the difference is exact */
+    const int unit = (pivot ? max(top, above) : top) - sum_bits;
+    const int unit_square = squares ? 2 * top - square_bits : 2 * unit;
+    const int both = max(unit, (unit_square + 1) >> 1), bits = top - both;
+    s->nothing = pivot ? raw : 0;
+    s->to_sum = WHOLE * power(unit);
+    s->to_square = WHOLE * power(unit_square);
+    s->to_both = WHOLE * power(both);
+    s->unit = power(unit);
+    s->unit_square = power(unit_square);
+    s->pivot_units = (int64_t)(s->pivot * power(-unit));
+    s->limit = (uint32_t)(1023 + top) << 20;
+    s->rest_sum = 0.5 * n * s->unit;
+    s->rest_square = 4 * n * n * s->unit_square;
+    /* exact elements are whole numbers of 2^both; sums of them below 2^53, and products, need no rounding */
+    s->product_error = bits + counted <= 53 && 2 * bits + counted <= 53 ? 0 : 0x1p-51;
+    s->result_error = 2 * (bits + counted) <= 53 ? 0 : 0x1p-51;
+}
+
+/* ---- results ---- */
 
 /* A number near high + low, at most `error` away; 0: it is that number. */
 struct two_doubles {

@@ -73,13 +73,12 @@ static __device__ __noinline__ int64_t row_near(unsigned border, int64_t n, int6
 }
 
 /* A thread's columns of a row, as they are loaded. */
-template <int COLUMNS, int BYTES>
-struct alignas(COLUMNS *BYTES % 16 == 0   ? 16
-               : COLUMNS * BYTES % 8 == 0 ? 8
-                                          : 4) strip_row {
-    static constexpr int together = COLUMNS * BYTES % 16 == 0  ? 16
-                                    : COLUMNS * BYTES % 8 == 0 ? 8
-                                                               : 4; /* bytes at once */
+constexpr int at_once(int bytes) {
+    return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+}
+
+template <int COLUMNS, int BYTES> struct alignas(at_once(COLUMNS *BYTES)) strip_row {
+    static constexpr int together = at_once(COLUMNS * BYTES); /* bytes */
     uint32_t word[COLUMNS * BYTES / 4];
 };
 
@@ -141,3 +140,26 @@ __device__ inline void store_bits(unsigned size, uint64_t bits, unsigned char *t
     else
         *to = (uint8_t)bits;
 }
+
+/* Bit r: a thread's outputs of result r are side by side and aligned, and stored at once. */
+inline uint32_t stores_together(const gp_problem *problem, unsigned channels) {
+    const unsigned x = problem->box->outer + 1u;
+    uint32_t stores = 0;
+    for (unsigned r = 0; r < problem->box->results; r++) {
+        const gp_pass_result *result = &problem->box->result[r];
+        const unsigned type = result->type;
+        const int64_t bytes = type == GP_F64 ? 8 : type == GP_F32 ? 4 : (int64_t)problem->elem_bytes;
+        uint64_t bits = (uint64_t)(uintptr_t)problem->box->to[r];
+        for (unsigned axis = 0; axis < x; axis++)
+            if (channels == 1 || axis != x - 2)
+                bits |= (uint64_t)result->stride[axis];
+        const bool together = result->stride[x] == bytes * channels &&
+                              (channels == 1 || result->stride[x - 2] == bytes) && bits % (uint64_t)(4 * bytes) == 0;
+        stores |= (uint32_t)together << r;
+    }
+    return stores;
+}
+
+/* What window_strip's launcher leaves to others. */
+gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);

@@ -20,14 +20,6 @@ template <class T> __device__ inline void add_from_below(T *x, int lanes) {
     *x += threadIdx.x % 32 >= lanes ? below : 0;
 }
 
-/* The machine tells lanes that have none below. */
-__device__ inline void add_from_below(uint32_t *x, int lanes) {
-    asm volatile("{ .reg .u32 below; .reg .pred there; shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff; "
-                 "@there add.u32 %0, %0, below; }"
-                 : "+r"(*x)
-                 : "r"(lanes));
-}
-
 template <class SUM, class SIGNED, class SQUARE, bool squares> struct walk_sums {
     typedef SIGNED sum_type;
     typedef SQUARE square_type;

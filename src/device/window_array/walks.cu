@@ -62,7 +62,7 @@ static row_fold fold_of(const gp_window_box *box) {
 
 static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
     const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
-    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE));
+    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : divisor_of(op, cut->area);
     strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0, 0, 0};
     const uint64_t whole = (uint64_t)by;
     const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
@@ -100,10 +100,9 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
     strip_arguments arguments = {};
     arguments.box = *problem->box;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    for (unsigned r = 0; r < arguments.box.results; r++) {
+    for (unsigned r = 0; r < arguments.box.results; r++)
         arguments.result[r] = result_of_windows(problem, &arguments.cut, r);
-        arguments.stores |= (uint32_t)stores_together(problem, r, arguments.cut.channels) << r;
-    }
+    arguments.stores = stores_together(problem, arguments.cut.channels);
     arguments.fold = fold_of(&arguments.box);
     const bool pivots = arguments.box.type == GP_U8 || arguments.box.type == GP_U16;
     arguments.less = pivots ? (int64_t)arguments.cut.area << (8 * problem->elem_bytes - 1) : 0;
@@ -118,12 +117,8 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
 
 /* window_strip: by what a box's results and elements are. */
 GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
-    if (problem->box->kind == GP_PASS_EXTREMES) {
-        uint32_t stores = 0;
-        for (unsigned r = 0; r < problem->box->results; r++)
-            stores |= (uint32_t)stores_together(problem, r, problem->box->channels) << r;
-        return gp_window_launch_extremes(context, plan, problem, stores);
-    }
+    if (problem->box->kind == GP_PASS_EXTREMES)
+        return gp_window_launch_extremes(context, plan, problem);
     const unsigned form = plan->tiling.form;
     return form < GP_STRIP_FORMS || form == GP_WALK_MEANS ? gp_window_launch_floats(context, plan, problem)
                                                           : launch_walks(context, plan, problem);

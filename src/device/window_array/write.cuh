@@ -7,7 +7,7 @@
 
 #include "../../host/exact.c"
 #include "../../host/window_array/box.h"
-#include "sums.cuh"
+#include "strip.cuh"
 
 /* How a result is made of windows that are whole. */
 enum strip_way { WAY_SUM, WAY_SQUARES, WAY_SMALL_MEAN, WAY_MEAN, WAY_VARIANCE, WAY_STDDEV, WAY_OWN_MEAN, WAY_OTHER };
@@ -19,6 +19,22 @@ struct strip_result {
     double below, above; /* around it; equal if it is exact */
     uint32_t multiplier; /* 2^(32 + shift) / n, rounded up: of means of bytes as such */
     uint32_t shift;
+};
+
+/* Rows of the input: what windows see at i outside is i * sign and the one or the other, again if that is outside. */
+struct row_fold {
+    int32_t n, sign, low, high; /* sign 0: not again; -1 is no row */
+    uint64_t in;
+};
+
+struct strip_arguments {
+    gp_window_box box;
+    gp_strip_cut cut;
+    strip_result result[GP_PASS_RESULTS];
+    uint32_t stores; /* see stores_together() */
+    row_fold fold;
+    int64_t less;              /* what a whole window's sum is less than that of its elements */
+    uint32_t begin[4], end[4]; /* of windows of a lane's outputs k: entries of prefix sums, by k % 4 */
 };
 
 /* By integers alone: S and Q of n elements. */

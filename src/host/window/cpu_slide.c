@@ -64,20 +64,18 @@ static size_t columns_to_line(const gp_problem *problem, size_t y, size_t x) {
     return GP_WINDOW_BLOCK - (uintptr_t)(out + y * problem->out_pitch + x) / sizeof *out % (64 / sizeof *out);
 }
 
-typedef struct {
-    _Alignas(64) int32_t entering[GP_WINDOW_BLOCK], leaving[GP_WINDOW_BLOCK];
-} edges;
+typedef int32_t edges[2][GP_WINDOW_BLOCK]; /* what enters, what leaves */
 
 /* The block from column x of row y on. */
-static void set_block(const line *l, size_t y, size_t x, size_t end, edges *e, gp_window_block *block) {
+static void set_block(const line *l, size_t y, size_t x, size_t end, edges e, gp_window_block *block) {
     const gp_problem *problem = l->problem;
     const int64_t before = (int64_t)problem->window_before, after = (int64_t)problem->window - 1 - before;
     block->n = columns_to_line(problem, y, x);
     block->n = end - x < block->n ? end - x : block->n;
     block->sum = problem->sum ? problem->sum + y * problem->out_pitch + x : NULL;
     block->square = problem->square ? problem->square + y * problem->out_pitch + x : NULL;
-    block->enters = fetch(l, (int64_t)x + after, block->n, e->entering);
-    block->leaves = fetch(l, (int64_t)x - 1 - before, block->n, e->leaving);
+    block->enters = fetch(l, (int64_t)x + after, block->n, e[0]);
+    block->leaves = fetch(l, (int64_t)x - 1 - before, block->n, e[1]);
     block->ahead = (uintptr_t)l->row + ((uintptr_t)x + (uintptr_t)after + 2 * GP_WINDOW_BLOCK) * sizeof *l->row;
 }
 
@@ -103,17 +101,17 @@ static __attribute__((noinline)) void slide_blocks(const gp_window_kernels *kern
     }
     gp_window_totals totals = begun.totals;
     bounds b = {problem->window, totals.magnitude, 0};
-    edges e[2];
+    _Alignas(64) edges e[2];
     gp_window_block block[2];
     block[0].stream = block[1].stream = problem->bytes_written >= GP_STREAMED_BYTES_MIN && lines_agree(problem);
     block[0].window = block[1].window = problem->window;
-    set_block(&l, y, begin, end, &e[0], &block[0]);
+    set_block(&l, y, begin, end, e[0], &block[0]);
     unsigned turn = 0;
     for (size_t x = begin; x < end; turn = !turn) {
         gp_window_block *now = &block[turn];
         x += now->n;
         if (x < end)
-            set_block(&l, y, x, end, &e[!turn], &block[!turn]);
+            set_block(&l, y, x, end, e[!turn], &block[!turn]);
         now->bound = bound_with(&b, problem->window, kernels->magnitude(now->enters, now->n), now->n);
         kernels->slide(now, &totals);
     }

@@ -124,12 +124,9 @@ static gp_window_rows_tiles cut_rows(const gp_problem *problem) {
     tiles.across = vectors && !aligned && tiles.extended > gp_to_s32((int64_t)cols);
     tiles.vectors =
         vectors || (tiles.extended == gp_to_s32((int64_t)cols) && (problem->rows == 1 || problem->in_pitch == cols));
-    size_t rows = most / (size_t)tiles.extended;
-    if (rows > OFFSET_MAX / pitch)
-        rows = OFFSET_MAX / pitch;
-    if (rows > problem->rows / BLOCKS_WANTED)
-        rows = problem->rows / BLOCKS_WANTED;
-    tiles.rows = rows > 1 ? gp_to_u32(rows) : 1;
+    const size_t rows =
+        gp_least(gp_least(most / (size_t)tiles.extended, OFFSET_MAX / pitch), problem->rows / BLOCKS_WANTED);
+    tiles.rows = gp_to_u32(gp_at_least_one(rows));
     tiles.cols = gp_to_u32(cols);
     const size_t entries = tiles.rows * (size_t)tiles.extended + GP_WINDOW_ROWS_ALIGN;
     const size_t chunk = (entries + GP_WINDOW_ROWS_THREADS - 1) / GP_WINDOW_ROWS_THREADS;

@@ -71,10 +71,9 @@ static gp_window_tiles cut_row(const gp_problem *problem, unsigned threads, unsi
  * 11 x 131072 pixels of 8 bits, windows of 15, on an H200: 8.3 us without, 6.5 with.
  */
 static size_t even_smem(const gp_device *device, unsigned threads, unsigned regs, size_t smem, uint64_t blocks) {
-    gp_occupancy_info held;
-    gp_occupancy_compute(device, threads, regs, smem, &held);
+    const unsigned held = gp_occupancy_blocks(device, threads, regs, smem);
     const uint64_t share = gp_divide_up(blocks, device->multiprocessors);
-    if (share >= held.blocks_per_sm || 2 * share <= held.blocks_per_sm)
+    if (share >= held || 2 * share <= held)
         return smem;
     const size_t granted = (device->smem_per_sm / ((size_t)share + 1) / device->smem_unit + 1) * device->smem_unit;
     const size_t least = granted - device->smem_reserved;

@@ -48,31 +48,23 @@ const gp_primitive gp_primitive_window = {
 };
 
 static gp_status check_window_extents(const gp_problem *p) {
-    gp_footprint image = {.name = "image"}, sum = {.name = "sum"}, square = {.name = "square"};
+    gp_footprint image = {.name = "image"}, out[2] = {{.name = "sum"}, {.name = "square"}};
+    const float *const to[2] = {p->sum, p->square};
     GP_TRY(gp_footprint_of_rows(&image, p->in, p->rows, p->cols, p->in_pitch, sizeof(int32_t)));
-    if (p->sum != NULL)
-        GP_TRY(gp_footprint_of_rows(&sum, p->sum, p->rows, p->cols, p->out_pitch, sizeof(float)));
-    if (p->square != NULL)
-        GP_TRY(gp_footprint_of_rows(&square, p->square, p->rows, p->cols, p->out_pitch, sizeof(float)));
-    if (p->sum != NULL)
-        GP_TRY(gp_footprint_check_rows_apart(&image, &sum));
-    if (p->square != NULL)
-        GP_TRY(gp_footprint_check_rows_apart(&image, &square));
-    return p->sum != NULL && p->square != NULL ? gp_footprint_check_rows_apart(&sum, &square) : GP_OK;
+    for (unsigned k = 0; k < 2; k++)
+        if (to[k] != NULL)
+            GP_TRY(gp_footprint_of_rows(&out[k], to[k], p->rows, p->cols, p->out_pitch, sizeof(float)));
+    for (unsigned k = 0; k < 2; k++)
+        if (to[k] != NULL)
+            GP_TRY(gp_footprint_check_rows_apart(&image, &out[k]));
+    return to[0] != NULL && to[1] != NULL ? gp_footprint_check_rows_apart(&out[0], &out[1]) : GP_OK;
 }
 
 /* Columns whose window is computed: with GP_BORDER_NONE those that keep it inside the row. */
 static void set_columns(gp_problem *problem) {
-    problem->col_first = 0;
-    problem->col_end = problem->cols;
-    if (problem->border != GP_BORDER_NONE)
-        return;
-    if (problem->window > problem->cols) {
-        problem->col_end = 0;
-        return;
-    }
-    problem->col_first = problem->window_before;
-    problem->col_end = problem->cols - (problem->window - problem->window_before) + 1;
+    const bool none = problem->border == GP_BORDER_NONE, wide = none && problem->window > problem->cols;
+    problem->col_first = none && !wide ? problem->window_before : 0;
+    problem->col_end = wide ? 0 : problem->cols - (none ? problem->window - problem->window_before - 1 : 0);
 }
 
 gp_status gp_problem_window(gp_problem *problem, const int32_t *image, size_t rows, size_t cols, size_t image_pitch,

@@ -70,7 +70,8 @@ GP_BOTH static inline int64_t gp_window_source(unsigned border, int64_t n, int64
     const int64_t period = gp_window_period(border, n);
     if (period == 0)
         return i < 0 ? 0 : n - 1;
-    i %= period;
+    if (i < -period || i >= period) /* a division takes a GPU a hundred instructions: only for far ones */
+        i %= period;
     i += i < 0 ? period : 0;
     return i < n ? i : border == GP_BORDER_REFLECT ? period - 1 - i : period - i;
 }

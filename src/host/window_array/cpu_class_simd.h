@@ -15,8 +15,9 @@
 #define WINDOWS(m, which) ((SUM_T *)(m)->which - (m)->slid_begin)
 
 /* Local variables for the sums in windows, and those of output i of a stretch. */
-#define READS(m, at)                                                                                      \
-    const SUM_T *sums_of = WINDOWS(m, sums) + (at).begin, *squares_of = WINDOWS(m, squares) + (at).begin; \
+#define READS(m, at)                                                                    \
+    __attribute__((unused)) const SUM_T *sums_of = WINDOWS(m, sums) + (at).begin,       \
+                                        *squares_of = WINDOWS(m, squares) + (at).begin; \
     __attribute__((unused)) const size_t count = (at).end - (at).begin
 #define SUM_AT(i) (sums_of[i])
 #define SQUARES_AT(i) (squares_of[i])
@@ -70,17 +71,15 @@ SIMD static void IN_CLASS(write_small_means)(const moments *m, stretch at) {
     const float n = (float)at.n;
     float *restrict to = (float *)(void *)m->tile->row;
     READS(m, at);
-    (void)squares_of;
-#if defined(HAS_FUSED)
-    const float inverse = 1 / n;
     for (size_t i = 0; i < count; i++) {
-        const float s = (float)(SIGNED_T)SUM_AT(i), near = s * inverse;
+        const float s = (float)(SIGNED_T)SUM_AT(i);
+#if defined(HAS_FUSED)
+        const float inverse = 1 / n, near = s * inverse;
         to[i] = __builtin_fmaf(__builtin_fmaf(-near, n, s), inverse, near);
-    }
 #else
-    for (size_t i = 0; i < count; i++)
-        to[i] = (float)(SIGNED_T)SUM_AT(i) / n;
+        to[i] = s / n;
 #endif
+    }
 }
 
 /* To doubles: the numerator and the divisor are exact. */
@@ -131,7 +130,6 @@ SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at)
     const size_t bytes = gp_type_bytes(t->one->box->type);
     void *restrict to = t->row;
     READS(m, at);
-    (void)squares_of;
     if (sizeof(SUM_T) > 4 || m->bits >> 18 != 0) {
         for (size_t i = 0; i < count; i++)
             gp_result_store(t->one->box->result[r].type, (uint64_t)gp_window_mean((SIGNED_T)SUM_AT(i), at.n),
@@ -153,28 +151,28 @@ SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at)
 
 SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t counted) {
     const gp_pass_result *result = &m->tile->one->box->result[r];
-    const bool sample = result->op >= GP_REDUCE_VARIANCE_SAMPLE, variance = result->op >= GP_REDUCE_VARIANCE,
-               root = result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE;
+    const bool linear = result->op == GP_REDUCE_SUM, square = result->op == GP_REDUCE_SUM_SQUARES,
+               variance = result->op >= GP_REDUCE_VARIANCE, sample = result->op >= GP_REDUCE_VARIANCE_SAMPLE,
+               is_double = result->type == GP_F64;
     const double n = (double)counted;
-    how h = {.divisor = variance ? n * (n - sample) : n};
+    how h = {.squares = square || variance,
+             .root = result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE,
+             .divisor = variance ? n * (n - sample) : n};
     h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
-    if (m->most > 0 && m->square_unit == 0 && result->op == GP_REDUCE_SUM_SQUARES)
+    if (m->most > 0 && m->square_unit == 0 && square)
         h.way = EXACTLY;
-    else if (m->most > 0 && result->op == GP_REDUCE_SUM)
-        h = (how){result->type == GP_F32 ? AS_MEANS : m->exact ? AS_DOUBLE_MEANS : EXACTLY, 1, m->exact};
-    else if (result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_SQUARES)
-        h.way = result->op == GP_REDUCE_SUM ? AS_SUMS : AS_SQUARES;
+    else if (m->most > 0 && linear)
+        h = (how){.way = !is_double ? AS_FLOATS : m->exact ? AS_DOUBLES : EXACTLY, .divisor = 1, .sure = m->exact};
+    else if (linear || square)
+        h.way = AS_SUMS;
     else if (!gp_type_is_float(result->type))
         h.way = AS_WHOLE_MEANS;
-    else if (!variance && result->type == GP_F32 && n < 0x1p24 && m->small && m->most == 0)
+    else if (!variance && !is_double && n < 0x1p24 && m->small && m->most == 0)
         h.way = AS_SMALL_MEANS;
-    else if (h.divisor == 0 || (result->type == GP_F64 && (root || !h.sure)) ||
-             !sums_below(m, INFINITY, INFINITY, 0x1p126))
+    else if (h.divisor == 0 || (is_double && (h.root || !h.sure)) || !sums_below(m, INFINITY, INFINITY, 0x1p126))
         h.way = EXACTLY;
-    else if (result->type == GP_F64)
-        h.way = variance ? AS_DOUBLE_VARIANCES : AS_DOUBLE_MEANS;
     else
-        h.way = root ? AS_DEVIATIONS : variance ? AS_VARIANCES : AS_MEANS;
+        h.way = is_double ? AS_DOUBLES : AS_FLOATS;
     h.sure = h.sure && is_power_of_two(h.divisor);
     if (m->most > 0)
         h.divisor *= variance ? m->scale * m->scale : m->scale;
@@ -183,43 +181,26 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
 
 SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, const stretch *block) {
     const stretch at = *block;
-    switch (h->way) {
-    case AS_SUMS:
-    case AS_SQUARES:
-        if (h->way == AS_SQUARES && m->square_unit > 0)
-            write_rounded(m, r, at, h, false);
-        else
-            IN_CLASS(write_sums)(m, r, at, h->way == AS_SQUARES);
-        return;
-    case AS_WHOLE_MEANS:
+    const bool rounded = m->square_unit > 0;
+    if (rounded && h->squares && (h->way == AS_SUMS || h->way == AS_FLOATS))
+        write_rounded(m, r, at, h);
+    else if (h->way == AS_SUMS)
+        IN_CLASS(write_sums)(m, r, at, h->squares);
+    else if (h->way == AS_WHOLE_MEANS)
         IN_CLASS(write_means)(m, r, at);
-        return;
-    case AS_SMALL_MEANS:
+    else if (h->way == AS_SMALL_MEANS)
         IN_CLASS(write_small_means)(m, at);
-        return;
-    case AS_DOUBLE_MEANS:
-    case AS_DOUBLE_VARIANCES:
-        IN_CLASS(write_doubles)(m, at, h->divisor, h->way == AS_DOUBLE_VARIANCES);
-        return;
-    case AS_MEANS:
+    else if (h->way == AS_DOUBLES)
+        IN_CLASS(write_doubles)(m, at, h->divisor, h->squares);
+    else if (h->way == AS_FLOATS && h->root)
+        IN_CLASS(write_quotients)(m, r, at, h, true, true);
+    else if (h->way == AS_FLOATS && h->squares)
+        IN_CLASS(write_quotients)(m, r, at, h, true, false);
+    else if (h->way == AS_FLOATS)
         IN_CLASS(write_quotients)(m, r, at, h, false, false);
-        return;
-    case AS_VARIANCES:
-    case AS_DEVIATIONS:
-        if (m->square_unit > 0)
-            write_rounded(m, r, at, h, h->way == AS_DEVIATIONS);
-        else if (h->way == AS_VARIANCES)
-            IN_CLASS(write_quotients)(m, r, at, h, true, false);
-        else
-            IN_CLASS(write_quotients)(m, r, at, h, true, true);
-        return;
-    default:
+    else
         for (size_t i = 0; i < at.end - at.begin; i++)
-            if (m->square_unit > 0)
-                write_singly(m, r, at, i);
-            else
-                IN_CLASS(write_exactly)(m, r, at, i);
-    }
+            rounded ? write_singly(m, r, at, i) : IN_CLASS(write_exactly)(m, r, at, i);
 }
 
 #include "cpu_columns_simd.h"
@@ -242,8 +223,9 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
         how h[GP_PASS_RESULTS];
         for (unsigned r = 0; r < results; r++)
             h[r] = IN_CLASS(how_to_write)(m, r, all_of_it.n);
-        const bool both = results == 2 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS &&
-                          h[1].way == AS_VARIANCES && gp_window_is_contiguous(t, 0) && gp_window_is_contiguous(t, 1);
+        const bool both = results == 2 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS && h[1].way == AS_FLOATS &&
+                          h[1].squares && !h[1].root && gp_window_is_contiguous(t, 0) &&
+                          gp_window_is_contiguous(t, 1);
         for (stretch at = all_of_it; x < all_of_it.end; x = at.end) {
             if (x >= m->slid_end)
                 IN_CLASS(slide_on)(m, x, gp_least(t->n, end_of_block(to[0], x + SLID - BLOCK, bytes, false)));

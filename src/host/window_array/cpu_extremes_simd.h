@@ -121,4 +121,4 @@ SIMD static bool OF_TYPE(extreme)(gp_window_tile *t, unsigned r) {
     return memory != NULL;
 }
 
-#undef ELEMENT_OF
+#undef ELEMENT

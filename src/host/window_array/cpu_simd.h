@@ -106,18 +106,8 @@ static inline bool is_power_of_two(double x) {
 
 /* How the outputs of a stretch follow from its sums. */
 typedef struct how {
-    enum {
-        EXACTLY, /* one by one */
-        AS_SUMS,
-        AS_SQUARES,
-        AS_WHOLE_MEANS,
-        AS_SMALL_MEANS,
-        AS_MEANS,
-        AS_VARIANCES,
-        AS_DEVIATIONS,
-        AS_DOUBLE_MEANS,
-        AS_DOUBLE_VARIANCES
-    } way;
+    enum { EXACTLY, AS_SUMS, AS_WHOLE_MEANS, AS_SMALL_MEANS, AS_FLOATS, AS_DOUBLES } way; /* EXACTLY: one by one */
+    bool squares, root; /* sums of squares, or variances; deviations */
     double divisor;
     bool sure; /* a quotient in double is exact */
 } how;
@@ -197,7 +187,6 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
     return end - (uintptr_t)(to + end * bytes) % 64 / bytes;
 }
 
-#include "cpu_both_simd.h"
 #include "cpu_rounded_simd.h"
 
 #define CLASS narrow
@@ -326,28 +315,26 @@ static bool moments_of(gp_window_tile *t) {
 
 /* ---- extremes ---- */
 
-#define PICK_TYPE(type, name) type
-#define PICK_NAME(type, name) name
-#define ELEMENT ELEMENT_OF(PICK_TYPE)
-#define OF_TYPE(name) JOINED(name##_, ELEMENT_OF(PICK_NAME))
+#define OF_TYPE(name) JOINED(name##_, ELEMENT)
 
-#define ELEMENT_OF(pick) pick(uint8_t, u8)
+#define ELEMENT uint8_t
 #include "cpu_extremes_simd.h"
-#define ELEMENT_OF(pick) pick(int8_t, s8)
+#define ELEMENT int8_t
 #include "cpu_extremes_simd.h"
-#define ELEMENT_OF(pick) pick(uint16_t, u16)
+#define ELEMENT uint16_t
 #include "cpu_extremes_simd.h"
-#define ELEMENT_OF(pick) pick(int16_t, s16)
+#define ELEMENT int16_t
 #include "cpu_extremes_simd.h"
-#define ELEMENT_OF(pick) pick(uint32_t, u32)
+#define ELEMENT uint32_t
 #include "cpu_extremes_simd.h"
-#define ELEMENT_OF(pick) pick(int32_t, s32)
+#define ELEMENT int32_t
 #include "cpu_extremes_simd.h"
 
 static bool extremes_of(gp_window_tile *t) {
     static bool (*const ways[])(gp_window_tile *, unsigned) = {
-        [GP_U8] = extreme_u8,   [GP_S8] = extreme_s8,   [GP_U16] = extreme_u16, [GP_S16] = extreme_s16,
-        [GP_U32] = extreme_u32, [GP_S32] = extreme_s32, [GP_F16] = extreme_s16, [GP_F32] = extreme_s32};
+        [GP_U8] = extreme_uint8_t,  [GP_S8] = extreme_int8_t,    [GP_U16] = extreme_uint16_t,
+        [GP_S16] = extreme_int16_t, [GP_U32] = extreme_uint32_t, [GP_S32] = extreme_int32_t,
+        [GP_F16] = extreme_int16_t, [GP_F32] = extreme_int32_t};
     bool done = true;
     for (unsigned r = 0; r < t->one->box->results && done; r++)
         done = ways[t->one->box->type](t, r);

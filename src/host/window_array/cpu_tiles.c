@@ -17,18 +17,15 @@ typedef struct work {
 /* Looking further than two axes' lengths beyond an edge shows nothing new, whatever the border. To sums, which are
  * differences of what enters and of what leaves, whole periods make no difference either. */
 static void reduce(gp_window_axis *axis, unsigned border, bool sums) {
-    const int64_t period = gp_window_period(border, (int64_t)axis->n), most = 2 * (int64_t)axis->n;
+    const int64_t period = gp_window_period(border, (int64_t)axis->n);
     if (sums && period != 0) {
         axis->before %= axis->window >= period ? period : INT64_MAX;
         axis->window %= axis->window >= period ? period : INT64_MAX;
         return;
     }
-    int64_t after = axis->window - 1 - axis->before;
-    if (axis->before > most)
-        axis->before = most;
-    if (after > most)
-        after = most;
-    axis->window = axis->before + 1 + after;
+    const uint64_t most = 2 * axis->n, after = gp_least((uint64_t)(axis->window - 1 - axis->before), most);
+    axis->before = (int64_t)gp_least((uint64_t)axis->before, most);
+    axis->window = axis->before + 1 + (int64_t)after;
 }
 
 /* The next run of the extended row from pixel `at` on, beyond the row's end up to `end`. */

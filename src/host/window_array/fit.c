@@ -8,27 +8,24 @@
 #include "box.h"
 #include "tiling.h"
 
+static unsigned any_blocks_per_sm(const gp_device *device, const gp_tiling *tiling) {
+    return gp_occupancy_blocks(device, tiling->threads, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM + tiling->smem);
+}
+
 bool gp_fit_window_any(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    gp_occupancy_info held;
     tiling->threads = gp_threads_of_attempt(GP_WINDOW_ANY_THREADS, 32, attempt);
     if (tiling->threads == 0)
         return false;
     tiling->smem = tiling->threads / 32 * sizeof(gp_accumulator);
-    gp_occupancy_compute(device, tiling->threads, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM + tiling->smem,
-                         &held);
     tiling->blocks = gp_least(gp_divide_up(problem->n, tiling->threads / 32),
-                              gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
+                              gp_at_least_one((uint64_t)any_blocks_per_sm(device, tiling) * device->multiprocessors));
     return true;
 }
 
 gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling) {
-    for (unsigned attempt = 0; gp_fit_window_any(problem, device, attempt, tiling); attempt++) {
-        gp_occupancy_info held;
-        gp_occupancy_compute(device, tiling->threads, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM + tiling->smem,
-                             &held);
-        if (held.blocks_per_sm > 0)
+    for (unsigned attempt = 0; gp_fit_window_any(problem, device, attempt, tiling); attempt++)
+        if (any_blocks_per_sm(device, tiling) > 0)
             return GP_OK;
-    }
     return gp_fail(GP_ERR_NO_KERNEL, "the limits leave no room for what is launched behind window_strip");
 }
 
@@ -241,9 +238,8 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     tiling->threads = warps > 1 ? 32 * warps : (unsigned)GP_WALK_THREADS >> attempt;
     const unsigned strips_each = tiling->threads / 32 / warps;
     tiling->smem = strips_each * cut->warp_bytes;
-    gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
-                         GP_STRIP_STATIC_SMEM + tiling->smem, &held);
+    const unsigned held = gp_occupancy_blocks(device, tiling->threads, walks[form - GP_WALK_LINEAR].regs,
+                                              GP_STRIP_STATIC_SMEM + tiling->smem);
     const double window = (double)y->window,
                  begin = form == GP_WALK_MEANS ? window / 4 + 4 : 2 + window / (bytes == 4 ? 3 : 6);
     const uint64_t rows = (uint64_t)y->window * (bytes == 4 ? 3 : 1);
@@ -252,7 +248,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
               : rows > USUAL_ROWS   ? rows
                                     : USUAL_ROWS,
               cut->strips * batches * warps, device->multiprocessors,
-              gp_to_u32(gp_at_least_one(held.blocks_per_sm)) * tiling->threads / 32);
+              gp_to_u32(gp_at_least_one(held)) * tiling->threads / 32);
     const uint64_t number = cut->strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));
     tiling->blocks = gp_divide_up(number, strips_each);
@@ -296,10 +292,10 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     const uint64_t computed = tiling->threads * each + cut.reach + each;
     cut.prefix_bytes = gp_to_u32(gp_round_up((computed + computed / 8 + 1) * entry[form], 16));
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
-    gp_occupancy_info held;
-    gp_occupancy_compute(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem, &held);
+    const unsigned held =
+        gp_occupancy_blocks(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem);
     gp_window_cut_rows(&cut.rows, &cut.segments, y, cut.strips * batches,
-                       gp_at_least_one((uint64_t)held.blocks_per_sm * device->multiprocessors));
+                       gp_at_least_one((uint64_t)held * device->multiprocessors));
     if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)
         return false;
     tiling->blocks *= cut.segments;

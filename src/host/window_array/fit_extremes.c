@@ -42,16 +42,15 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
                    columns = gp_window_x(box)->outputs * box->channels, lost = cut->reach + each - 1;
     double least = 0;
     for (uint32_t words = 32; words <= WORDS_MAX && smem_of(box, words) <= smem; words += words < 512 ? 32 : 256) {
-        gp_occupancy_info held;
         if (words * each < lost + unit)
             continue;
         const uint64_t strips = gp_divide_up(columns, (words * each - lost) / unit * unit);
         const unsigned block = threads_of(words, threads);
-        gp_occupancy_compute(device, block, GP_EXTREMES_REGS, GP_STRIP_STATIC_SMEM + smem_of(box, words), &held);
-        if (held.blocks_per_sm == 0)
+        const unsigned held =
+            gp_occupancy_blocks(device, block, GP_EXTREMES_REGS, GP_STRIP_STATIC_SMEM + smem_of(box, words));
+        if (held == 0)
             continue;
-        const double warps = held.blocks_per_sm * (block / 32),
-                     blocks = (double)held.blocks_per_sm * device->multiprocessors;
+        const double warps = held * (block / 32), blocks = (double)held * device->multiprocessors;
         const double rows = (double)box->outputs / (double)columns * (double)strips / blocks;
         const double cost = (double)strips * words * (1 + 16 / warps) * (1 + (double)gp_window_y(box)->window / rows);
         if (least > 0 && cost >= least)
@@ -60,7 +59,7 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
         cut->words = words;
         cut->strips = gp_to_u32(strips);
         cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, strips), unit));
-        *resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
+        *resident = (uint64_t)held * device->multiprocessors;
     }
     return least > 0;
 }
