@@ -161,39 +161,3 @@ __device__ inline uint32_t mean_between(double sum, double below, double above) 
               high = __double2loint(__fma_rn(sum, above, ROUND_AT));
     return (uint32_t)(low & 1 ? high : low);
 }
-
-/* Any result of n elements, as bits: slow, and right. */
-static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, int64_t sum, uint128 squares,
-                                                  uint32_t n) {
-    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, variance = op >= GP_REDUCE_VARIANCE;
-    bool exact = sum < (int64_t)1 << 53 && sum > -((int64_t)1 << 53);
-    if (op == GP_REDUCE_SUM)
-        return type == GP_F32 ? __float_as_uint(as_float(sum)) : (uint64_t)__double_as_longlong(as_double(sum));
-    if (op == GP_REDUCE_SUM_SQUARES)
-        return type == GP_F32 ? __float_as_uint(as_float(squares))
-                              : (uint64_t)__double_as_longlong(as_double(squares));
-    if (!gp_type_is_float(type))
-        return n >= 1u << 16
-                   ? (uint64_t)gp_window_mean(sum, n)
-                   : mean_between((double)sum, inverse_near(n) * (1 - 0x1p-50), inverse_near(n) * (1 + 0x1p-50));
-    const double over = variance ? numerator(sum, squares, n, &exact) : as_double(sum);
-    const double by = variance ? (double)n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE)) : n;
-    const double near = root ? root_near(over * inverse_near(by)) : over * inverse_near(by);
-    if (type == GP_F32 && from_half(near) >= HALF_WIDTH && fabs(near) < 0x1p100)
-        return __float_as_uint(__double2float_rn(near));
-    if (!exact || by == 0)
-        return window_exactly(op, type, sum, squares, n);
-    double x = __ddiv_rn(over, by);
-    if (type == GP_F64 && !root)
-        return (uint64_t)__double_as_longlong(x);
-    if (root)
-        x = sqrt(x);
-    if (root && (type == GP_F64 || from_half(x) < HALF_WIDTH))
-        return window_exactly(op, type, sum, squares, n);
-    if (from_half(x) < HALF_WIDTH) { /* the double that is odd if something was lost */
-        x = __ddiv_rz(over, by);
-        if (__fma_rn(x, -by, over) != 0)
-            x = __longlong_as_double(__double_as_longlong(x) | 1);
-    }
-    return __float_as_uint(__double2float_rn(x));
-}
