@@ -79,21 +79,17 @@ char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines);
  */
 void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last);
 
-/*
- * out[c][r] = in[r][c] for elements of any size. Of elements up to GP_QUICK_BYTES_MAX each row of the output is
- * followed by up to 16 bytes of anything.
- */
-typedef void (*gp_transpose_quick)(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
-
-#define GP_QUICK_BYTES_MAX ((size_t)16)
-#define GP_QUICK_BEHIND ((size_t)16)
-
-gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
-
 /* out[c][r] = in[r][c] of a small matrix, and nothing is written besides. But for `cpu`, of 1, 2, 4, 8, 16 bytes. */
 typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
 
 gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
+
+/* One that is faster: of elements up to GP_QUICK_BYTES_MAX up to 16 bytes of anything follow each row of the output.
+ */
+gp_transpose_turn gp_transpose_quick;
+
+#define GP_QUICK_BYTES_MAX ((size_t)16)
+#define GP_QUICK_BEHIND ((size_t)16)
 
 /* n elements of any size, `step` bytes from each other, from such that are `apart`, in whichever direction. */
 void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, size_t n, size_t bytes);

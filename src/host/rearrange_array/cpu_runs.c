@@ -310,7 +310,7 @@ static void choose_axes(job *j) {
 static void choose_sizes(job *j, unsigned parts) {
     const size_t run = j->move->run;
     const bool alone = j->cols.n == 1, portable = j->turn == gp_transpose_turn_cpu;
-    j->quick = portable ? gp_transpose_quick_of(run) : j->turn;
+    j->quick = portable ? gp_transpose_quick : j->turn;
     j->stack = 1;
     j->rows = alone ? gp_at_least_one(ALONE_BYTES / run) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
