@@ -89,16 +89,11 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
     }
 }
 
-#define SQUARES_OF(n, high)                    \
+#define SQUARES_OF(n)                          \
     LEAF void squares_of_##n(const strip *s) { \
-        put_squares(n, high, s);               \
+        put_squares(n, PANEL_LINES(n), s);     \
     }
-
-SQUARES_OF(1, 1)
-SQUARES_OF(2, 1)
-SQUARES_OF(4, 2)
-SQUARES_OF(8, 2)
-SQUARES_OF(16, 2)
+FOR_SIZES(SQUARES_OF)
 
 LEAF void high_squares_of_1(const strip *s) {
     put_squares(1, 2, s);
@@ -108,12 +103,12 @@ LEAF void high_squares_of_2(const strip *s) {
     put_squares(2, 2, s);
 }
 
-typedef void (*strip_kernel)(const strip *s);
-
 /* Rows of narrow elements are many: those of two lines only where they crowd. */
-static const strip_kernel squares[] = {squares_of_1, squares_of_2, squares_of_4, squares_of_8, squares_of_16};
-static const strip_kernel high_squares[] = {high_squares_of_1, high_squares_of_2, squares_of_4, squares_of_8,
-                                            squares_of_16};
+static void (*const squares[][2])(const strip *s) = {{squares_of_1, high_squares_of_1},
+                                                     {squares_of_2, high_squares_of_2},
+                                                     {NULL, squares_of_4},
+                                                     {NULL, squares_of_8},
+                                                     {NULL, squares_of_16}};
 
 SIMD static void share_in_squares(const gp_transpose_job *j, unsigned part, const gp_matrices *m, size_t rows,
                                   size_t cols) {
@@ -131,7 +126,7 @@ SIMD static void share_in_squares(const gp_transpose_job *j, unsigned part, cons
     for (size_t k = 0; k < row_bytes && s.panels > 0; k += s.width) {
         s.at = gp_matrices_at(*m, head, k / e->bytes, e->bytes);
         s.width = row_bytes - k < most + SQUARE_BYTES ? row_bytes - k : most;
-        (high ? high_squares : squares)[kind](&s);
+        squares[kind][high](&s);
     }
     small_tiles(e, &below, (rows - head) % panel_rows, cols);
     gp_streams_done();
