@@ -202,25 +202,18 @@ static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffe
 }
 
 /*
- * The input behind all strips of a place. Memory that is not there takes a processor long to prefetch, and a copy of
- * a place just written waits for it.
+ * Whole runs of a strip's columns. Later columns, or the next matrix' first, are prefetched before any run is
+ * written: both at once is slow. Behind the last matrix nothing is, as memory that is not there takes long to
+ * prefetch.
  */
-static const unsigned char *next_place(const job *j, const gp_move_place *place) {
-    if (j->outer.rank > 0 && place->at[j->outer.rank - 1] + 1 < j->outer.axis[j->outer.rank - 1].n)
-        return place->in + j->stride;
-    gp_move_place next = *place;
-    gp_move_next(&j->outer, j->outer.rank, &next);
-    return next.in;
-}
-
-/* Whole runs of a strip's columns. Later columns are prefetched before any run is written: both at once is slow. */
 static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
     const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
     const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
     const uint64_t later = first + gp_greatest(j->strip, AHEAD_BYTES / run), next = later < j->cols.n ? later : 0,
                    next_cols = gp_least(j->strip, j->cols.n - next);
     const unsigned char *in = place->in + (int64_t)first * j->cols.in;
-    const unsigned char *ahead = next > 0 || !j->stream ? place->in : next_place(j, place);
+    const bool more = j->outer.rank > 0 && place->at[j->outer.rank - 1] + 1 < j->outer.axis[j->outer.rank - 1].n;
+    const unsigned char *ahead = place->in + (next == 0 && more ? j->stride : 0);
     char *to = hold(j, (char *)place->out + first * bytes, cols * bytes, b);
     ahead += (int64_t)(j->cols.in < 0 ? next + next_cols - 1 : next) * j->cols.in;
     for (size_t r = 0; r < rows && j->stream; r++)
