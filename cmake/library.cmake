@@ -56,7 +56,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange_array/any.cu rearrange_array/cycle.cu rearrange_array/tile.cu
     reduce/reduce.cu
     reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu reduce_array/short.cu
-    stage/memory.c stage/move.c stage/run.c stage/slot.c stage/stage.c stage/whole.c
+    stage/memory.c stage/move.c stage/run.c stage/stage.c stage/whole.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu
     window_array/any.cu window_array/extremes.cu window_array/floats.cu window_array/means.cu
