@@ -7,7 +7,7 @@ set(host_sources
   rearrange/call.c rearrange/cpu.c rearrange/cpu_job.c rearrange/cpu_quick.c
   rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c
   rearrange/rows.c rearrange/split.c
-  rearrange_array/boxes.c rearrange_array/call.c rearrange_array/check.c rearrange_array/cpu.c
+  rearrange_array/boxes.c rearrange_array/call.c rearrange_array/cpu.c
   rearrange_array/cpu_elements.c rearrange_array/cpu_planes.c rearrange_array/cpu_rectangles.c
   rearrange_array/cpu_runs.c rearrange_array/cpu_strips.c rearrange_array/fit.c rearrange_array/fit_cycle.c
   rearrange_array/problem.c rearrange_array/raw.c rearrange_array/rows.c rearrange_array/views.c
@@ -56,7 +56,7 @@ if(GPUPRIM_WITH_CUDA)
     rearrange_array/any.cu rearrange_array/cycle.cu rearrange_array/tile.cu
     reduce/reduce.cu
     reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu reduce_array/short.cu
-    stage/memory.c stage/move.c stage/run.c stage/slot.c stage/stage.c stage/whole.c
+    stage/memory.c stage/move.c stage/run.c stage/stage.c stage/whole.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu
     window_array/any.cu window_array/extremes.cu window_array/floats.cu window_array/means.cu

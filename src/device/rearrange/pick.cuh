@@ -27,10 +27,7 @@ template <typename offset> struct piece_arguments {
 
 /* How often 2 divides n, `most` times at most. */
 inline uint32_t twos_in(uint64_t n, uint32_t most) {
-    uint32_t twos = 0;
-    while (twos < most && !(n >> twos & 1))
-        twos++;
-    return twos;
+    return gp_log2(gp_alignment(n | 1u << most));
 }
 
 template <typename offset>

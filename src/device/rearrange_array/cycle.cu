@@ -2,7 +2,6 @@
 /* rearrange_cycle: matrices in place that are not square, as cycle.h says. */
 #include "../../host/arithmetic.h"
 #include "../gpu.h"
-#include "cycle_boxes.cuh"
 #include "cycle_units.cuh"
 
 static void (*const turns[])(cycle_pass) = {rearrange_cycle<1, false>, rearrange_cycle<2, false>,

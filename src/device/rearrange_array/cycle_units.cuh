@@ -2,7 +2,7 @@
 /* rearrange_cycle's second kernel: units are moved along the cycles of their permutation. */
 #pragma once
 
-#include "cycle_matrix.cuh"
+#include "cycle_boxes.cuh"
 
 /* Sets a bit of a flag and returns what it was. Whoever sets one writes what it stands for, and nobody else does. */
 __device__ inline uint32_t cycle_claim(uint32_t *flags, uint32_t bit) {

@@ -4,21 +4,21 @@
 
 #include <stdlib.h>
 
-bool gp_stage_fill_ring(gp_ring *ring) {
+bool gp_stage_fill_ring(gp_chunk *ring) {
     void *bytes = NULL;
-    if (ring->chunk[0].bytes)
+    if (ring[0].bytes)
         return true;
     if (cudaHostAlloc(&bytes, GP_RING_CHUNKS * GP_CHUNK_BYTES, cudaHostAllocPortable) != cudaSuccess)
         return false;
     for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        ring->chunk[i].bytes = (unsigned char *)bytes + i * GP_CHUNK_BYTES;
+        ring[i].bytes = (unsigned char *)bytes + i * GP_CHUNK_BYTES;
     return true;
 }
 
 static gp_status create_parts(gp_stage *stage) {
     GP_CUDA(cudaStreamCreateWithFlags(&stage->down, cudaStreamNonBlocking));
     for (unsigned i = 0; i < 2 * GP_RING_CHUNKS; i++)
-        GP_CUDA(cudaEventCreateWithFlags(&stage->ring[i % 2].chunk[i / 2].moved, cudaEventDisableTiming));
+        GP_CUDA(cudaEventCreateWithFlags(&stage->ring[i % 2][i / 2].moved, cudaEventDisableTiming));
     for (unsigned i = 0; i < GP_STAGE_SLOTS; i++) {
         GP_CUDA(cudaEventCreateWithFlags(&stage->slot[i].computed, cudaEventDisableTiming));
         GP_CUDA(cudaEventCreateWithFlags(&stage->slot[i].downloaded, cudaEventDisableTiming));
@@ -54,19 +54,15 @@ static void destroy_event(cudaEvent_t event) {
         (void)cudaEventDestroy(event);
 }
 
-static void destroy_ring(gp_ring *ring) {
-    for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        destroy_event(ring->chunk[i].moved);
-    if (ring->chunk[0].bytes)
-        (void)cudaFreeHost(ring->chunk[0].bytes);
-}
-
 void gp_stage_close(gp_stage *stage) {
     if (!stage)
         return;
     free_memory(stage);
-    destroy_ring(&stage->ring[0]);
-    destroy_ring(&stage->ring[1]);
+    for (unsigned i = 0; i < 2 * GP_RING_CHUNKS; i++)
+        destroy_event(stage->ring[i % 2][i / 2].moved);
+    for (unsigned i = 0; i < 2; i++)
+        if (stage->ring[i]->bytes)
+            (void)cudaFreeHost(stage->ring[i]->bytes);
     for (unsigned i = 0; i < GP_STAGE_SLOTS; i++) {
         destroy_event(stage->slot[i].computed);
         destroy_event(stage->slot[i].downloaded);

@@ -120,14 +120,14 @@ static bool help_with(gp_chunk *chunk) {
 /* Output first: it is what frees the chunks that the bus waits for at the end. */
 bool gp_stage_help(gp_stage *stage) {
     for (unsigned i = 0; i < GP_RING_CHUNKS; i++)
-        if (help_with(&stage->ring[1].chunk[i]) || help_with(&stage->ring[0].chunk[i]))
+        if (help_with(&stage->ring[1][i]) || help_with(&stage->ring[0][i]))
             return true;
     return false;
 }
 
 void gp_stage_forget_offers(gp_stage *stage) {
     for (unsigned i = 0; i < 2 * GP_RING_CHUNKS; i++)
-        atomic_store(&stage->ring[i % 2].chunk[i / 2].left, 0);
+        atomic_store(&stage->ring[i % 2][i / 2].left, 0);
 }
 
 /* cudaMemcpy2D takes pitches below 2 GiB; rows farther apart are long enough to be copied one by one. */

@@ -99,7 +99,7 @@ static gp_status fill(run *r) {
             continue;
         }
         if (w->ringed) {
-            gp_chunk *chunk = &r->stage->ring[0].chunk[r->filled % GP_RING_CHUNKS];
+            gp_chunk *chunk = &r->stage->ring[0][r->filled % GP_RING_CHUNKS];
             bool free = false;
             if (r->filled - r->sent < GP_RING_CHUNKS)
                 GP_TRY(is_past(chunk->moved, &free));
@@ -163,7 +163,7 @@ static gp_status compute(run *r) {
 static gp_status move_box(run *r, walk *w, bool *moved) {
     const cudaStream_t stream = w->outward ? r->stage->down : r->gpu->side;
     size_t *count = w->outward ? &r->received : &r->sent;
-    gp_chunk *chunk = &r->stage->ring[w->outward].chunk[*count % GP_RING_CHUNKS];
+    gp_chunk *chunk = &r->stage->ring[w->outward][*count % GP_RING_CHUNKS];
     const bool ready =
         w->outward ? r->received - r->emptied < GP_RING_CHUNKS : r->sent < r->filled && gp_chunk_is_copied(chunk);
     *moved = !w->ringed || ready;
@@ -218,9 +218,9 @@ static gp_status receive(run *r) {
 }
 
 static gp_status empty(run *r) {
-    gp_ring *ring = &r->stage->ring[1];
+    gp_chunk *ring = r->stage->ring[1];
     while (r->emptying < r->received) {
-        gp_chunk *chunk = &ring->chunk[r->emptying % GP_RING_CHUNKS];
+        gp_chunk *chunk = &ring[r->emptying % GP_RING_CHUNKS];
         bool down;
         GP_TRY(is_past(chunk->moved, &down));
         if (!down)
@@ -229,7 +229,7 @@ static gp_status empty(run *r) {
         r->emptying++;
         r->progress = true;
     }
-    while (r->emptied < r->emptying && gp_chunk_is_copied(&ring->chunk[r->emptied % GP_RING_CHUNKS])) {
+    while (r->emptied < r->emptying && gp_chunk_is_copied(&ring[r->emptied % GP_RING_CHUNKS])) {
         r->emptied++;
         r->progress = true;
     }
@@ -288,7 +288,7 @@ gp_status gp_stage_run(gp_stage_job *job) {
     const bool moved[GP_OPERANDS_SPLIT] = {staged->in, staged->out[0], staged->out[1]};
     for (unsigned i = 0; i < GP_OPERANDS_SPLIT; i++)
         if (moved[i] && job->operand[i].place == GP_PLACE_PAGEABLE)
-            r.ring[i > 0] = gp_stage_fill_ring(&stage->ring[i > 0]);
+            r.ring[i > 0] = gp_stage_fill_ring(stage->ring[i > 0]);
     const uint64_t bytes = r.ring[0] || r.ring[1] ? problem->bytes_read + problem->bytes_written : 0;
     const uint64_t parts = gp_least(gp_parts_for_bytes(bytes), gp_at_least_one(context->device.cpu_threads));
     enter(&r, &r.filling);

@@ -35,10 +35,6 @@ typedef struct gp_chunk {
     atomic_uint done;  /* segments copied */
 } gp_chunk;
 
-typedef struct gp_ring {
-    gp_chunk chunk[GP_RING_CHUNKS]; /* bytes NULL: none yet */
-} gp_ring;
-
 /* How far a piece under way has got. */
 typedef struct gp_stage_slot {
     cudaEvent_t computed, downloaded;
@@ -46,7 +42,7 @@ typedef struct gp_stage_slot {
 
 struct gp_stage {
     cudaStream_t down;
-    gp_ring ring[2]; /* inward, outward: no chunks until pageable memory is first moved that way */
+    gp_chunk ring[2][GP_RING_CHUNKS]; /* inward, outward: bytes NULL until pageable memory is first moved that way */
     gp_stage_slot slot[GP_STAGE_SLOTS];
     unsigned char *memory; /* on the device, for the pieces under way */
     size_t memory_bytes;
@@ -75,7 +71,7 @@ gp_status gp_stage_create(gp_gpu *gpu);
 gp_status gp_stage_reserve(gp_gpu *gpu, size_t slot_bytes, unsigned *count);
 
 /* Chunks for the ring, if it has none. False: no pinned memory is to be had. */
-bool gp_stage_fill_ring(gp_ring *ring);
+bool gp_stage_fill_ring(gp_chunk *ring);
 
 /* Gives back device memory beyond what is worth keeping. */
 void gp_stage_trim(gp_gpu *gpu);

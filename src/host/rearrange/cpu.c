@@ -9,7 +9,6 @@
 
 typedef struct {
     gp_transpose_job base;
-    gp_transpose_quick quick;
     size_t side; /* of a square */
 } job;
 
@@ -20,10 +19,10 @@ static void transpose_square(const job *j, size_t r, size_t c) {
     size_t rows = gp_least(j->side, j->base.rows - r), cols = gp_least(j->side, j->base.cols - c);
     const gp_matrices m = gp_matrices_at(j->base.whole, r, c, bytes);
     if (bytes > GP_QUICK_BYTES_MAX) {
-        j->quick(&m, rows, cols, bytes);
+        gp_transpose_quick(&m, rows, cols, bytes);
         return;
     }
-    j->quick(&(gp_matrices){m.in, m.in_pitch, buffer, held}, rows, cols, bytes);
+    gp_transpose_quick(&(gp_matrices){m.in, m.in_pitch, buffer, held}, rows, cols, bytes);
     gp_copy_rows(m.out, m.out_pitch, buffer, held, cols, rows * bytes);
 }
 
@@ -45,9 +44,9 @@ static void swap_squares(const job *j, size_t r, size_t c) {
     size_t bytes = j->base.elem_bytes, pitch = j->base.whole.out_pitch, held = j->side * bytes + GP_QUICK_BEHIND;
     size_t rows = gp_least(j->side, j->base.rows - r), cols = gp_least(j->side, j->base.rows - c);
     char *square = j->base.whole.out + r * pitch + c * bytes, *mirror = j->base.whole.out + c * pitch + r * bytes;
-    j->quick(&(gp_matrices){square, pitch, lower, held}, rows, cols, bytes);
+    gp_transpose_quick(&(gp_matrices){square, pitch, lower, held}, rows, cols, bytes);
     if (r != c) {
-        j->quick(&(gp_matrices){mirror, pitch, upper, held}, cols, rows, bytes);
+        gp_transpose_quick(&(gp_matrices){mirror, pitch, upper, held}, cols, rows, bytes);
         gp_copy_rows(square, pitch, upper, held, rows, cols * bytes);
     }
     gp_copy_rows(mirror, pitch, lower, held, cols, rows * bytes);
@@ -69,9 +68,7 @@ static void swap_part(void *argument, unsigned part, unsigned parts) {
 gp_status gp_launch_transpose_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     const unsigned parts = gp_transpose_parts(context, plan, problem);
     size_t bytes = problem->elem_bytes;
-    job j = {.base = gp_transpose_job_of(problem),
-             .quick = gp_transpose_quick_of(bytes),
-             .side = bytes <= GP_QUICK_BYTES_MAX ? SIDE_MAX : 32};
+    job j = {.base = gp_transpose_job_of(problem), .side = bytes <= GP_QUICK_BYTES_MAX ? SIDE_MAX : 32};
     while ((problem->in_place || bytes <= GP_QUICK_BYTES_MAX) && j.side > 1 &&
            j.side * j.side * bytes > ELEMENTS_BYTES)
         j.side /= 2;

@@ -18,8 +18,6 @@ typedef struct gp_transpose_job {
     gp_matrices whole;
     size_t elem_bytes, rows, cols;
     void (*share)(const struct gp_transpose_job *job, unsigned part, const gp_matrices *m, size_t rows, size_t cols);
-    char *kept; /* lines of the output begun by one panel of rows and finished by the next, so many for each part */
-    size_t lines;
 } gp_transpose_job;
 
 /*
@@ -81,21 +79,17 @@ char *gp_keep_lines(gp_context *context, unsigned parts, size_t lines);
  */
 void gp_transpose_put_run(char *at, char *run, size_t bytes, char *kept, bool first, bool last);
 
-/*
- * out[c][r] = in[r][c] for elements of any size. Of elements up to GP_QUICK_BYTES_MAX each row of the output is
- * followed by up to 16 bytes of anything.
- */
-typedef void (*gp_transpose_quick)(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
-
-#define GP_QUICK_BYTES_MAX ((size_t)16)
-#define GP_QUICK_BEHIND ((size_t)16)
-
-gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes);
-
 /* out[c][r] = in[r][c] of a small matrix, and nothing is written besides. But for `cpu`, of 1, 2, 4, 8, 16 bytes. */
 typedef void gp_transpose_turn(const gp_matrices *at, size_t rows, size_t cols, size_t bytes);
 
 gp_transpose_turn gp_transpose_turn_cpu, gp_transpose_turn_avx512, gp_transpose_turn_avx2, gp_transpose_turn_neon;
+
+/* One that is faster: of elements up to GP_QUICK_BYTES_MAX up to 16 bytes of anything follow each row of the output.
+ */
+gp_transpose_turn gp_transpose_quick;
+
+#define GP_QUICK_BYTES_MAX ((size_t)16)
+#define GP_QUICK_BEHIND ((size_t)16)
 
 /* n elements of any size, `step` bytes from each other, from such that are `apart`, in whichever direction. */
 void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, size_t n, size_t bytes);
@@ -132,6 +126,14 @@ typedef void gp_transpose_put_strip(size_t bytes, const gp_strip *strip);
 
 gp_transpose_put_strip gp_transpose_strip_avx512, gp_transpose_strip_avx2, gp_transpose_strip_neon;
 
+/* Moves of views by way of runs of the output (rearrange_array/cpu_runs.c), of large ones in strips unless NULL. */
+gp_status gp_rearrange_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                               gp_transpose_turn *turn, gp_transpose_put_strip *by_strips);
+
+/* A matrix as such a move. */
+gp_status gp_transpose_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                               gp_transpose_turn *turn, gp_transpose_put_strip *by_strips);
+
 /* What rows can do; transpose_cpu does everything. */
 bool gp_transpose_thin_supports(const gp_problem *problem);       /* one side of a few elements */
 bool gp_transpose_lines_simd_supports(const gp_problem *problem); /* output past the caches */
@@ -141,5 +143,6 @@ bool gp_transpose_lines_supports(const gp_problem *problem);      /* output past
 GP_DECLARE_SIMD_LAUNCHERS(transpose_thin);
 GP_DECLARE_SIMD_LAUNCHERS(transpose_lines);
 GP_DECLARE_SIMD_LAUNCHERS(transpose_tiles);
+GP_DECLARE_SIMD_LAUNCHERS(rearrange_array);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_lines_cpu);
 GP_DECLARE_LAUNCHER(gp_launch_transpose_cpu);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Transposes whose output goes past the caches in whole lines, wherever they begin, with the tiles that the including
- * file names before.
- */
+/* Transposes whose output goes past the caches in whole lines, with tiles that the including file names before. */
 #include "cpu_job.h"
 
 #if defined(LANES)
-
-/* ---- where all rows of the output begin alike: squares ---- */
 
 /* A strip of columns is done for all rows before the next, in panels: rows that make a line or two of the output. */
 typedef struct {
@@ -94,16 +89,11 @@ INLINE void put_squares(size_t bytes, size_t high, const strip *s) {
     }
 }
 
-#define SQUARES_OF(n, high)                    \
+#define SQUARES_OF(n)                          \
     LEAF void squares_of_##n(const strip *s) { \
-        put_squares(n, high, s);               \
+        put_squares(n, PANEL_LINES(n), s);     \
     }
-
-SQUARES_OF(1, 1)
-SQUARES_OF(2, 1)
-SQUARES_OF(4, 2)
-SQUARES_OF(8, 2)
-SQUARES_OF(16, 2)
+FOR_SIZES(SQUARES_OF)
 
 LEAF void high_squares_of_1(const strip *s) {
     put_squares(1, 2, s);
@@ -113,15 +103,16 @@ LEAF void high_squares_of_2(const strip *s) {
     put_squares(2, 2, s);
 }
 
-typedef void (*strip_kernel)(const strip *s);
-
 /* Rows of narrow elements are many: those of two lines only where they crowd. */
-static const strip_kernel squares[] = {squares_of_1, squares_of_2, squares_of_4, squares_of_8, squares_of_16};
-static const strip_kernel high_squares[] = {high_squares_of_1, high_squares_of_2, squares_of_4, squares_of_8,
-                                            squares_of_16};
+static void (*const squares[][2])(const strip *s) = {{squares_of_1, high_squares_of_1},
+                                                     {squares_of_2, high_squares_of_2},
+                                                     {NULL, squares_of_4},
+                                                     {NULL, squares_of_8},
+                                                     {NULL, squares_of_16}};
 
-/* Rows of the output that all begin alike. */
-SIMD static void aligned_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols) {
+SIMD static void share_in_squares(const gp_transpose_job *j, unsigned part, const gp_matrices *m, size_t rows,
+                                  size_t cols) {
+    const element_kernels *e = kernels_of(j);
     const size_t kind = (size_t)(e - kinds), row_bytes = cols * e->bytes;
     const size_t unit = m->out_pitch % (2 * GP_CACHE_LINE) == 0 ? 2 * GP_CACHE_LINE : GP_CACHE_LINE;
     const bool high = e->bytes > 2 || (m->in_pitch % CROWDED_PITCH == 0 && unit > GP_CACHE_LINE);
@@ -130,72 +121,31 @@ SIMD static void aligned_rows(const element_kernels *e, const gp_matrices *m, si
     const size_t panel_rows = (high ? 2 : 1) * e->of_line;
     strip s = {.panels = (rows - head) / panel_rows};
     const gp_matrices below = gp_matrices_at(*m, head + s.panels * panel_rows, 0, e->bytes);
+    (void)part;
     small_tiles(e, m, head, cols);
     for (size_t k = 0; k < row_bytes && s.panels > 0; k += s.width) {
         s.at = gp_matrices_at(*m, head, k / e->bytes, e->bytes);
         s.width = row_bytes - k < most + SQUARE_BYTES ? row_bytes - k : most;
-        (high ? high_squares : squares)[kind](&s);
+        squares[kind][high](&s);
     }
     small_tiles(e, &below, (rows - head) % panel_rows, cols);
-}
-
-/* Columns: a lane's at least. */
-SIMD static void long_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols, void *memory) {
-    const size_t most = gp_strip_cols(e->bytes);
-    const gp_move along = {.rank = 1, .axis = {{rows, (int64_t)m->in_pitch, (int64_t)e->bytes}}},
-                  across = {.rank = 1, .axis = {{cols, (int64_t)e->bytes, (int64_t)m->out_pitch}}};
-    gp_strip s = {&along, &across, (const unsigned char *)m->in, (unsigned char *)m->out, rows, 0, rows, 0,
-                  0,      memory};
-    if (m->out_pitch % GP_CACHE_LINE == 0 && (uintptr_t)m->out % e->bytes == 0 && cols * e->bytes >= SQUARE_BYTES) {
-        aligned_rows(e, m, rows, cols);
-        return;
-    }
-    for (; s.first < cols; s.first += s.cols) {
-        s.cols = cols - s.first < most + e->of_lane ? cols - s.first : most;
-        NAMED(gp_transpose_strip)(e->bytes, &s);
-    }
-}
-
-/* ---- short rows of the output, without gaps: columns in turns become one run of lines ---- */
-
-#define RUN_BYTES ((size_t)8192) /* or as much as a line of columns has: 64 of 640 bytes */
-
-SIMD static void short_rows(const element_kernels *e, const gp_matrices *m, size_t rows, size_t cols) {
-    _Alignas(GP_CACHE_LINE) char buffer[GP_CACHE_LINE + 64 * 640], kept[GP_CACHE_LINE], *run = buffer + GP_CACHE_LINE;
-    const size_t pitch = m->out_pitch;
-    size_t begin = 0;
-    for (size_t c = 0, n; c < cols; c += n) {
-        n = gp_least(e->of_line, cols - c);
-        const gp_matrices at = gp_matrices_at(*m, 0, c, e->bytes);
-        for (size_t i = 0; i < rows; ++i)
-            __builtin_prefetch(at.in + i * at.in_pitch + BYTES_AHEAD, 0, 2);
-        any_tiles(e, &(gp_matrices){at.in, at.in_pitch, run + (c - begin) * pitch, pitch}, rows, n);
-        if (c + n == cols || (c + n - begin + e->of_line) * pitch > RUN_BYTES) {
-            gp_transpose_put_run(m->out + begin * pitch, run, (c + n - begin) * pitch, kept, begin == 0,
-                                 c + n == cols);
-            begin = c + n;
-        }
-    }
-}
-
-SIMD static void share_in_lines(const gp_transpose_job *j, unsigned part, const gp_matrices *m, size_t rows,
-                                size_t cols) {
-    const element_kernels *e = kernels_of(j);
-    if (gp_transpose_has_short_rows(j->rows, e->bytes))
-        short_rows(e, m, rows, cols);
-    else
-        long_rows(e, m, rows, cols, j->kept + part * j->lines * GP_CACHE_LINE);
     gp_streams_done();
 }
 
-/* Without memory for the lines that are kept, in tiles. */
+/* Squares where all rows of the output begin alike and are not short; else strips, or runs of several columns. */
 gp_status NAMED(gp_launch_transpose_lines)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     gp_transpose_job job = gp_transpose_job_of(problem);
-    const unsigned parts = gp_transpose_parts(context, plan, problem);
-    job.lines = gp_strip_lines(gp_strip_cols(job.elem_bytes) + LANE);
-    job.kept = gp_keep_lines(context, parts, job.lines);
-    gp_transpose_run(context, parts, &job, job.kept != NULL ? share_in_lines : share_in_tiles);
+    const size_t bytes = job.elem_bytes;
+    if (gp_transpose_has_short_rows(job.rows, bytes) || job.whole.out_pitch % GP_CACHE_LINE != 0 ||
+        (uintptr_t)job.whole.out % bytes != 0 || job.cols * bytes < SQUARE_BYTES)
+        return gp_transpose_in_runs(context, plan, problem, NAMED(gp_transpose_turn), NAMED(gp_transpose_strip));
+    gp_transpose_run(context, gp_transpose_parts(context, plan, problem), &job, share_in_squares);
     return GP_OK;
+}
+
+/* Views, by the same two kernels. */
+gp_status NAMED(gp_launch_rearrange_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_rearrange_in_runs(context, plan, problem, NAMED(gp_transpose_turn), NAMED(gp_transpose_strip));
 }
 
 #endif

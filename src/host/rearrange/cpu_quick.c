@@ -61,18 +61,17 @@ INLINE void quick(size_t piece, const gp_matrices *at, size_t rows, size_t cols,
     exact(piece, &rest, rows - fours, cols, bytes);
 }
 
-#define FOR_PIECE(n)                                                                       \
-    static void quick_##n(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) { \
-        quick(n, at, rows, cols, bytes);                                                   \
-    }
-
-FOR_PIECE(1)
-FOR_PIECE(2)
-FOR_PIECE(4)
-FOR_PIECE(8)
-
-static void exact_16(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
-    exact(16, at, rows, cols, bytes);
+void gp_transpose_quick(const gp_matrices *at, size_t rows, size_t cols, size_t bytes) {
+    if (bytes <= 2)
+        quick(1, at, rows, cols, bytes);
+    else if (bytes <= 4)
+        quick(2, at, rows, cols, bytes);
+    else if (bytes <= 8)
+        quick(4, at, rows, cols, bytes);
+    else if (bytes <= GP_QUICK_BYTES_MAX)
+        quick(8, at, rows, cols, bytes);
+    else
+        exact(WIDE, at, rows, cols, bytes);
 }
 
 /* n elements, `step` bytes from each other, from such that are `apart`. */
@@ -142,12 +141,4 @@ void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, 
         WITH_BYTES(reverse, bytes, to, in, n)
     else
         WITH_BYTES(gather, bytes, to, step, in, apart, n)
-}
-
-gp_transpose_quick gp_transpose_quick_of(size_t elem_bytes) {
-    static const gp_transpose_quick of[] = {quick_1, quick_2, quick_4, quick_8, exact_16};
-    size_t i = 0;
-    for (size_t piece = 1; piece < WIDE && 2 * piece < elem_bytes; piece *= 2)
-        ++i;
-    return of[i];
 }

@@ -180,25 +180,18 @@ INLINE void put_strip(size_t bytes, size_t high, bool skewed, walk *w) {
     }
 }
 
-#define STRIP_KERNELS_OF(n, high)            \
-    LEAF void strip_of_##n(walk *w) {        \
-        put_strip(n, high, false, w);        \
-    }                                        \
-    LEAF void skewed_strip_of_##n(walk *w) { \
-        put_strip(n, high, true, w);         \
+#define PANEL_LINES(bytes) ((bytes) > 2 ? 2 : 1) /* of the output */
+#define STRIP_KERNELS_OF(n)                     \
+    LEAF void strip_of_##n(walk *w) {           \
+        put_strip(n, PANEL_LINES(n), false, w); \
+    }                                           \
+    LEAF void skewed_strip_of_##n(walk *w) {    \
+        put_strip(n, PANEL_LINES(n), true, w);  \
     }
+FOR_SIZES(STRIP_KERNELS_OF)
 
-STRIP_KERNELS_OF(1, 1)
-STRIP_KERNELS_OF(2, 1)
-STRIP_KERNELS_OF(4, 2)
-STRIP_KERNELS_OF(8, 2)
-STRIP_KERNELS_OF(16, 2)
-
-static void (*const strip_kernels[][2])(walk *w) = {{strip_of_1, skewed_strip_of_1},
-                                                    {strip_of_2, skewed_strip_of_2},
-                                                    {strip_of_4, skewed_strip_of_4},
-                                                    {strip_of_8, skewed_strip_of_8},
-                                                    {strip_of_16, skewed_strip_of_16}};
+#define STRIPS_OF(n) {strip_of_##n, skewed_strip_of_##n},
+static void (*const strip_kernels[][2])(walk *w) = {FOR_SIZES(STRIPS_OF)};
 
 /* Where the strip's columns begin; returns its first element. */
 static const unsigned char *find_columns(const gp_strip *s, char **column) {
@@ -229,7 +222,7 @@ void NAMED(gp_transpose_strip)(size_t bytes, const gp_strip *s) {
     w.crowded = s->cols * bytes >= BYTES_AHEAD && w.along.axis[w.along.rank - 1].in % (int64_t)CROWDED_PITCH == 0;
     w.width = s->cols * bytes;
     w.narrow = w.width < BYTES_AHEAD;
-    w.rows = e->of_line * (bytes > 2 ? 2 : 1);
+    w.rows = e->of_line * PANEL_LINES(bytes);
     strip_kernels[__builtin_ctzll(bytes)][w.skewed](&w);
 }
 

@@ -14,6 +14,9 @@
 #define LINES_MAX ((size_t)2)                      /* written next to each other */
 #define LEAF __attribute__((noinline)) SIMD static /* a function of its own: registers are few */
 
+/* Sizes of elements, for each of which kernels are compiled. */
+#define FOR_SIZES(DO) DO(1) DO(2) DO(4) DO(8) DO(16)
+
 /* The columns of a lane of rows, as many as it has elements. */
 typedef struct {
     vec of[LANE];
@@ -119,11 +122,7 @@ INLINE void put_lanes(size_t bytes, const gp_matrices *m, size_t rows, size_t co
         put_lanes(n, m, rows, cols);                                         \
     }
 
-KERNELS_OF(1)
-KERNELS_OF(2)
-KERNELS_OF(4)
-KERNELS_OF(8)
-KERNELS_OF(16)
+FOR_SIZES(KERNELS_OF)
 
 /* The kernels of a size of elements. */
 typedef struct {
@@ -133,11 +132,8 @@ typedef struct {
     void (*lanes)(const gp_matrices *m, size_t rows, size_t cols);
 } element_kernels;
 
-static const element_kernels kinds[] = {{1, 16, 64, columns_of_1, tiles_of_1, lanes_of_1},
-                                        {2, 8, 32, columns_of_2, tiles_of_2, lanes_of_2},
-                                        {4, 4, 16, columns_of_4, tiles_of_4, lanes_of_4},
-                                        {8, 2, 8, columns_of_8, tiles_of_8, lanes_of_8},
-                                        {16, 1, 4, columns_of_16, tiles_of_16, lanes_of_16}};
+#define KIND_OF(n) {n, LANE / (n), GP_CACHE_LINE / (n), columns_of_##n, tiles_of_##n, lanes_of_##n},
+static const element_kernels kinds[] = {FOR_SIZES(KIND_OF)};
 
 #define STRIP_COLS ((size_t)64)
 

@@ -2,11 +2,7 @@
 /* From the arguments of gp_rearrange() to a move, and what a move is: questions that planning asks. Pure. */
 #pragma once
 
-#include "../status.h"
 #include "move.h"
-
-/* Checks both arguments; fails and names argument and axis. *in_place: both views are the same elements. */
-gp_status gp_move_check(const gp_array *in, const gp_array *out, bool *in_place);
 
 /* Of checked arguments. count 0: there is nothing to be moved. */
 void gp_move_make(gp_move *move, const gp_array *in, const gp_array *out, bool in_place);

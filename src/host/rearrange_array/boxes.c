@@ -13,26 +13,19 @@ uint32_t gp_move_piece(const gp_move *move, unsigned in_align, unsigned out_alig
 }
 
 static unsigned alignment(const gp_move *move, const gp_move_pieces *p, bool out) {
-    uintptr_t bits = out ? (uintptr_t)move->out : (uintptr_t)move->in;
-    uint64_t row = 1;
-    const uint32_t axes = out ? p->axes : p->read;
-    for (uint32_t i = 0; i < axes; i++) {
+    uintptr_t lowest = out ? (uintptr_t)move->out : (uintptr_t)move->in;
+    uint64_t row = 1, strides = 0;
+    for (uint32_t i = 0; i < (out ? p->axes : p->read); i++) {
         const gp_move_axis *axis = &p->axis[out ? i : p->by_in[i]];
         const int64_t stride = out ? axis->out : axis->in;
         if (stride < 0)
-            bits += (uintptr_t)stride * (axis->n - 1); /* the other end */
-    }
-    for (uint32_t i = 0; i < axes; i++) {
-        const gp_move_axis *axis = &p->axis[out ? i : p->by_in[i]];
-        const uint64_t stride = gp_move_distance(out ? axis->out : axis->in);
-        if (axis->n == 1)
-            continue;
-        if (stride == row)
+            lowest += (uintptr_t)stride * (axis->n - 1);
+        if (axis->n > 1 && gp_move_distance(stride) == row)
             row *= axis->n;
-        else
-            bits |= stride;
+        else if (axis->n > 1)
+            strides |= gp_move_distance(stride);
     }
-    return gp_alignment(bits);
+    return gp_alignment(lowest | strides);
 }
 
 void gp_move_alignments(const gp_move *move, unsigned *in, unsigned *out) {

@@ -30,6 +30,5 @@ bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_proble
                             gp_transpose_put_strip *put);
 
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);
-GP_DECLARE_SIMD_LAUNCHERS(rearrange_array);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_runs);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_cpu);

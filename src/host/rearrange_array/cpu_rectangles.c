@@ -32,12 +32,7 @@ typedef struct {
 
 static void copy(const job *j, unsigned char *to, size_t to_apart, const unsigned char *from, size_t from_apart,
                  uint64_t n) {
-    if (to_apart == j->run && from_apart == j->run) {
-        memcpy(to, from, n * j->run);
-        return;
-    }
-    for (uint64_t i = 0; i < n; i++, to += to_apart, from += from_apart)
-        memcpy(to, from, j->run);
+    gp_gather((char *)to, to_apart, from, (int64_t)from_apart, n, j->run);
 }
 
 /* rows x cols elements one behind the other, by way of the buffer. */

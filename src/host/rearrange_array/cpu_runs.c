@@ -32,6 +32,8 @@
  */
 #define ROWS_MAX ((size_t)128)
 #define ROWS_AHEAD ((size_t)32)
+#define SHORT_ROWS ((size_t)640) /* of a short run, at most: of its columns a line is turned at once, or more */
+#define AHEAD_BYTES 256          /* of a row of short runs' columns, which are prefetched at least so far before */
 
 typedef struct {
     const gp_move *move;
@@ -49,9 +51,8 @@ typedef struct {
 
 /* A part's memory. */
 typedef struct {
-    _Alignas(GP_CACHE_LINE) char in[ROWS_MAX * ROW_BYTES];
-    char out[ROW_BYTES * (ROWS_MAX + ROOM)]; /* narrower elements have more columns, and shorter pieces */
-    int64_t from[2][ROWS_MAX];
+    _Alignas(GP_CACHE_LINE) char in[SHORT_ROWS * GP_CACHE_LINE], out[SHORT_ROWS * GP_CACHE_LINE + ROOM];
+    int64_t from[2][SHORT_ROWS];
     char *at; /* short runs: where those in `out` belong, and how many bytes they have */
     size_t held;
     bool first;
@@ -177,7 +178,7 @@ static inline __attribute__((always_inline)) void deal(char *to, const char *fro
 static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffers *b) {
     const size_t rows = j->along.count, run = j->move->run, bytes = rows * run, cols = j->cols.n,
                  pitch = (size_t)j->stride / rows, width = cols * run;
-    const bool narrow = width < 16 && 16 / run * n * bytes <= sizeof b->in;
+    const bool narrow = width < 16 && 16 / run * n * bytes <= ROWS_MAX * ROW_BYTES;
     const size_t last = narrow ? gp_least(gp_divide_up(16 - width, pitch), n * rows) : 0, first = n * rows - last;
     char *to = hold(j, (char *)place->out, n * cols * bytes, b);
     j->turn(&(gp_matrices){(const char *)place->in, pitch, b->in, n * bytes}, first, narrow ? 16 / run : cols, run);
@@ -201,25 +202,23 @@ static void hold_stack(const job *j, const gp_move_place *place, size_t n, buffe
 }
 
 /*
- * The input behind all strips of a place. Memory that is not there takes a processor long to prefetch, and a copy of
- * a place just written waits for it.
+ * Whole runs of a strip's columns. Later columns, or the next matrix' first, are prefetched before any run is
+ * written: both at once is slow. Behind the last matrix nothing is, as memory that is not there takes long to
+ * prefetch.
  */
-static const unsigned char *next_place(const job *j, const gp_move_place *place) {
-    if (j->outer.rank > 0 && place->at[j->outer.rank - 1] + 1 < j->outer.axis[j->outer.rank - 1].n)
-        return place->in + j->stride;
-    gp_move_place next = *place;
-    gp_move_next(&j->outer, j->outer.rank, &next);
-    return next.in;
-}
-
-/* Whole runs of a strip's columns. */
 static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip, buffers *b) {
     const size_t run = j->move->run, bytes = j->along.count * run, rows = j->along.count;
     const uint64_t first = strip * j->strip, cols = gp_least(j->strip, j->cols.n - first);
-    const uint64_t next = strip + 1 < j->strips ? first + cols : 0, next_cols = gp_least(j->strip, j->cols.n - next);
+    const uint64_t later = first + gp_greatest(j->strip, AHEAD_BYTES / run), next = later < j->cols.n ? later : 0,
+                   next_cols = gp_least(j->strip, j->cols.n - next);
     const unsigned char *in = place->in + (int64_t)first * j->cols.in;
-    const unsigned char *ahead = next > 0 || !j->stream ? place->in : next_place(j, place);
+    const bool more = j->outer.rank > 0 && place->at[j->outer.rank - 1] + 1 < j->outer.axis[j->outer.rank - 1].n;
+    const unsigned char *ahead = place->in + (next == 0 && more ? j->stride : 0);
     char *to = hold(j, (char *)place->out + first * bytes, cols * bytes, b);
+    ahead += (int64_t)(j->cols.in < 0 ? next + next_cols - 1 : next) * j->cols.in;
+    for (size_t r = 0; r < rows && j->stream; r++)
+        for (size_t k = 0; k < next_cols * run; k += GP_CACHE_LINE)
+            __builtin_prefetch(ahead + b->from[0][r] + k, 0, 2);
     if (j->cols.n == 1) {
         gp_rearrange_elements(&j->along, in, 0, rows, run, j->stream, to);
     } else if (j->cols.in > 0 && j->along.rank == 1 && j->along.axis[0].in > 0) {
@@ -229,10 +228,6 @@ static void hold_strip(const job *j, const gp_move_place *place, uint64_t strip,
             gp_gather(b->in + r * cols * run, run, in + b->from[0][r], j->cols.in, cols, run);
         j->turn(&(gp_matrices){b->in, cols * run, to, bytes}, rows, cols, run);
     }
-    ahead += (int64_t)(j->cols.in < 0 ? next + next_cols - 1 : next) * j->cols.in;
-    for (size_t r = 0; r < rows && j->stream; r++)
-        for (size_t k = 0; k < next_cols * run; k += GP_CACHE_LINE)
-            __builtin_prefetch(ahead + b->from[0][r] + k);
 }
 
 static void runs_part(void *argument, unsigned part, unsigned parts) {
@@ -297,7 +292,8 @@ static void choose_axes(job *j) {
     j->stride = j->outer.rank > 0 ? j->outer.axis[j->outer.rank - 1].in : 0;
     j->along.count = run / move->run;
     j->outer.count = move->count / j->along.count / j->cols.n;
-    j->is_short = run < (portable ? GP_SHORT_DIRECT : SHORT_BYTES) && j->along.count <= ROWS_MAX &&
+    j->is_short = run < (portable ? GP_SHORT_DIRECT : SHORT_BYTES) &&
+                  j->along.count <= (j->cols.n * move->run > THIN_BYTES ? SHORT_ROWS : ROWS_MAX) &&
                   (cols == move->rank || j->cols.out == (int64_t)run);
     if (!j->is_short)
         gp_move_turn(&j->cols, &j->outer);
@@ -307,7 +303,7 @@ static void choose_axes(job *j) {
 static void choose_sizes(job *j, unsigned parts) {
     const size_t run = j->move->run;
     const bool alone = j->cols.n == 1, portable = j->turn == gp_transpose_turn_cpu;
-    j->quick = portable ? gp_transpose_quick_of(run) : j->turn;
+    j->quick = portable ? gp_transpose_quick : j->turn;
     j->stack = 1;
     j->rows = alone ? gp_at_least_one(ALONE_BYTES / run) : gp_greatest(ROWS_AHEAD, GP_CACHE_LINE / run);
     j->group = gp_at_least_one(ROW_BYTES / run);
@@ -321,8 +317,10 @@ static void choose_sizes(job *j, unsigned parts) {
     j->strip = gp_round_up(j->direct ? DIRECT_COLS : STRIP_BYTES / run, j->group);
     if (j->thin)
         j->rows = ALONE_BYTES / (j->cols.n * run) / GP_CACHE_LINE * GP_CACHE_LINE;
-    if (j->is_short)
-        j->strip = gp_at_least_one(ALONE_BYTES / (j->along.count * run));
+    if (j->is_short) {
+        const size_t line = gp_at_least_one(GP_CACHE_LINE / run), lines = ALONE_BYTES / (j->along.count * run) / line;
+        j->strip = gp_at_least_one(lines) * line;
+    }
     j->strips = gp_divide_up(j->cols.n, j->strip);
     const size_t height = j->along.count * run, bytes = height * j->cols.n;
     const gp_move_axis *below = &j->outer.axis[j->outer.rank > 0 ? j->outer.rank - 1 : 0];
@@ -340,8 +338,8 @@ static void choose_sizes(job *j, unsigned parts) {
 /* Of one thread, past its core's own cache. */
 #define BYTES_A_NS 5
 
-static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_transpose_turn *turn,
-                         gp_transpose_put_strip *by_strips) {
+gp_status gp_rearrange_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                               gp_transpose_turn *turn, gp_transpose_put_strip *by_strips) {
     job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
     unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
     if (by_strips != NULL && gp_rearrange_in_strips(context, parts, problem, by_strips))
@@ -356,22 +354,12 @@ static gp_status in_runs(gp_context *context, const gp_plan *plan, const gp_prob
     return GP_OK;
 }
 
-#define LAUNCHER(name, by, strip)                                                        \
-    gp_status gp_launch_rearrange_array_##name(gp_context *context, const gp_plan *plan, \
-                                               const gp_problem *problem) {              \
-        return in_runs(context, plan, problem, gp_transpose_turn_##by, strip);           \
-    }
+gp_status gp_launch_rearrange_array_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_rearrange_in_runs(context, plan, problem, gp_transpose_turn_cpu, NULL);
+}
 
-LAUNCHER(runs, cpu, NULL)
-#if defined(__x86_64__)
-LAUNCHER(avx2, avx2, gp_transpose_strip_avx2)
-LAUNCHER(avx512, avx512, gp_transpose_strip_avx512)
-#elif defined(__aarch64__)
-LAUNCHER(neon, neon, gp_transpose_strip_neon)
-#endif
-
-/* One matrix. */
-gp_status gp_launch_transpose_lines_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+gp_status gp_transpose_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                               gp_transpose_turn *turn, gp_transpose_put_strip *by_strips) {
     const size_t bytes = problem->elem_bytes;
     gp_problem one = *problem;
     const gp_move move = {.run = bytes,
@@ -382,7 +370,11 @@ gp_status gp_launch_transpose_lines_cpu(gp_context *context, const gp_plan *plan
                           .in = problem->in,
                           .out = problem->out};
     one.move = &move;
-    return in_runs(context, plan, &one, gp_transpose_turn_cpu, NULL);
+    return gp_rearrange_in_runs(context, plan, &one, turn, by_strips);
+}
+
+gp_status gp_launch_transpose_lines_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
+    return gp_transpose_in_runs(context, plan, problem, gp_transpose_turn_cpu, NULL);
 }
 
 bool gp_rearrange_runs_supports(const gp_problem *problem) {

@@ -10,21 +10,23 @@
 #define RUN_BYTES 1024              /* of the output, which are not made shorter for the sake of wider rows */
 #define PANEL_BYTES 128             /* of a column, written at once */
 #define LEAST_BYTES 16              /* of a row of columns */
+#define SHARE_BYTES ((uint64_t)512) /* of it, that a thread has at least where threads share columns, not rows */
 
 typedef struct {
     const gp_move *move;
     gp_transpose_put_strip *put;
-    gp_move along, across;                       /* the memory of `across` is where both begin */
-    uint64_t run, strip, strips, each, sections; /* rows of a run; columns; rows */
+    gp_move along, across;                /* the memory of `across` is where both begin */
+    uint64_t run, strips, each, sections; /* rows of a run, and of a section */
     char *kept;
     size_t lines; /* of a part */
 } job;
 
-/* The axis whose elements lie `apart` in the input, of several the longest; or rank. */
+/* The axis of several elements that lie `apart` in the input, of such the longest; or rank. A matrix may have one. */
 static unsigned axis_of(const gp_move *move, uint64_t apart) {
     unsigned found = move->rank;
     for (unsigned i = move->rank; i-- > 0;)
-        if (gp_move_is_apart(&move->axis[i], apart) && (found == move->rank || move->axis[i].n > move->axis[found].n))
+        if (move->axis[i].n > 1 && gp_move_is_apart(&move->axis[i], apart) &&
+            (found == move->rank || move->axis[i].n > move->axis[found].n))
             found = i;
     return found;
 }
@@ -74,6 +76,12 @@ static void share_axes(job *j, unsigned across) {
     j->along.count = move->count / j->across.count;
 }
 
+/* A strip's first column: of whole lines of a row, and the last has the rest. */
+static uint64_t first_of(const job *j, uint64_t strip) {
+    const uint64_t line = gp_at_least_one(GP_CACHE_LINE / j->move->run);
+    return strip == j->strips ? j->across.count : j->across.count / line * strip / j->strips * line;
+}
+
 static void strips_part(void *argument, unsigned part, unsigned parts) {
     const job *j = argument;
     const uint64_t tasks = j->strips * j->sections;
@@ -85,11 +93,10 @@ static void strips_part(void *argument, unsigned part, unsigned parts) {
                   .run = j->run,
                   .memory = j->kept + part * j->lines * GP_CACHE_LINE};
     for (uint64_t i = gp_part_begin(tasks, part, parts); i < end; i++) {
-        const uint64_t strip = i % j->strips;
         s.begin = gp_least(i / j->strips * j->each, j->along.count);
         s.rows = gp_least(j->each, j->along.count - s.begin);
-        s.first = strip * j->strip;
-        s.cols = strip + 1 < j->strips ? j->strip : j->across.count - s.first;
+        s.first = first_of(j, i % j->strips);
+        s.cols = first_of(j, i % j->strips + 1) - s.first;
         if (s.rows > 0)
             j->put(j->move->run, &s);
     }
@@ -103,15 +110,19 @@ bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_proble
     const gp_move *move = problem->move;
     const unsigned across = axes_across(move);
     const uint64_t run = run_of(move, across);
-    job j = {.move = move, .put = put, .run = run / move->run, .strip = gp_strip_cols(move->run)};
+    job j = {.move = move, .put = put, .run = run / move->run, .sections = 1};
     share_axes(&j, across);
     const uint64_t width = j.across.count * move->run;
-    if (across == 0 || width < LEAST_BYTES || (run < RUN_BYTES && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
+    if (across == 0 || width < LEAST_BYTES ||
+        (gp_transpose_has_short_rows(run, 1) && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
         return false;
-    j.strips = gp_at_least_one(j.across.count / j.strip);
-    j.sections = parts == 1 ? 1 : gp_divide_up(4 * (uint64_t)parts, j.strips);
+    j.strips = gp_divide_up(j.across.count, gp_strip_cols(move->run));
+    if (width >= parts * SHARE_BYTES)
+        j.strips = gp_round_up(j.strips, parts);
+    else
+        j.sections = parts;
     j.each = gp_round_up(gp_divide_up(j.along.count, j.sections), gp_at_least_one(PANEL_BYTES / move->run));
-    j.lines = gp_strip_lines(gp_least(2 * j.strip, j.across.count));
+    j.lines = gp_strip_lines(gp_least(gp_divide_up(j.across.count, j.strips) + 2 * GP_CACHE_LINE, j.across.count));
     j.kept = gp_keep_lines(context, parts, j.lines);
     if (j.kept == NULL)
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which moves the GPU rows do, and how they cut them. Pure. */
 #include "../arithmetic.h"
+#include "../occupancy.h"
 #include "../problem.h"
 #include "array.h"
 #include "tiling.h"
@@ -38,10 +39,9 @@ static bool takes_blocks(const gp_move_form *form) {
 
 /* As many blocks as the device has room for. */
 static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned threads, unsigned most, size_t smem) {
-    const uint64_t block = gp_plus(smem, device->smem_reserved), room = device->smem_per_sm;
-    const uint64_t of_smem = gp_at_least_one(room / gp_at_least_one(block));
-    const uint64_t of_threads = gp_at_least_one(device->threads_per_sm / threads);
-    return gp_least(tiles, device->multiprocessors * gp_least(gp_least(of_smem, of_threads), most));
+    gp_occupancy_info occupancy;
+    gp_occupancy_compute(device, threads, 0, smem, &occupancy);
+    return gp_least(tiles, device->multiprocessors * gp_at_least_one(gp_least(occupancy.blocks_per_sm, most)));
 }
 
 /* The second attempt is without raw rows, whose blocks need most registers and memory. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rearrangements of views: what follows from a move, and the entry in the table of primitives. */
+/* Rearrangements of views: checks of a call, what follows from a move, the entry in the table of primitives. */
 #include "problem.h"
+#include "../footprint.h"
 #include "../primitive.h"
+#include "../reduce_array/pass.h"
 #include "array.h"
 #include "cut.h"
 #include <stdio.h>
@@ -69,6 +71,23 @@ const gp_primitive gp_primitive_rearrange_array = {
     GP_PRIMITIVE_OF_VIEWS(gp_move),
 };
 
+/* Before a byte is written; *in_place: both views are the same elements. */
+static gp_status check_views(const gp_array *in, const gp_array *out, bool *in_place) {
+    gp_footprint of_in = {.name = "in"}, of_out = {.name = "out"};
+    GP_TRY(gp_check_not_null("in", in));
+    GP_TRY(gp_check_not_null("out", out));
+    GP_TRY(gp_footprint_measure(in, true, &of_in));
+    GP_TRY(gp_footprint_measure(out, true, &of_out));
+    if (of_out.elem_bytes != of_in.elem_bytes)
+        return gp_fail(GP_ERR_ARGUMENT, "out: elements of %zu bytes, but in has %zu", of_out.elem_bytes,
+                       of_in.elem_bytes);
+    GP_TRY(gp_check_same_extents("out", out, in));
+    if (of_out.folded && !of_out.empty)
+        return gp_fail(GP_ERR_OVERLAP, "out: its strides fold it onto itself");
+    *in_place = gp_footprint_is_same(&of_in, in, &of_out, out);
+    return *in_place ? GP_OK : gp_footprint_check_apart(&of_in, &of_out);
+}
+
 /* In place, what is neither pairs that change places nor matrices of other sides. */
 static gp_status check_in_place(const gp_move *move) {
     uint8_t partner[GP_AXES];
@@ -82,7 +101,7 @@ static gp_status check_in_place(const gp_move *move) {
 gp_status gp_problem_rearrange(gp_problem *problem, gp_move *move, const gp_array *in, const gp_array *out,
                                bool as_matrix) {
     bool in_place;
-    GP_TRY(gp_move_check(in, out, &in_place));
+    GP_TRY(check_views(in, out, &in_place));
     gp_move_make(move, in, out, in_place);
     GP_TRY(check_in_place(move));
     if (as_matrix && move->count > 0 && gp_move_is_transpose(move)) {
