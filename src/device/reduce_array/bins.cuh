@@ -13,11 +13,46 @@
 
 extern __shared__ __align__(16) double columns[]; /* bins or words; then words of squares */
 
+/* A double has room for 2^12 numbers of 39 bits, beside less than 2^15 units. */
+struct bins_of_doubles {
+    static const uint32_t ADDITIONS = 4096;
+    static __device__ __forceinline__ void add(float x) {
+        columns[(__float_as_uint(x) >> 27 & 15) * blockDim.x + threadIdx.x] += (double)x;
+    }
+    static __device__ __forceinline__ int64_t units(int b, unsigned thread) {
+        return __double2ll_rn(columns[b * blockDim.x + thread] * __hiloint2double((1023 + 150 - 16 * b) << 20, 0));
+    }
+    /* Adding and subtracting 1.5 * 2^52 units of the next rounds to it. */
+    static __device__ __noinline__ void carry(bool clears) {
+        double *bin = columns + threadIdx.x;
+#pragma unroll 1 /* rare */
+        for (int b = 0; b < BIN_COUNT - 1 && !clears; b++) {
+            const double held = bin[b * blockDim.x],
+                         big = __hiloint2double((1023 + 52 - 150 + 16 * (b + 1)) << 20 | 0x80000, 0);
+            const double carried = (held + big) - big;
+            if (carried - carried != 0)
+                break; /* infinite, or no number: the last bin's only */
+            bin[(b + 1) * blockDim.x] += carried;
+            bin[b * blockDim.x] = held - carried;
+        }
+#pragma unroll 1 /* rare */
+        for (int b = 0; b < BIN_COUNT && clears; b++)
+            bin[b * blockDim.x] = 0;
+    }
+    /* Infinities and NaNs, which are in the bin of the greatest: their sum, in place of which there is 0 then. */
+    static __device__ float take_special() {
+        double &bin = columns[15 * blockDim.x + threadIdx.x];
+        const float special = bin - bin == 0 ? 0 : (float)bin;
+        bin = special == 0 ? bin : 0;
+        return special;
+    }
+};
+
 /*
- * Two whole numbers, x 2^20 + y units, as many devices have few lanes of FP64. Each is up to 2^19 more for a number
+ * Two whole numbers, x 2^20 + y units, for devices with few lanes of FP64. Each is up to 2^19 more for a number
  * added, and stays below 2^31. The greatest bins come first.
  */
-struct bins {
+struct bins_of_singles {
     static const uint32_t ADDITIONS = 4080;
     static __device__ __forceinline__ int2 *bin(int b) {
         return (int2 *)columns + (BIN_COUNT - 1 - b) * blockDim.x;

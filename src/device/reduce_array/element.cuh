@@ -8,8 +8,6 @@
 #include <cuda_fp16.h>
 #include <type_traits>
 
-typedef unsigned __int128 uint128;
-
 /* A digit a type, its logarithm. */
 __host__ __device__ __forceinline__ constexpr uint32_t bytes_of(unsigned type) {
     return 1u << (0x3211332211000 >> 4 * type & 15);
@@ -25,10 +23,16 @@ __device__ __forceinline__ bool is_signed(unsigned type) {
 
 /* The element's bits, without its sign extended. */
 __device__ __forceinline__ uint64_t load_raw(uint32_t bytes, const void *from) {
-    return bytes == 1   ? *(const uint8_t *)from
-           : bytes == 2 ? *(const uint16_t *)from
-           : bytes == 4 ? *(const uint32_t *)from
-                        : *(const uint64_t *)from;
+    switch (bytes) {
+    case 1:
+        return *(const uint8_t *)from;
+    case 2:
+        return *(const uint16_t *)from;
+    case 4:
+        return *(const uint32_t *)from;
+    default:
+        return *(const uint64_t *)from;
+    }
 }
 
 __device__ __forceinline__ int64_t extend_sign(uint64_t raw, uint32_t bytes) {
@@ -46,7 +50,7 @@ template <int WIDTH> __device__ __forceinline__ float real_of(uint32_t raw, bool
 /*
  * How elements of a type become keys that are ordered as signed integers of the same width: floats have the bits
  * below the sign inverted if it is set, unsigned integers the upper bit. Both are their own inverse. What is above
- * nan_above or below nan_below is no number; of integers these are the ends of the range.
+ * nan_above or below nan_below is no number.
  */
 struct key_form {
     uint32_t bytes;
@@ -61,8 +65,8 @@ struct key_form {
         const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
         bias = is_signed(type) ? 0 : sign;
         inverted = is_float(type) ? sign - 1 : 0;
-        nan_above = (int64_t)(is_float(type) ? infinity : sign - 1);
-        nan_below = ~nan_above;
+        nan_above = is_float(type) ? (int64_t)infinity : INT64_MAX;
+        nan_below = is_float(type) ? ~(int64_t)infinity : INT64_MIN;
     }
     __device__ int64_t key(uint64_t raw) const {
         const int64_t x = extend_sign(raw, bytes);

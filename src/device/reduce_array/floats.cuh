@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accumulators of moments of floats: which sums an element goes to, and what a block sends. Exact sums of floats of 2
-   bytes, as doubles. */
+/* Accumulators of moments of floats: which sums an element goes to, and what a block sends. */
 #pragma once
 
 #include "../../host/reduce_array/tiling.h"
+#include "halves.cuh"
 #include "sums.cuh"
 
 struct floats_total {
     proof linear, square;
     uint64_t count, nans;
-    bool spilled; /* some of it has gone to limbs */
+    uint32_t flags; /* of linear; those of squares follow */
+    bool spilled;   /* some of it has gone to limbs */
+    __device__ bool holds() const {
+        return linear.holds() && square.holds() && !spilled;
+    }
 };
 
 template <int BYTES, bool SQUARES> struct floats_partial {
     two_levels<std::conditional_t<BYTES == 8 || SQUARES, __int128, int64_t>> of[SQUARES ? 2 : 1];
-    uint32_t flags; /* of linear, then of squares; upper bit: some of it has gone to limbs */
+    uint32_t flags; /* upper bit: some of it has gone to limbs */
     uint64_t count, nans;
     static const int GAP = BYTES == 8 ? 48 : 23, GAP_SQUARES = 46;
     /* Words: all levels' but the upper ones of the first lower level, which are 0 behind join_lanes(). */
@@ -25,7 +29,9 @@ template <int BYTES, bool SQUARES> struct floats_partial {
         return flags >> 31;
     }
     static __device__ floats_partial none() {
-        return {};
+        floats_partial p;
+        memset(&p, 0, sizeof p);
+        return p;
     }
     __device__ void join(const floats_partial &other) {
         for (int i = 0; i < (SQUARES ? 2 : 1); i++)
@@ -36,63 +42,19 @@ template <int BYTES, bool SQUARES> struct floats_partial {
     }
 };
 
-/* How floats of 2 bytes become doubles, and which of them try_halves() takes. */
-struct half_form {
-    uint32_t kept;          /* bits of two elements: no signs for sums of magnitudes */
-    uint32_t shift, inside; /* of the upper half of a word to that of a double */
-    uint32_t least, limit;  /* of magnitudes, as bits: the least wanted but for 0, less 1; below the limit */
-    double rounds;          /* what is added to it is rounded to units of the second level */
-
-    /* Numbers are expected below 2^t, and the last level's unit is 2^(t - 45). */
-    __device__ half_form(bool is_bf16, bool of_magnitudes, int t) {
-        kept = of_magnitudes ? 0x7fff7fff : ~0u;
-        shift = is_bf16 ? 3 : 6;
-        inside = is_bf16 ? 0x8fffe000 : 0x81fffc00;
-        least = is_bf16 ? max((t - 38 + 127) * 128, 1) - 1 : 0;
-        limit = is_bf16 ? (t + 127) * 128 : 0x7c00;
-        rounds = __hiloint2double((1023 + t - 45 + 52 - (is_bf16 ? 896 : 1008)) << 20 | 0x80000, 0);
-    }
-    __device__ __forceinline__ double real_of(uint32_t upper) const {
-        return __hiloint2double((int)((uint32_t)((int32_t)upper >> shift) & inside), 0);
-    }
-};
-
 /*
- * Exponent and mantissa, moved to where a double has them, are the number times 2^-896 (bf16) or 2^-1008 (f16), of
- * subnormal ones too. These are added up exactly, and counted in units of the second level. False: one is too small
- * for that, or too great, or no number.
+ * Moments of floats. Of doubles no squares, whose products have 106 bits. SINGLES: nothing is computed in double
+ * until blocks have sent, as many devices do that at 1/32 or 1/64 of the rate of floats.
  */
-template <int N>
-__device__ __forceinline__ bool try_halves(const uint4 (&v)[N], const half_form &form, int64_t &units) {
-    double sum[4] = {0, 0, 0, 0};
-    uint32_t least = ~0u, most = 0; /* magnitudes: of two elements; the least less 1, so that 0 is none */
-#pragma unroll
-    for (int i = 0; i < 4 * N; i++) {
-        const uint32_t word = word_of(v[i / 4], i % 4) & form.kept, magnitude = word & 0x7fff7fff;
-        least = __viaddmin_u16x2(magnitude, ~0u, least);
-        most = __vmaxu2(most, magnitude);
-        sum[i % 2 * 2] += form.real_of(word << 16);
-        sum[i % 2 * 2 + 1] += form.real_of(word);
-    }
-    const double all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    units = __double_as_longlong(all + form.rounds) - __double_as_longlong(form.rounds);
-    return min(least >> 16, least & 0xffff) >= form.least && max(most >> 16, most & 0xffff) < form.limit;
-}
-
-/*
- * Moments of floats. Of doubles no squares, whose products have 106 bits. Of floats of up to 4 bytes nothing is
- * computed in double until blocks have sent, as many devices do that at 1/32 or 1/64 of the rate of floats. DOUBLES:
- * but sums of floats of 2 bytes are tried as doubles.
- */
-template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulator {
+template <int BYTES, bool SQUARES, bool SINGLES> struct floats : plain_accumulator {
     typedef floats_total total;
     typedef floats_partial<BYTES, SQUARES> partial;
-    static const int VECTORS = BYTES > 2 || DOUBLES ? LOADS : SQUARES ? 1 : 2;
+    static const int VECTORS = BYTES > 2 ? LOADS : SQUARES ? 1 : SINGLES ? 2 : LOADS;
     static const bool FEW = BYTES == 8 || SQUARES; /* threads, with more registers each */
     static const int THREADS = FEW ? GP_REDUCE_ALL_FEW_THREADS : GP_REDUCE_ALL_THREADS, BLOCKS = FEW ? 3 : 2;
     static const int GAP = partial::GAP;
-    narrow_sum narrow; /* 2 and 4 bytes */
-    wide_sum wide;     /* 8 */
+    narrow_sum<std::conditional_t<SINGLES, bins_of_singles, bins_of_doubles>> narrow; /* 2 and 4 bytes */
+    wide_sum wide;                                                                    /* 8 */
     square_sum square;
     word_column<WORDS_F64, 0> wide_words;
     word_column<WORDS_SQUARE, BIN_COUNT> square_words;
@@ -175,7 +137,8 @@ template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulat
             return;
         }
         held--;
-        take_specials(x);
+        if (SINGLES)
+            take_specials(x);
         if (!SQUARES || sums)
             narrow.spill(x);
         if (SQUARES)
@@ -218,7 +181,7 @@ template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulat
     /* Whether the sum of floats of 2 bytes is taken, as doubles. */
     template <int N> __device__ __forceinline__ bool takes_halves(const uint4 (&v)[N]) {
         int64_t units;
-        if (!DOUBLES || skip_nan || counts || held > 0 ||
+        if (SINGLES || skip_nan || counts || held > 0 ||
             !accepts(try_halves(v, half_form(is_bf16, sign != 0, power), units)))
             return false;
         narrow.high += units >> GAP;
@@ -247,6 +210,8 @@ template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulat
         }
         p.count = count;
         p.nans = nans;
+        if (BYTES < 8 && !SINGLES && narrow.spilled())
+            flags |= special_flag(bins_of_doubles::take_special());
         const bool spilled = wide_words.cleared || square_words.cleared || (BYTES < 8 && narrow.spilled());
         p.flags = flags | (spilled ? 0x80000000 : 0);
         return p;
@@ -281,7 +246,7 @@ template <int BYTES, bool SQUARES, bool DOUBLES> struct floats : plain_accumulat
         }
     }
     __device__ total total_of(const partial &p) const {
-        total t = {{0, 0, 0}, {0, 0, 0}, p.count, p.nans, p.spilled()};
+        total t = {{0, 0, 0, 0}, {0, 0, 0, 0}, p.count, p.nans, p.flags & 0x7fffffff, p.spilled()};
         t.linear = proof_of(p.of[0].high, p.of[0].low, GAP, BYTES == 8 ? wide.unit(power) : narrow.unit(power));
         if (SQUARES)
             t.square = proof_of(p.of[SQUARES].high, p.of[SQUARES].low, square.GAP, square.unit(power));

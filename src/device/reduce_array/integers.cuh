@@ -110,8 +110,8 @@ template <int BYTES> struct extremes : plain_accumulator {
         const key_form form(pass.type);
         const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
         found = partial::none();
-        nan_above = (key_t)form.nan_above;
-        nan_below = (key_t)form.nan_below;
+        nan_above = is_float(pass.type) ? (key_t)form.nan_above : found.least;
+        nan_below = is_float(pass.type) ? (key_t)form.nan_below : found.most;
         bias = (key_t)(form.bias * repeat);
         inverted = (key_t)form.inverted;
         if constexpr (BYTES < 8)
@@ -188,6 +188,19 @@ template <int BYTES> struct extremes : plain_accumulator {
     }
 };
 
+/* Whole numbers of several 64-bit words, least first. */
+template <int N>
+__device__ __forceinline__ void add_words(uint64_t (&to)[N], uint64_t low, uint64_t next, uint64_t rest) {
+    uint64_t carry = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const uint64_t more = i == 0 ? low : i == 1 ? next : rest, sum = to[i] + more;
+        const uint64_t carried = sum + carry;
+        carry = (sum < more) | (carried < carry);
+        to[i] = carried;
+    }
+}
+
 /* Words of an integers_total. */
 #define USED_SUM 0xfu
 #define USED_ABS 0xf0u
@@ -195,19 +208,14 @@ template <int BYTES> struct extremes : plain_accumulator {
 #define USED_COUNT 0xc000u
 
 struct integers_total {
-    uint128 sum, abs, square;
-    uint64_t above, count; /* above: of squares, in 2^128 */
+    uint64_t sum[2], abs[2], square[3], count;
     static __device__ integers_total none() {
-        return {};
-    }
-    __device__ void add_square(uint128 low, uint64_t high) {
-        square += low;
-        above += high + (square < low);
+        return {{0, 0}, {0, 0}, {0, 0, 0}, 0};
     }
     __device__ void join(const integers_total &other) {
-        sum += other.sum;
-        abs += other.abs;
-        add_square(other.square, other.above);
+        add_words(sum, other.sum[0], other.sum[1], 0);
+        add_words(abs, other.abs[0], other.abs[1], 0);
+        add_words(square, other.square[0], other.square[1], other.square[2]);
         count += other.count;
     }
 };
@@ -216,11 +224,11 @@ struct integers_total {
 __device__ __forceinline__ void integers_take(integers_total &t, uint64_t x, uint32_t wants, bool has_sign) {
     const uint64_t sign = has_sign ? (uint64_t)((int64_t)x >> 63) : 0, magnitude = (x ^ sign) - sign;
     if (wants & GP_WANT_SUM)
-        t.sum += (uint128)sign << 64 | x;
+        add_words(t.sum, x, sign, 0);
     if (wants & GP_WANT_ABS)
-        t.abs += magnitude;
+        add_words(t.abs, magnitude, 0, 0);
     if (wants & GP_WANT_SQUARES)
-        t.add_square((uint128)magnitude * magnitude, 0);
+        add_words(t.square, magnitude * magnitude, __umul64hi(magnitude, magnitude), 0);
     t.count += x != 0;
 }
 
@@ -231,8 +239,9 @@ struct halves_sum {
         low += (uint32_t)x;
         high += has_sign ? (uint64_t)((int64_t)x >> 32) : x >> 32;
     }
-    __device__ __forceinline__ uint128 total() const {
-        return low + ((uint128)(int64_t)high << 32);
+    __device__ __forceinline__ void words(uint64_t (&to)[2]) const {
+        to[0] = low + (high << 32);
+        to[1] = (uint64_t)((int64_t)high >> 32) + (to[0] < low);
     }
 };
 
@@ -259,8 +268,18 @@ template <int BYTES> struct integers : plain_accumulator {
     }
 
     __device__ partial own() const {
-        partial p = {BYTES < 8 ? (uint128)(int64_t)sum.low : sum.total(), abs.total(), square.total(), 0, count};
-        p.add_square(above.total() << 64, (uint64_t)(above.total() >> 64));
+        partial p = partial::none();
+        uint64_t upper[2], lower[2];
+        sum.words(p.sum);
+        abs.words(p.abs);
+        if (BYTES < 8)
+            p.sum[1] = (uint64_t)((int64_t)p.sum[0] >> 63);
+        square.words(lower);
+        above.words(upper);
+        add_words(p.square, lower[0], lower[1], 0);
+        p.square[1] += upper[0];
+        p.square[2] += upper[1] + (p.square[1] < upper[0]);
+        p.count = count;
         return p;
     }
 

@@ -36,17 +36,25 @@ template <unsigned BITS, class UNITS> __device__ __forceinline__ UNITS sum_of_la
 #endif
 }
 
+__device__ __forceinline__ void join_words(uint64_t (&to)[2]) {
+    const unsigned __int128 sum = sum_of_lanes<128>((unsigned __int128)to[1] << 64 | to[0]);
+    to[0] = (uint64_t)sum;
+    to[1] = (uint64_t)(sum >> 64);
+}
+
 /* What a call does not want is neither joined nor sent. */
 __device__ __forceinline__ integers_total join_lanes(integers_total t, uint32_t used) {
     if (used & USED_SUM)
-        t.sum = sum_of_lanes<128>(t.sum);
+        join_words(t.sum);
     if (used & USED_ABS)
-        t.abs = sum_of_lanes<128>(t.abs);
+        join_words(t.abs);
     if (used & USED_SQUARES) {
-        const uint128 low = sum_of_lanes<128>((uint128)(uint64_t)t.square),
-                      high = sum_of_lanes<128>((uint128)t.above << 64 | t.square >> 64) + (low >> 64);
-        t.square = high << 64 | (uint64_t)low;
-        t.above = (uint64_t)(high >> 64);
+        uint64_t low[2] = {t.square[0], 0}, high[2] = {t.square[1], t.square[2]};
+        join_words(low);
+        join_words(high);
+        t.square[0] = low[0];
+        t.square[1] = high[0] + low[1];
+        t.square[2] = high[1] + (t.square[1] < low[1]);
     }
     if (used & USED_COUNT)
         t.count = sum_of_lanes<64>(t.count);
@@ -55,7 +63,7 @@ __device__ __forceinline__ integers_total join_lanes(integers_total t, uint32_t 
 
 /* The lower level is carried, so that it has few digits. */
 template <unsigned GAP, class I> __device__ __forceinline__ void join_levels(two_levels<I> &of) {
-    typedef std::conditional_t<(sizeof(I) > 8), uint128, uint64_t> whole;
+    typedef std::conditional_t<(sizeof(I) > 8), unsigned __int128, uint64_t> whole;
     of.high = (I)sum_of_lanes<8 * sizeof(I)>((whole)(of.high + (of.low >> GAP)));
     of.low = (I)sum_of_lanes<GAP>((whole)of.low & (((whole)1 << GAP) - 1));
 }

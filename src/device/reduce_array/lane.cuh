@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread of reduce_many gathers of one output, element by element: bits, extremes and integers, of those
- * too that a mask leaves, and of pairs. A form has the pass's constants; its state is what threads join, words that
- * shuffles can move.
+ * What a thread of reduce_many gathers of one output, element by element: bits, extremes and integers. A form has
+ * the pass's constants; its state is what threads join, words that shuffles can move.
  */
 #pragma once
 
@@ -160,11 +159,16 @@ template <int WIDTH> struct key_of {
     key_t nan_above, nan_below, inverted;
     raw_t bias;
     __device__ explicit key_of(const reduce_arguments &a) {
-        const key_form form(a.pass.type);
-        nan_above = (key_t)form.nan_above;
-        nan_below = (key_t)form.nan_below;
-        inverted = (key_t)form.inverted;
-        bias = (raw_t)form.bias;
+        const gp_pass &pass = a.pass;
+        const extremes_partial<key_t> none = extremes_partial<key_t>::none();
+        const key_t infinity = WIDTH == 8   ? (key_t)0x7ff0000000000000
+                               : WIDTH == 4 ? (key_t)0x7f800000
+                                            : (pass.type == GP_BF16 ? 0x7f80 : 0x7c00);
+        const raw_t sign = (raw_t)((raw_t)1 << (8 * WIDTH - 1));
+        nan_above = is_float(pass.type) ? infinity : none.least;
+        nan_below = is_float(pass.type) ? ~infinity : none.most;
+        inverted = is_float(pass.type) ? (key_t)(sign - 1) : 0;
+        bias = is_signed(pass.type) ? 0 : sign;
     }
     __device__ __forceinline__ key_t key(raw_t raw) const {
         const key_t x = (key_t)extend_sign(raw ^ bias, WIDTH);
@@ -245,54 +249,5 @@ struct lane_integers : lane_base<integers_total, lane_integers> {
     }
     __device__ __forceinline__ void take(integers_total &s, uint64_t raw, uint32_t) const {
         integers_take(s, extended(raw), wants, has_sign);
-    }
-};
-
-/* Whether elements of `with` are not zero: -0 is. */
-struct partner_mask {
-    uint64_t kept;
-    __device__ explicit partner_mask(const gp_pass &pass)
-        : kept(is_float(pass.with_type) ? ~((uint64_t)1 << (8 * bytes_of(pass.with_type) - 1)) : ~(uint64_t)0) {}
-    __device__ bool covers(uint64_t partner) const {
-        return (partner & kept) != 0;
-    }
-};
-
-/* LANE's elements where the partner is not zero. */
-template <class LANE> struct lane_masked : LANE {
-    typedef lane_masked one_t;
-    static const bool PAIRS = true;
-    partner_mask mask;
-    __device__ explicit lane_masked(const reduce_arguments &a) : LANE(a), mask(a.pass) {}
-    __device__ __forceinline__ void take_pair(typename LANE::state &s, raw_of<LANE::BYTES> raw, uint64_t partner,
-                                              uint32_t id) const {
-        if (mask.covers(partner))
-            LANE::take(s, raw, id);
-    }
-};
-
-/* Sums of integers that a mask leaves, or of pairs. */
-struct lane_whole_pairs : lane_integers {
-    typedef lane_whole_pairs one_t;
-    static const bool PAIRS = true;
-    bool where;
-    partner_mask mask;
-    __device__ explicit lane_whole_pairs(const reduce_arguments &a)
-        : lane_integers(a), where(a.pass.where), mask(a.pass) {}
-    __device__ __forceinline__ uint64_t apart(uint64_t x, uint64_t y) const {
-        return (has_sign ? (int64_t)x > (int64_t)y : x > y) ? x - y : y - x;
-    }
-    /* What a mask hides is counted in the upper half. */
-    __device__ __forceinline__ void take_pair(integers_total &s, uint64_t raw, uint64_t partner, uint32_t) const {
-        const uint64_t x = extended(raw), y = extended(partner), product = x * y;
-        if (where && !mask.covers(partner)) {
-            s.count += (uint64_t)1 << 32;
-        } else if (where) {
-            integers_take(s, x, wants, has_sign);
-        } else {
-            if (wants & GP_WANT_DOT) /* of 4 bytes at most */
-                s.sum += has_sign ? (uint128)(int64_t)product : product;
-            integers_take(s, apart(x, y), wants, false);
-        }
     }
 };

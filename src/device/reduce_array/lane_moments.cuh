@@ -10,6 +10,12 @@ __device__ inline bounds reciprocal(double n, double near) {
     return {over > 0 ? __dmul_rd(near, 1 - 0x1p-53) : near, over < 0 ? __dmul_ru(near, 1 + 0x1p-52) : near};
 }
 
+/* Sums of floats of 2 and 4 bytes, and of their squares less a pivot. */
+struct moments_total {
+    bounds sum, square;
+    double pivot, inverse; /* inverse: to nearest, of the number of elements */
+};
+
 struct moments_state {
     bounds sum;
     double square;  /* to nearest */
@@ -90,7 +96,9 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments
         const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE;
         const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse, less, s.square),
                      off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse;
-        const bounds b = rooted(op, {(all - off) * part, (all + off) * part});
+        bounds b = {(all - off) * part, (all + off) * part};
+        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
         const float least = __double2float_rn(b.down);
         *raw = __float_as_uint(least);
         return exact && least == __double2float_rn(b.up);
@@ -117,7 +125,7 @@ __device__ inline bool moment_of(uint64_t count, unsigned op, unsigned type, con
         return settle(quotient_of(t.sum, n, inverse), type, raw);
     if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_MEAN) {
         bounds sum = t.sum;
-        if (op == GP_REDUCE_MEAN && sum.down < sum.up)
+        if (op == GP_REDUCE_MEAN && !sum.exact())
             return false;
         if (op == GP_REDUCE_MEAN && sum.down - sum.down == 0)
             sum.down = sum.up = __longlong_as_double((long long)quotient(sum.down, count, type));
@@ -130,7 +138,9 @@ __device__ inline bool moment_of(uint64_t count, unsigned op, unsigned type, con
         else
             b = deviations(t, n, inverse).times(samples ? reciprocal(n - 1, 1 / (n - 1)) : inverse);
     }
-    return settle(rooted(op, b), type, raw);
+    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+        b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
+    return settle(b, type, raw);
 }
 
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const moments_total &t,

@@ -18,12 +18,31 @@ struct sum_state {
     }
 };
 
-__device__ inline integers_total total_of(int64_t sum, uint64_t square) {
-    return {(uint128)sum, 0, square, 0, 0};
+static __device__ __noinline__ bool sum_exactly(const gp_pass &pass, unsigned op, unsigned type, int64_t sum,
+                                                uint64_t *raw) {
+    const integers_total whole = {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {0, 0, 0}, 0};
+    return whole_value(pass, op, type, whole, raw);
 }
 
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, int64_t sum, uint64_t *raw) {
-    return whole_value<false>(pass, op, type, total_of(sum, 0), raw);
+    if ((type < GP_F32 && type != GP_S64) || llabs(sum) >= (int64_t)1 << 53)
+        return sum_exactly(pass, op, type, sum, raw);
+    *raw = (uint64_t)sum;
+    if (op == GP_REDUCE_MEAN) {
+        if (type == GP_F32 && llabs(sum) <= 1 << 24 && pass.length <= 1 << 24) /* both are floats */
+            *raw = __float_as_uint(__fdiv_rn((float)(int32_t)sum, (float)(uint32_t)pass.length));
+        else
+            *raw = quotient((double)sum, pass.length, type);
+    } else if (type == GP_F64) {
+        *raw = (uint64_t)__double_as_longlong((double)sum);
+    } else if (type == GP_F32) {
+        *raw = __float_as_uint(__ll2float_rn(sum));
+    }
+    return true;
+}
+
+__device__ inline bool overflows(const gp_pass &, const int64_t &) {
+    return true;
 }
 
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
@@ -108,7 +127,7 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
         }
     }
     __device__ integers_total total(const squares_state &s) const {
-        return total_of(s.sum, s.square);
+        return {{(uint64_t)s.sum, (uint64_t)(s.sum >> 63)}, {0, 0}, {s.square, 0, 0}, 0};
     }
     /* n times the squares' sum fits 63 bits. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
@@ -124,8 +143,10 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
         }
         const uint64_t magnitude = (uint64_t)llabs(s.sum), whole = (uint64_t)n * s.square - magnitude * magnitude;
         const double m = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n, part = m == n ? inverse : 1 / m;
-        const bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
-        return settle(rooted(op, b), GP_F32, raw);
+        bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
+        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
+        return settle(b, GP_F32, raw);
     }
 };
 
@@ -138,7 +159,9 @@ struct lane_bytes : lane_sum<1> {
     struct joined {
         uint32_t sum[16];
         static __device__ joined none() {
-            return {};
+            joined s;
+            memset(&s, 0, sizeof s);
+            return s;
         }
         __device__ void join(const joined &other) {
 #pragma unroll
@@ -151,7 +174,9 @@ struct lane_bytes : lane_sum<1> {
         joined long_ones;
         uint32_t two[8], taken;
         static __device__ state none() {
-            return {};
+            state s;
+            memset(&s, 0, sizeof s);
+            return s;
         }
         __device__ __forceinline__ joined all() const {
             joined s = long_ones;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "lane_moments.cuh"
+#include "lane_pairs.cuh"
 
 /* linear: of elements, their magnitudes, products with partners, or magnitudes of differences from these. With a
    pivot, of differences from it. Counts are below 2^30; bits of what is not finite stand above them. */

@@ -280,7 +280,6 @@ template <class LANE>
 __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
     reduce_many(const __grid_constant__ reduce_arguments a, const __grid_constant__ gp_many_cut cut) {
     typedef typename LANE::one_t one_t;
-    static_assert(sizeof(typename LANE::joined) <= GP_REDUCE_MANY_STATE, "what a thread has of its outputs");
     const gp_pass &pass = a.pass;
     const member me(cut);
     const uint32_t outputs = (uint32_t)(pass.outputs * cut.fold / LANE::OUTPUTS);
@@ -325,7 +324,12 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
 }
 
 static_assert(sizeof(many_space) <= GP_REDUCE_MANY_SPACE_BYTES, "reduce_many's part of the workspace");
+static_assert(sizeof(integers_total) <= GP_REDUCE_MANY_STATE, "the largest state that blocks send");
+static_assert(sizeof(lane_wide<lane_floats<4>, 16>::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
+static_assert(sizeof(lane_bytes::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
 static_assert(sizeof(sum_state) * 16 <= GP_REDUCE_MANY_STATE * 2, "parts of 16 columns");
+static_assert(sizeof(lane_wide<lane_moments<4>, 8>::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
+static_assert(sizeof(twofold_state) <= GP_REDUCE_MANY_STATE, "the largest state");
 
 #define FORM(...) (const void *)reduce_many<__VA_ARGS__>
 
@@ -337,7 +341,7 @@ gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_pr
     memset(&some.tiling, 0, sizeof some.tiling);
     GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling, &arguments->again));
     return arguments->again ? gp_reduce_all(context, &some, arguments)
-                            : gp_reduce_any(context, &some, arguments, true);
+                            : gp_reduce_any_failed(context, &some, arguments);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_many) {

@@ -85,12 +85,27 @@ __device__ __forceinline__ void redo_output(const reduce_arguments &a, uint32_t 
     if (MOMENTS)
         redo_limbs<WIDTH, true>(pass, in, first, step, s->square, &s->flags);
     by_block ? __syncthreads() : __syncwarp();
-    if (first == 0) {
-        const uint32_t flags = (uint32_t)s->flags;
-        const uint32_t square_flags = flags & GP_EXACT_NAN ? GP_EXACT_NAN : flags != 0 ? GP_EXACT_PLUS_INFINITY : 0;
-        write_exactly<MOMENTS>(
-            a, {s->limb, s->square, s->scratch, a.form[0], a.form[1], flags, square_flags, pass.length}, 0, output);
+    for (unsigned r = 0; r < pass.results && first == 0; r++) {
+        const gp_exact_form form = gp_exact_form_of(GP_F32, false), form_of_squares = gp_exact_form_of(GP_F32, true);
+        const unsigned op = pass.result[r].op, flags = (unsigned)s->flags;
+        const gp_type type = (gp_type)pass.result[r].type;
+        uint64_t raw;
+        if (MOMENTS && op >= GP_REDUCE_VARIANCE)
+            raw = gp_exact_variance(s->limb, form, s->square, form_of_squares, flags, pass.length,
+                                    op >= GP_REDUCE_VARIANCE_SAMPLE,
+                                    op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, type, s->scratch);
+        else if (MOMENTS && (op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_NORM))
+            raw = gp_exact_ratio(s->square, form_of_squares,
+                                 flags & GP_EXACT_NAN ? GP_EXACT_NAN
+                                 : flags != 0         ? GP_EXACT_PLUS_INFINITY
+                                                      : 0,
+                                 1, op == GP_REDUCE_NORM, type);
+        else
+            raw = gp_exact_ratio(s->limb, form, flags, op == GP_REDUCE_MEAN ? pass.length : 1, false, type);
+        store_raw(gp_pass_address(&pass, r, output), bytes_of(type), raw);
     }
+    if (first == 0 && a.done != NULL)
+        tell_host(a);
     by_block ? __syncthreads() : __syncwarp();
 }
 

@@ -65,11 +65,14 @@ __device__ __forceinline__ uint32_t special_flag(float x) {
 }
 
 /*
- * An exact total: sum is it rounded, sum + rest it. Of more bits than two doubles hold, rest is odd in the end: it
- * rounds as the total does, and is less than `slack` beside it.
+ * An exact total: sum is it rounded, sum + down it, down and up being equal. Of more bits than two doubles hold, down
+ * is odd in the end: it rounds as the total does, and is less than `slack` beside it.
  */
 struct proof {
-    double sum, rest, slack;
+    double sum, down, up, slack;
+    __device__ bool holds() const {
+        return down == up;
+    }
 };
 
 /*
@@ -96,7 +99,7 @@ static __device__ __noinline__ proof proof_of(__int128 high, __int128 low, int g
     if (is_cut)
         rest = __longlong_as_double(__double_as_longlong(rest) | 1);
     const double all = sum * scale + rest, left = rest - (all - sum * scale);
-    return {scalbn(all, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
+    return {scalbn(all, unit), scalbn(left, unit), scalbn(left, unit), is_cut ? fabs(scalbn(all, unit - 100)) : 0};
 }
 
 /* Of what a float holds most sums are 64 bits, and 2^unit is a double. */
@@ -106,7 +109,7 @@ __device__ __forceinline__ proof proof_of(int64_t high, int64_t low, int gap, in
     const int64_t all = (high << gap) + low;
     const double sum = (double)all, scale = __hiloint2double((1023 + unit) << 20, 0);
     const double rest = (double)(all - (int64_t)sum) * scale;
-    return {sum * scale, rest, 0};
+    return {sum * scale, rest, rest, 0};
 }
 
 /* 2^bit units to limbs that only this thread adds to, or others too. */
@@ -162,11 +165,11 @@ template <int BYTES> __device__ int expected_power(const gp_pass &pass, const ui
 
 /*
  * Sums of what a float holds. Levels are floats: 22 bits below 2^t, and 23 bits below those, added up as whole
- * numbers; bins take what they do not.
+ * numbers; BINS takes what they do not.
  */
-struct narrow_sum {
+template <class BINS> struct narrow_sum {
     static const int GAP = 23;
-    static const uint32_t FULL = bins::ADDITIONS;
+    static const uint32_t FULL = BINS::ADDITIONS;
     int64_t high, low;
     float first, second, below;
     uint32_t additions; /* since carrying; UINT32_MAX: the bins are not cleared yet */
@@ -204,7 +207,7 @@ struct narrow_sum {
 
     __device__ __forceinline__ void make_room(uint32_t more) {
         if (additions > FULL - more) {
-            bins::carry(additions == UINT32_MAX);
+            BINS::carry(additions == UINT32_MAX);
             additions = 0;
         }
         additions += more;
@@ -213,7 +216,7 @@ struct narrow_sum {
         make_room(N);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            bins::add(x[i]);
+            BINS::add(x[i]);
     }
 
     /* What a warp's threads find in the block's bins b, added to limbs of unit 2^-149. */
@@ -221,7 +224,7 @@ struct narrow_sum {
         for (int b = threadIdx.x / 32; b < BIN_COUNT; b += blockDim.x / 32) {
             int64_t units = 0;
             for (unsigned i = threadIdx.x % 32; i < blockDim.x; i += 32)
-                units += bins::units(b, i);
+                units += BINS::units(b, i);
             units = add_lanes(units);
             if (threadIdx.x % 32 == 0 && units != 0) /* an even number of 2^-150 */
                 add_atomically(limb, b > 0 ? 16 * b - 1 : 0, b > 0 ? units : units / 2);
