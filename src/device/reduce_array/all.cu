@@ -35,10 +35,8 @@ static const void *const kernels[GP_ALL_FORMS] = {
 
 gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
     arguments->dealt = plan->tiling.t[GP_REDUCE_ALL_DEALT];
-    arguments->rest = plan->tiling.t[GP_REDUCE_ALL_REST] != 0;
     void *list[] = {arguments};
-    GP_TRY(gp_gpu_launch(context, plan, kernels[plan->tiling.form], list));
-    return plan->tiling.t[GP_REDUCE_ALL_REST] ? gp_reduce_rest(context, plan, arguments) : GP_OK;
+    return gp_gpu_launch(context, plan, kernels[plan->tiling.form], list);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_all) {

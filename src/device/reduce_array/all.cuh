@@ -233,29 +233,6 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
             moment_of_exact(pass.length - t.nans, op, type, t.linear, t.square, raw));
 }
 
-/* Sums are rounded here; false: there are others. */
-static __device__ __noinline__ bool write_sums(const reduce_arguments &a, gp_accumulator *whole) {
-    bool all = true;
-    for (unsigned r = 0; r < a.pass.results; r++) {
-        const unsigned op = a.pass.result[r].op, type = a.pass.result[r].type;
-        const unsigned sum = op == GP_REDUCE_SUM ? GP_SUM : op == GP_REDUCE_SUM_ABS ? GP_ABS : GP_SQUARES;
-        if ((op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES) && is_float(type))
-            store_raw(gp_pass_address(&a.pass, r, 0), bytes_of(type),
-                      gp_exact_round(whole->limb[sum], a.form[sum == GP_SQUARES], whole->flags[sum], (gp_type)type));
-        else
-            all &= op == GP_REDUCE_COUNT;
-    }
-    return all;
-}
-
-/* By one thread. What a call left whose second launch failed is not taken for this call's. */
-__device__ __forceinline__ void finish(const reduce_arguments &a, bool written) {
-    if (a.rest)
-        a.space->pending = !written;
-    if (written || !a.rest)
-        tell_host(a);
-}
-
 /* Whoever reads a line of the arguments first waits for memory: while earlier kernels end it costs nothing. */
 __device__ __forceinline__ uint32_t read_arguments(const reduce_arguments &a, const tiles &t) {
     const uintptr_t ends = (uintptr_t)a.pass.to[0] ^ (uintptr_t)a.space ^ (uintptr_t)a.done;
@@ -278,34 +255,24 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     if (threadIdx.x != 0)
         return;
     write_results(a, total, 0);
-    finish(a, true);
+    tell_host(a);
 }
 
 /* What two doubles do not tell: by the limbs of the levels and of what all blocks left in columns. */
-template <class ACC>
+template <bool SQUARES, class ACC>
 __device__ __forceinline__ void write_limbs(const ACC &acc, const typename ACC::partial &p,
                                             const reduce_arguments &a) {
-    __shared__ bool written;
-    gp_accumulator *whole = (gp_accumulator *)columns;
-    const unsigned sum = a.pass.wants & GP_WANT_ABS ? GP_ABS : GP_SUM;
-    for (unsigned word = threadIdx.x; word < sizeof *whole / 4; word += blockDim.x)
-        ((uint32_t *)whole)[word] = 0; /* where the columns were */
+    int64_t *const limb = (int64_t *)columns, *const square = limb + GP_EXACT_LIMBS; /* where the columns were */
+    for (unsigned l = threadIdx.x; l < 2 * GP_EXACT_LIMBS; l += blockDim.x)
+        limb[l] = p.spilled() ? (int64_t)atomicExch((unsigned long long *)a.space->limb + l, 0) : 0;
     __syncthreads();
-    for (unsigned l = threadIdx.x; l < 2 * GP_EXACT_LIMBS; l += blockDim.x) {
-        int64_t *to = l >= GP_EXACT_LIMBS ? &whole->limb[GP_SQUARES][l - GP_EXACT_LIMBS] : &whole->limb[sum][l];
-        *to = p.spilled() ? (int64_t)atomicExch((unsigned long long *)a.space->limb + l, 0) : 0;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        acc.add_levels(p, a.form, whole->limb[sum], whole->limb[GP_SQUARES]);
-        leave(whole, a.pass, acc.total_of(p));
-        written = write_sums(a, whole);
-    }
-    __syncthreads();
-    for (unsigned word = threadIdx.x; !written && word < sizeof *whole / 4; word += blockDim.x)
-        ((uint32_t *)&a.space->whole)[word] = ((const uint32_t *)whole)[word];
-    if (threadIdx.x == 0)
-        finish(a, written);
+    if (threadIdx.x != 0)
+        return;
+    acc.add_levels(p, a.form, limb, square);
+    const uint32_t flags = p.flags & ((1 << FLAGS_SQUARE) - 1), square_flags = (p.flags & 0x7fffffff) >> FLAGS_SQUARE;
+    int64_t *const scratch = square + GP_EXACT_LIMBS;
+    write_exactly<SQUARES>(
+        a, {limb, square, scratch, a.form[0], a.form[1], flags, square_flags, a.pass.length - p.nans}, p.count, 0);
 }
 
 /* Sums of floats. What a block has in columns goes to limbs in the workspace; what levels hold is sent. */
@@ -319,11 +286,8 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
         gp_prefetch(sample_at(r)); /* all blocks wait for these */
     gp_grid_dependency_wait(read_arguments(a, t));
     reduce_space *space = a.space;
-    if (a.again && *(volatile uint32_t *)&a.many->failed == 0) {
-        if (a.rest && blockIdx.x == 0 && threadIdx.x == 0)
-            space->pending = 0; /* what a call has left whose next launch failed */
+    if (a.again && *(volatile uint32_t *)&a.many->failed == 0)
         return;
-    }
     accumulator acc;
     const unsigned drawn = take_share(acc, r, t, a);
     typename accumulator::partial p = acc.own();
@@ -341,7 +305,7 @@ __global__ void __launch_bounds__(floats<BYTES, SQUARES, SINGLES>::THREADS, floa
         written = write_results(a, moments_of_all(acc.total_of(p)), 0) && !p.spilled();
     __syncthreads();
     if (!written)
-        write_limbs(acc, p, a);
+        write_limbs<SQUARES>(acc, p, a);
     else if (threadIdx.x == 0)
-        finish(a, true);
+        tell_host(a);
 }

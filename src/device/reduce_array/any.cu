@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * reduce_any: any view, type and operation by the processor's own source, an element a thread at a time. Launched
- * behind reduce_all, it writes what that one has left.
- */
+/* reduce_any: any view, type and operation by the processor's own source, an element a thread at a time. */
 #include "write.cuh"
 
 #include "../../host/reduce_array/accumulator.c"
@@ -40,13 +37,6 @@ static __device__ void write_all(const reduce_arguments &a, gp_accumulator *whol
         if (!gp_accumulator_write(whole, &a.pass, r, gp_pass_address(&a.pass, r, output)))
             *a.overflow = 1;
 }
-
-/* Which outputs reduce_any does, and from what. */
-enum reduce_any_work {
-    ALL_OUTPUTS,
-    REST,  /* what reduce_all has left, by one thread, from a copy that is near; the block is one team */
-    FAILED /* those that reduce_many has not proved */
-};
 
 /* If something has failed, the blocks count themselves in the end: the last forgets it. */
 static __device__ void forget_failures(many_space *space) {
@@ -96,76 +86,56 @@ static __device__ uint32_t splits_of(const gp_pass &pass, uint32_t outputs) {
                          min(min(share, most), (uint64_t)(GP_MANY_SENT_BYTES / sizeof(gp_accumulator) / outputs)));
 }
 
-/* team: threads that share an output; splits: blocks that do, whose threads are one team then. */
+/* team: threads that share an output; splits: blocks that do, whose threads are one team then. failed_ones: those
+   that reduce_many has not proved, else all outputs. */
 __global__ void __launch_bounds__(GP_REDUCE_ANY_THREADS)
-    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, uint32_t splits, reduce_any_work work) {
+    reduce_any(const __grid_constant__ reduce_arguments a, unsigned team, uint32_t splits, bool failed_ones) {
     extern __shared__ gp_accumulator part[];
     gp_grid_dependency_wait();
-    const bool rest = work == REST;
-    const uint32_t failed = work == FAILED ? *(volatile uint32_t *)&a.many->failed : 0;
-    const bool listed = work == FAILED && failed <= GP_MANY_FAILED_MAX;
+    const uint32_t failed = failed_ones ? *(volatile uint32_t *)&a.many->failed : 0;
+    const bool listed = failed_ones && failed <= GP_MANY_FAILED_MAX;
     const uint64_t outputs = listed ? failed : a.pass.outputs;
     if (listed && failed <= gridDim.x)
         for (team = blockDim.x; team > 1 && team * 8 > a.pass.length;) /* few outputs: each has a block */
             team /= 2; /* as clearing and merging take as long as some elements */
-    if ((rest && a.space->pending == 0) || outputs == 0)
+    if (outputs == 0)
         return;
-    if (work == FAILED)
+    if (failed_ones)
         __syncthreads(); /* all have read it */
     if (listed && team == blockDim.x)
         splits = splits_of(a.pass, failed);
     bool wrote = false;
     const unsigned i = threadIdx.x, member = i % team, teams = blockDim.x / team;
-    for (unsigned word = i; rest && word < sizeof *part / 4; word += blockDim.x)
-        ((uint32_t *)part)[word] = ((const uint32_t *)&a.space->whole)[word];
-    __syncthreads();
     for (uint64_t first = (uint64_t)blockIdx.x * teams; first < outputs * splits;
          first += (uint64_t)gridDim.x * teams) {
         const uint64_t number = (first + i / team) / splits;
         const uint32_t split = (uint32_t)(first % splits);
         const uint64_t output = listed && number < outputs ? a.many->failure[number] : number;
-        const bool mine = number < outputs && output < a.pass.outputs && !rest; /* not what a lost call has listed */
+        const bool mine = number < outputs && output < a.pass.outputs; /* not what a lost call has listed */
         if (mine) {
             gp_accumulator_clear(&part[i]);
             take_elements(&part[i], a.pass, output, member + split * team, team * splits);
         }
         merge_parts(part, team, a.pass, mine);
         const bool whole = splits == 1 || merge_blocks(part, a.many, number, split, splits, a.pass);
-        wrote = whole && member == 0 && (mine || rest);
+        wrote = whole && member == 0 && mine;
         if (wrote)
             write_all(a, &part[i], output);
         __syncthreads(); /* before the parts are cleared for the next output */
     }
-    if (i == 0 && rest)
-        a.space->pending = 0;
     if (i == 0 && wrote) /* the host waits for one output alone */
         tell_host(a);
-    if (work == FAILED)
+    if (failed_ones)
         forget_failures(a.many);
 }
 
-static gp_status launch(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, reduce_any_work work) {
+gp_status gp_reduce_any(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, bool failed_ones) {
     unsigned team = plan->tiling.t[GP_REDUCE_ANY_TEAM], splits = plan->tiling.t[GP_REDUCE_ANY_SPLITS];
-    void *list[] = {arguments, &team, &splits, &work};
+    void *list[] = {arguments, &team, &splits, &failed_ones};
     return gp_gpu_launch(context, plan, (const void *)reduce_any, list);
-}
-
-gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
-    gp_plan one = *plan;
-    memset(&one.tiling, 0, sizeof one.tiling);
-    one.tiling.threads = GP_REDUCE_ANY_THREADS;
-    one.tiling.smem = sizeof(gp_accumulator);
-    one.tiling.blocks = 1;
-    one.tiling.t[GP_REDUCE_ANY_TEAM] = GP_REDUCE_ANY_THREADS;
-    one.tiling.t[GP_REDUCE_ANY_SPLITS] = 1;
-    return launch(context, &one, arguments, REST);
-}
-
-gp_status gp_reduce_any_failed(gp_context *context, const gp_plan *plan, reduce_arguments *arguments) {
-    return launch(context, plan, arguments, FAILED);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_any) {
     reduce_arguments arguments = gp_reduce_arguments(context, problem);
-    return launch(context, plan, &arguments, ALL_OUTPUTS);
+    return gp_reduce_any(context, plan, &arguments, false);
 }

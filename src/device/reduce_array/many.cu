@@ -341,7 +341,7 @@ gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_pr
     memset(&some.tiling, 0, sizeof some.tiling);
     GP_TRY(gp_fit_reduce_failed(problem, &context->planned_on, &some.tiling, &arguments->again));
     return arguments->again ? gp_reduce_all(context, &some, arguments)
-                            : gp_reduce_any_failed(context, &some, arguments);
+                            : gp_reduce_any(context, &some, arguments, true);
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_reduce_many) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From what kernels gather to results. What is short to round is written at once; all else is left in the workspace
- * for reduce_any, launched next, which writes results by the processor's own source.
- */
+/* From what kernels gather to results: what is short to round, and floats of exact sums. */
 #pragma once
 
 #include "../../host/exact.c"
@@ -11,15 +8,12 @@
 #include "../gpu.h"
 #include "floats.cuh"
 
-/* In the context's workspace, zero between calls but for `whole`. */
+/* In the context's workspace, zero between calls. */
 struct reduce_space {
     uint32_t started;
     uint32_t unused[31];
     uint32_t drawn; /* tiles of the running call */
     uint32_t unused_drawn[31];
-    uint32_t pending; /* `whole` has results that are not written yet */
-    uint32_t unused_too[31];
-    gp_accumulator whole;
     int64_t limb[2 * GP_EXACT_LIMBS];
     uint64_t sent[1]; /* word w of block b at [w * blocks + b]: there once the upper half is not 0 */
 };
@@ -43,7 +37,6 @@ struct reduce_arguments {
     uint32_t sequence;
     uint32_t dealt;        /* tiles from here on are drawn; UINT32_MAX: none */
     bool again;            /* reduce_all: only if reduce_many has failed */
-    bool rest;             /* reduce_all: reduce_any is launched behind it */
     gp_exact_form form[2]; /* of sums, of squares */
     double n, inverse;     /* elements of an output, and 1 / n to nearest */
 };
@@ -68,15 +61,13 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
     return a;
 }
 
-/* Launches reduce_any for what reduce_all leaves. */
-gp_status gp_reduce_rest(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
-
 /* Launches a kernel for outputs that reduce_many and reduce_short have not proved. */
 gp_status gp_reduce_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                            reduce_arguments *arguments);
 
-/* Launches reduce_any for those, as gp_fit_reduce_any() has cut it; reduce_all, as gp_fit_reduce_all() has. */
-gp_status gp_reduce_any_failed(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
+/* Launches reduce_any, for those alone or for all outputs, as gp_fit_reduce_any() has cut it; reduce_all, as
+   gp_fit_reduce_all() has. */
+gp_status gp_reduce_any(gp_context *context, const gp_plan *plan, reduce_arguments *arguments, bool failed_ones);
 gp_status gp_reduce_all(gp_context *context, const gp_plan *plan, reduce_arguments *arguments);
 
 /* By one thread, when it has written all results. */
@@ -210,13 +201,34 @@ template <class T> __device__ bool write_results(const reduce_arguments &a, cons
     return all;
 }
 
-/* What reduce_any needs. */
-/* Limbs are there already but for what is proven. */
-__device__ inline void leave(gp_accumulator *whole, const gp_pass &pass, const floats_total &t) {
-    const unsigned sum = pass.wants & GP_WANT_ABS ? GP_ABS : GP_SUM;
-    whole->counted = pass.length - t.nans;
-    whole->nonzero = t.count;
-    whole->in_limbs[sum] = whole->in_limbs[GP_SQUARES] = true;
-    whole->flags[sum] = t.flags & ((1 << FLAGS_SQUARE) - 1);
-    whole->flags[GP_SQUARES] = t.flags >> FLAGS_SQUARE;
+/* Sums of n elements, or of their magnitudes, and of their squares. */
+struct exact_sums {
+    int64_t *sum, *square, *scratch; /* scratch: of a variance */
+    gp_exact_form form, square_form;
+    uint32_t flags, square_flags;
+    uint64_t n;
+};
+
+/* A result that is a float. SQUARES: of squares too. */
+template <bool SQUARES>
+__device__ __forceinline__ uint64_t exact_float(unsigned op, unsigned type, const exact_sums &s) {
+    const bool root = op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+    if (SQUARES && op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE)
+        return gp_exact_variance(s.sum, s.form, s.square, s.square_form, s.flags | s.square_flags, s.n,
+                                 op >= GP_REDUCE_VARIANCE_SAMPLE, root, (gp_type)type, s.scratch);
+    if (SQUARES && (op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_SQUARE_DIFF || op == GP_REDUCE_NORM))
+        return gp_exact_ratio(s.square, s.square_form, s.square_flags, 1, root, (gp_type)type);
+    return gp_exact_ratio(s.sum, s.form, s.flags, op == GP_REDUCE_MEAN ? s.n : 1, false, (gp_type)type);
+}
+
+/* All results of floats, by one thread. count: of elements that are not zero. */
+template <bool SQUARES>
+__device__ __noinline__ void write_exactly(const reduce_arguments &a, const exact_sums &s, uint64_t count,
+                                           uint64_t output) {
+    for (unsigned r = 0; r < a.pass.results; r++) {
+        const gp_pass_result &result = a.pass.result[r];
+        const uint64_t raw = result.op == GP_REDUCE_COUNT ? count : exact_float<SQUARES>(result.op, result.type, s);
+        store_raw(gp_pass_address(&a.pass, r, output), bytes_of(result.type), raw);
+    }
+    tell_host(a);
 }
