@@ -65,7 +65,7 @@ static void write_results(pass_work *work, gp_accumulator *a, uint64_t output) {
 }
 
 /* Neighbouring outputs whose elements share lines of the cache, and how many elements of each at once. */
-#define GROUP 8
+#define GROUP 4
 #define GROUP_LENGTH 512
 
 static bool has_groups(const pass_work *work) {

@@ -5,9 +5,12 @@
 /* A shorter run is gathered with others, which takes less time than a call of the loops for it alone. */
 #define SHORT_RUN_BYTES 512
 
+/* Elements, and from the middle on their partners, if they have some. */
 typedef struct {
-    _Alignas(64) unsigned char in[GP_GATHERED_BYTES], with[GP_GATHERED_BYTES];
+    _Alignas(64) unsigned char in[GP_GATHERED_BYTES];
 } gathered_elements;
+
+#define PARTNERS (GP_GATHERED_BYTES / 2)
 
 static bool has_short_runs(const gp_pass *pass) {
     return pass->reduced > 1 &&
@@ -27,7 +30,7 @@ static uint64_t gather(const gp_pass *pass, const unsigned char *in, const unsig
     const unsigned axes = pass->kept + pass->reduced;
     const gp_pass_axis *inner = &pass->axis[axes - 1], *outer = inner - 1;
     const size_t bytes = gp_type_bytes(pass->type), with_bytes = gp_type_bytes(pass->with_type);
-    const size_t most = GP_GATHERED_BYTES / gp_greatest(bytes, with_bytes);
+    const size_t most = (with != NULL ? PARTNERS : GP_GATHERED_BYTES) / gp_greatest(bytes, with_bytes);
     uint64_t have = 0;
     for (uint64_t n, runs = 1; at < end && have < most && !(one_run && have > 0); at += runs * n, have += runs * n) {
         const gp_pass_axis way = gp_pass_way_to(pass, pass->kept, axes, at);
@@ -38,7 +41,7 @@ static uint64_t gather(const gp_pass *pass, const unsigned char *in, const unsig
         GP_WITH_BYTES(gp_gather_runs, bytes, in + way.in, runs, outer->in, n, inner->in, to->in + have * bytes);
         if (with != NULL)
             GP_WITH_BYTES(gp_gather_runs, with_bytes, with + way.with, runs, outer->with, n, inner->with,
-                          to->with + have * with_bytes);
+                          to->in + PARTNERS + have * with_bytes);
         const int64_t back = inner->place < 0 ? (int64_t)(n - 1) * inner->place : 0;
         const int64_t here =
             way.place + back + (runs > 1 && outer->place < 0 ? (int64_t)(runs - 1) * outer->place : 0);
@@ -59,7 +62,7 @@ void gp_take_gathered(gp_accumulator *a, const gp_pass *pass, gp_pass_run run, c
     const size_t bytes = gp_type_bytes(pass->type);
     const bool places = pass->wants & GP_WANT_PLACES, one_run = places && (by_runs || !has_short_runs(pass));
     gathered_elements gathered;
-    const unsigned char *partners = with != NULL ? gathered.with : NULL;
+    const unsigned char *partners = with != NULL ? gathered.in + PARTNERS : NULL;
     gp_pass alone = *pass;
     alone.kept = 0, alone.reduced = 1;
     alone.axis[0] = (gp_pass_axis){GP_GATHERED_BYTES / bytes, (int64_t)bytes, gp_type_bytes(pass->with_type),
