@@ -179,6 +179,22 @@ static gp_type result_type(gp_reduce_op op, gp_type type) {
     return type == GP_F64 || !is_float ? GP_F64 : GP_F32;
 }
 
+/* The result of each row of a processor whose turn it is; with: partners, or NULL. */
+static void compare_rows(harness *h, size_t turn, const gp_array *in, const gp_array *with, const gp_result *result,
+                         const void *wanted, size_t bytes, data_set set) {
+    for (size_t i = 0; i < h->n_subjects * h->n_rows; i++) {
+        const subject *s = &h->subjects[i / h->n_rows];
+        row *r = &h->rows[i % h->n_rows];
+        if (s->gpu || !harness_takes_turn(h, i / h->n_rows, turn) || !harness_pin(h, s, r, turn))
+            continue;
+        memset(result->to.data, 0, bytes);
+        const gp_status status =
+            with != NULL ? gp_reduce_pair(s->context, in, with, result, 1) : gp_reduce(s->context, in, result, 1);
+        if (harness_ran(h, s, r, status, GP_OK, data_set_name(set)) && memcmp(result->to.data, wanted, bytes) != 0)
+            harness_fail(h, s, r, data_set_name(set), "another result of a row or column");
+    }
+}
+
 /* Rows and columns have loops that calls drawn at random seldom ask for all of: chunks of rows, blocks that threads
    share, rows of several blocks, more rows of bytes than 16 bits take the sum of. */
 static void rows_and_columns(void **state) {
@@ -208,16 +224,7 @@ static void rows_and_columns(void **state) {
                             gp_want(op, gp_matrix(to, results, along ? rows : 1, along ? 1 : cols, along ? 1 : cols));
         data_set_fill(data, type, rows * cols, set, cases_seed() + turn);
         assert_int_equal(oracle_array(&in, NULL, &owed), GP_OK);
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (s->gpu || !harness_takes_turn(&h, i / h.n_rows, turn) || !harness_pin(&h, s, r, turn))
-                continue;
-            memset(results, 0, bytes);
-            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, &result, 1), GP_OK, data_set_name(set)) &&
-                memcmp(results, wanted, bytes) != 0)
-                harness_fail(&h, s, r, data_set_name(set), "another result of a row or column");
-        }
+        compare_rows(&h, turn, &in, NULL, &result, wanted, bytes, set);
     }
     leave(&h);
 }
@@ -266,17 +273,7 @@ static void pairs_and_masks(void **state) {
         data_set_fill(data[1], where ? mask : type, rows * cols, where ? DATA_SET_HALF_ZEROS : other,
                       cases_seed() + turn / 2);
         assert_int_equal(oracle_array(&in, &with, &owed), GP_OK);
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (s->gpu || !harness_takes_turn(&h, i / h.n_rows, turn) || !harness_pin(&h, s, r, turn))
-                continue;
-            memset(results, 0, bytes);
-            if (harness_ran(&h, s, r, gp_reduce_pair(s->context, &in, &with, &result, 1), GP_OK,
-                            data_set_name(set)) &&
-                memcmp(results, wanted, bytes) != 0)
-                harness_fail(&h, s, r, data_set_name(set), "another result of a pair or mask");
-        }
+        compare_rows(&h, turn, &in, &with, &result, wanted, bytes, set);
     }
     leave(&h);
 }

@@ -83,16 +83,6 @@ EACH_FLOAT_BITS(ORDER)
     }
 EACH_FLOAT_BITS(UNLIKE)
 
-/* Of floats with the sign flipped. */
-#define OPPOSITE(bits)                                                      \
-    SIMD static void opposite_##bits(const void *in, size_t n, void *out) { \
-        const signed_bits_##bits *x = in;                                   \
-        signed_bits_##bits *to = out;                                       \
-        for (size_t i = 0; i < n; i++)                                      \
-            to[i] = (signed_bits_##bits)(x[i] ^ INT##bits##_MIN);           \
-    }
-EACH_FLOAT_BITS(OPPOSITE)
-
 /* ---- pairs of ints ---- */
 
 #define EACH_NARROW_INT(F)               \
@@ -192,6 +182,7 @@ SIMD static bool add_products(gp_accumulator *a, const gp_pass *pass, unsigned s
     return true;
 }
 
+/* No NaN, no infinity. */
 static bool are_finite(const gp_pass *pass, const void *x, size_t n) {
     const gp_key_form k = gp_key_form_of(pass->type);
     uint8_t finite[MADE];
@@ -220,7 +211,7 @@ SIMD static bool take_pairs_of_floats(gp_accumulator *a, const gp_pass *pass, co
     }
     bool all = !(pass->wants & GP_WANT_DOT) || add_products(a, pass, GP_DOT, x, y, n);
     if (all && pass->wants & GP_WANT_SQUARES) {
-        WITH_FLOAT_BITS(opposite, bytes, x, n, first.of);
+        WITH_FLOAT_BITS(order, bytes, x, x, n, second.of, first.of); /* -x */
         all = add_products(a, pass, GP_SQUARES, x, x, n) && add_products(a, pass, GP_SQUARES, y, y, n) &&
               add_products(a, pass, GP_SQUARES, first.of, y, n) && add_products(a, pass, GP_SQUARES, first.of, y, n);
     }
@@ -232,8 +223,7 @@ SIMD static bool take_pairs_of_floats(gp_accumulator *a, const gp_pass *pass, co
 /* To an accumulator of no elements. False: not here. */
 SIMD static bool take_pairs(gp_accumulator *a, const gp_pass *pass, const void *x, const void *y, size_t n) {
     const bool is_float = gp_type_is_float(pass->type), extreme = pass->kind == GP_PASS_PAIR_EXTREME;
-    const unsigned wants = pass->wants,
-                   size = is_float || !gp_type_is_signed(pass->type) ? pass->type : pass->type - 1u;
+    const unsigned wants = pass->wants, unsigned_type = pass->type - gp_type_is_signed(pass->type); /* of ints */
     made m;
     if (is_float && !extreme)
         return take_pairs_of_floats(a, pass, x, y, n);
@@ -246,7 +236,7 @@ SIMD static bool take_pairs(gp_accumulator *a, const gp_pass *pass, const void *
     }
     if (wants != GP_WANT_DOT) {
         differences_of[pass->type](x, y, n, m.of);
-        const gp_pass own = own_pass(pass, extreme ? GP_PASS_EXTREMES : GP_PASS_MOMENTS, size,
+        const gp_pass own = own_pass(pass, extreme ? GP_PASS_EXTREMES : GP_PASS_MOMENTS, unsigned_type,
                                      wants & ~(unsigned)GP_WANT_DOT, m.of, n);
         run(a, &own, m.of, NULL, 0, n);
     }
@@ -329,6 +319,7 @@ static bool can_make(const gp_pass *pass) {
     return !of_64 || !(pass->wants & (GP_WANT_SQUARES | GP_WANT_DOT));
 }
 
+/* Elements and partners without gaps, in blocks. */
 NOINLINE SIMD static void run_made(gp_accumulator *a, const gp_pass *pass, const unsigned char *x,
                                    const unsigned char *y, int64_t place, uint64_t n) {
     const int64_t step = pass->axis[pass->kept + pass->reduced - 1].place;
@@ -357,8 +348,9 @@ NOINLINE SIMD static void run_made(gp_accumulator *a, const gp_pass *pass, const
     }
 }
 
-SIMD static void run_any_pass(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                              const unsigned char *with, int64_t place, uint64_t n) {
+/* A gp_pass_run: of plain passes and dot products of floats the loops, of others blocks of what they can. */
+SIMD static void run_pass(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                          int64_t place, uint64_t n) {
     const bool plain = with == NULL && !pass->skip_nan;
     const bool dot = pass->wants == GP_WANT_DOT && !pass->skip_nan && run_can(pass);
     if (n < GP_MADE_MIN || plain || dot || pass->reduced == 0 ||

@@ -78,12 +78,6 @@ uint32_t gp_dealt_of(uint64_t tiles, uint64_t blocks, unsigned least) {
     return gp_to_u32(blocks * (rounds - gp_divide_up(rounds, 5)));
 }
 
-/* Of floats reduce_all rounds sums itself, as one output may take a microsecond. */
-static bool rounds(const gp_pass *pass, const gp_pass_result *result) {
-    return pass->kind != GP_PASS_MOMENTS || !gp_type_is_float(pass->type) || result->op == GP_REDUCE_COUNT ||
-           result->op == GP_REDUCE_SUM || result->op == GP_REDUCE_SUM_ABS || result->op == GP_REDUCE_SUM_SQUARES;
-}
-
 static bool fit_form(const gp_problem *problem, const gp_device *device, unsigned form, unsigned attempt,
                      gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
@@ -107,8 +101,6 @@ static bool fit_form(const gp_problem *problem, const gp_device *device, unsigne
     tiling->blocks = gp_least(gp_divide_up(all, tile), resident);
     tiling->t[GP_TILE_COLS] = tile / bytes;
     tiling->t[GP_REDUCE_ALL_DEALT] = tiling->blocks > 0 ? gp_dealt_of(all / tile, tiling->blocks, 2) : UINT32_MAX;
-    for (unsigned r = 0; r < pass->results; r++)
-        tiling->t[GP_REDUCE_ALL_REST] |= !rounds(pass, &pass->result[r]);
     return true;
 }
 

@@ -133,7 +133,6 @@ typedef struct gp_short_cut {
 
 /* In a tiling of the others, behind the tile. */
 enum {
-    GP_REDUCE_ALL_REST = 2,  /* not 0: reduce_any is launched behind it, for results that it may leave */
     GP_REDUCE_ALL_DEALT = 3, /* tiles from here on are drawn; UINT32_MAX: none */
     GP_REDUCE_ANY_TEAM = 2,  /* threads that share an output, a power of two */
     GP_REDUCE_ANY_SPLITS = 3 /* blocks that do, if all threads of each do */
