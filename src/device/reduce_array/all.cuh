@@ -166,6 +166,41 @@ __device__ __forceinline__ typename ACC::total total_of(const ACC &, const typen
     return p;
 }
 
+/* A type of its own, so that value_of() leaves nothing open. */
+struct integers_of_all : integers_total {
+    __device__ explicit integers_of_all(const integers_total &t) : integers_total(t) {}
+};
+
+template <int BYTES>
+__device__ integers_of_all total_of(const integers<BYTES> &, const integers_total &t, const gp_pass &, const run &) {
+    return integers_of_all(t);
+}
+
+template <int N> __device__ void limbs_of(const uint64_t (&word)[N], bool has_sign, int64_t *limb) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        limb[2 * i] = (int64_t)(uint32_t)word[i];
+        limb[2 * i + 1] = has_sign && i == N - 1 ? (int64_t)word[i] >> 32 : (int64_t)(word[i] >> 32);
+    }
+}
+
+static __device__ __noinline__ uint64_t whole_exactly(const gp_pass &pass, unsigned op, unsigned type,
+                                                      const integers_total &t) {
+    int64_t sum[4], square[6], scratch[6 + GP_EXACT_SCRATCH_MORE];
+    limbs_of(t.sum, is_signed(pass.type), sum);
+    limbs_of(t.square, false, square);
+    return exact_float<true>(op, type, {sum, square, scratch, {0, 4}, {0, 6}, 0, 0, pass.length});
+}
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const integers_of_all &t,
+                                uint64_t *raw) {
+    if (value_of(pass, op, type, (const integers_total &)t, raw))
+        return true;
+    if (is_float(type))
+        *raw = whole_exactly(pass, op, type, t);
+    return is_float(type);
+}
+
 template <int BYTES>
 __device__ extremes_total total_of(const extremes<BYTES> &, const typename extremes<BYTES>::partial &p,
                                    const gp_pass &pass, const run &r) {
@@ -251,7 +286,7 @@ __global__ void __launch_bounds__(GP_REDUCE_ALL_THREADS, ACC::BLOCKS)
     typename ACC::partial p = acc.own();
     if (!join_grid(p, ACC::used(a.pass), space->sent, drawn, false, [] {}))
         return;
-    const typename ACC::total total = total_of(acc, p, a.pass, r);
+    const auto total = total_of(acc, p, a.pass, r);
     if (threadIdx.x != 0)
         return;
     write_results(a, total, 0);

@@ -30,6 +30,8 @@ __device__ __forceinline__ bool write_quick(const gp_pass &pass, uint32_t bytes,
         unsigned char *const at = (unsigned char *)pass.to[r] + output * pass.result[r].stride[0];
         if (bytes == 8)
             *(uint64_t *)at = raw;
+        else if (LANE::NARROW)
+            store_raw(at, bytes, raw);
         else
             *(uint32_t *)at = (uint32_t)raw;
     }
@@ -57,8 +59,8 @@ static __device__ __noinline__ bool finish_any(const reduce_arguments &a, const 
 }
 
 /*
- * Results of a thread's outputs, which are neighbours: by few stores if there is one of each and these are without
- * gaps. Returns bits of those that are left.
+ * Results of a thread's outputs, which are neighbours: by few stores if there is one of each, of 4 or 8 bytes and
+ * without gaps. Returns bits of those that are left.
  */
 template <class LANE>
 __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, uint32_t quick_bytes, const LANE &form,
@@ -69,8 +71,8 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
     if constexpr (N % 4 == 0) {
         const int64_t stride = pass.result[0].stride[0];
         unsigned char *to = (unsigned char *)pass.to[0] + output * stride;
-        const bool dense = stride == quick_bytes && (uintptr_t)to % 16 == 0;
-        bool done = N > 4 || (quick_bytes != 0 && dense && pass.results == 1);
+        const bool dense = stride == quick_bytes && quick_bytes >= 4 && (uintptr_t)to % 16 == 0;
+        bool done = N > 4 || (quick_bytes != 0 && pass.results == 1);
 #pragma unroll
         for (int first = 0; first < N && done; first += 4, to += 4 * stride) {
             uint64_t raw[4];
@@ -106,18 +108,23 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
 /* In the order of gp_reduce_many_form. WIDE: those of columns. */
 #define GP_MANY_KERNELS(FORM, WIDE)                                                                                  \
     FORM(lane_bits), FORM(lane_extremes<1>), FORM(lane_extremes<2>), FORM(lane_extremes<4>), FORM(lane_extremes<8>), \
-        FORM(lane_span<4>), FORM(lane_packed<lane_span<4>, 16>), WIDE(lane_wide<lane_span<4>, 16>),                  \
-        FORM(lane_sum<1>), FORM(lane_sum<2>), FORM(lane_sum<4>), FORM(lane_sum<1, 4>), FORM(lane_sum<2, 2>),         \
-        FORM(lane_packed<lane_sum<1, 4>, 16>), FORM(lane_packed<lane_sum<4>, 16>), WIDE(lane_bytes),                 \
-        WIDE(lane_wide<lane_sum<1>, 4>), WIDE(lane_wide<lane_sum<2>, 4>), WIDE(lane_wide<lane_sum<4>, 16>),          \
-        FORM(lane_squares<1>), FORM(lane_squares<1, 4>), WIDE(lane_wide<lane_squares<1>, 4>), FORM(lane_squares<2>), \
-        FORM(lane_squares<2, 2>), FORM(lane_integers), WIDE(lane_whole_pairs), WIDE(lane_apart),                     \
-        WIDE(lane_masked<lane_bits>), WIDE(lane_masked<lane_extremes<1>>), WIDE(lane_masked<lane_extremes<2>>),      \
-        WIDE(lane_masked<lane_extremes<4>>), WIDE(lane_masked<lane_extremes<8>>), FORM(lane_floats<2>),              \
+        FORM(lane_span<1>), FORM(lane_span<1, 4>), WIDE(lane_spans<1>), FORM(lane_span<2>), FORM(lane_span<2, 4>),   \
+        WIDE(lane_spans<2>), FORM(lane_span<4>), FORM(lane_packed<lane_span<4>, 16>),                                \
+        WIDE(lane_wide<lane_span<4>, 16>), FORM(lane_sum<1>), FORM(lane_sum<2>), FORM(lane_sum<4>),                  \
+        FORM(lane_sum<1, 4>), FORM(lane_sum<2, 2>), FORM(lane_packed<lane_sum<1, 4>, 16>),                           \
+        FORM(lane_packed<lane_sum<4>, 16>), WIDE(lane_bytes), WIDE(lane_wide<lane_sum<1>, 4>),                       \
+        WIDE(lane_wide<lane_sum<2>, 4>), WIDE(lane_wide<lane_sum<4>, 16>), FORM(lane_squares<1>),                    \
+        FORM(lane_squares<1, 4>), WIDE(lane_wide<lane_squares<1>, 4>), FORM(lane_squares<2>),                        \
+        FORM(lane_squares<2, 2>), FORM(lane_ints<1>), FORM(lane_ints<1, 4>), FORM(lane_ints<2>),                     \
+        FORM(lane_ints<2, 4>), FORM(lane_ints<4>), FORM(lane_integers), WIDE(lane_apart<2>), WIDE(lane_apart<4>),    \
+        WIDE(lane_apart<8>), WIDE(lane_masked<lane_bits>), WIDE(lane_masked<lane_extremes<1>>),                      \
+        WIDE(lane_masked<lane_extremes<2>>), WIDE(lane_masked<lane_extremes<4>>),                                    \
+        WIDE(lane_masked<lane_extremes<8>>), FORM(lane_floats<2>), FORM(lane_packed<lane_floats<2>, 16>),            \
         FORM(lane_floats<4>), FORM(lane_packed<lane_floats<4>, 16>), WIDE(lane_wide<lane_floats<4>, 16>),            \
-        FORM(lane_doubles<4>), FORM(lane_doubles<8>), WIDE(lane_dot), FORM(lane_twofold<0>), FORM(lane_twofold<8>),  \
-        FORM(lane_moments<2>), FORM(lane_moments<4>), FORM(lane_packed<lane_moments<4>, 16>),                        \
-        WIDE(lane_wide<lane_moments<4>, 8>)
+        FORM(lane_doubles<4>), FORM(lane_doubles<8>), FORM(lane_products<2>), FORM(lane_products<4>),                \
+        FORM(lane_twofold<2, true>), FORM(lane_twofold<4, true>), FORM(lane_twofold<8, false>),                      \
+        WIDE(lane_twofold<8, true>), FORM(lane_moments<2>), FORM(lane_packed<lane_moments<2>, 16>),                  \
+        FORM(lane_moments<4>), FORM(lane_packed<lane_moments<4>, 16>), WIDE(lane_wide<lane_moments<4>, 8>)
 
 /* For the host: the plan's form, and behind it what does again what was not proved. */
 template <class CUT>

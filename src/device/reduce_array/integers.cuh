@@ -2,7 +2,7 @@
 /* Accumulators of bits, of extremes with their places, and of moments of integers. */
 #pragma once
 
-#include "element.cuh"
+#include "words.cuh"
 
 #define LOADS 4 /* vectors of a batch at most, which a thread loads at once */
 
@@ -66,8 +66,6 @@ struct extremes_total {
     int64_t key_min, key_max, place_min, place_max, place_nan; /* of no NaN: INT64_MAX */
 };
 
-template <int BYTES> using key_int = std::conditional_t<BYTES == 8, int64_t, int32_t>;
-
 /* Keys with the tiles they were first met in, and the first tile with a NaN. */
 template <class KEY> struct extremes_partial {
     KEY least, most;
@@ -90,7 +88,7 @@ template <class KEY> struct extremes_partial {
 };
 
 /* A batch costs three comparisons more than its keys; the place within a tile is looked up once, in the end. */
-template <int BYTES> struct extremes : plain_accumulator {
+template <int BYTES> struct extremes : plain_accumulator, word_keys<BYTES> {
     typedef extremes_total total;
     typedef key_int<BYTES> key_t;
     typedef extremes_partial<key_t> partial;
@@ -98,7 +96,9 @@ template <int BYTES> struct extremes : plain_accumulator {
     static const bool REPEATS = true;
     static const int VECTORS = LOADS, BLOCKS = BYTES == 8 ? 2 : LIGHT_BLOCKS;
     partial found;
-    key_t nan_above, nan_below, bias, inverted;
+    key_t nan_above, nan_below;
+    using word_keys<BYTES>::bias;
+    using word_keys<BYTES>::inverted;
 
     __device__ partial own() const {
         return found;
@@ -108,37 +108,17 @@ template <int BYTES> struct extremes : plain_accumulator {
     }
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         const key_form form(pass.type);
-        const uint64_t repeat = BYTES == 1 ? 0x01010101 : BYTES == 2 ? 0x00010001 : 1;
         found = partial::none();
         nan_above = is_float(pass.type) ? (key_t)form.nan_above : found.least;
         nan_below = is_float(pass.type) ? (key_t)form.nan_below : found.most;
-        bias = (key_t)(form.bias * repeat);
-        inverted = (key_t)form.inverted;
+        this->keys_of(pass.type);
         if constexpr (BYTES < 8)
             asm("" : "+r"(bias)); /* computed once, not for each batch */
     }
 
-    /* Keys of a word's elements, two of 16 bits in each; bytes as 0 .. 255 above -128, in two words. */
-    __device__ __forceinline__ void span(uint32_t word, key_t &low, key_t &high) const {
-        if (BYTES == 4) {
-            const key_t key = (key_t)word ^ (((key_t)word >> 31) & inverted) ^ bias;
-            low = min(low, key);
-            high = max(high, key);
-        } else if (BYTES == 2) {
-            const uint32_t key = word ^ ((word >> 15 & 0x00010001) * (uint32_t)inverted) ^ (uint32_t)bias;
-            low = (key_t)__vmins2((uint32_t)low, key);
-            high = (key_t)__vmaxs2((uint32_t)high, key);
-        } else if (BYTES == 1) {
-            const uint32_t key = word ^ (uint32_t)bias ^ 0x80808080, even = key & 0x00ff00ff,
-                           odd = key >> 8 & 0x00ff00ff;
-            low = (key_t)__vmins2((uint32_t)low, __vmins2(even, odd));
-            high = (key_t)__vmaxs2((uint32_t)high, __vmaxs2(even, odd));
-        }
-    }
-
     template <int N> __device__ __forceinline__ void batch_span(const uint4 (&v)[N], key_t &low, key_t &high) const {
-        low = BYTES == 8 ? (key_t)INT64_MAX : BYTES == 4 ? (key_t)INT32_MAX : (key_t)0x7fff7fff;
-        high = BYTES == 8 ? (key_t)INT64_MIN : BYTES == 4 ? (key_t)INT32_MIN : (key_t)0x80008000;
+        low = this->least_none();
+        high = ~low;
         if constexpr (BYTES == 8) {
 #pragma unroll
             for (int i = 0; i < 2 * N; i++) {
@@ -150,13 +130,10 @@ template <int BYTES> struct extremes : plain_accumulator {
         } else {
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                span(word_of(v[i / 4], i % 4), low, high);
+                this->span(word_of(v[i / 4], i % 4), low, high);
         }
-        if (BYTES < 4) { /* the lesser of the two halves */
-            const int shift = BYTES == 1 ? 128 : 0;
-            low = min((key_t)(int16_t)low, (key_t)((int32_t)low >> 16)) - shift;
-            high = max((key_t)(int16_t)high, (key_t)((int32_t)high >> 16)) - shift;
-        }
+        low = this->least_of(low);
+        high = this->most_of(high);
     }
 
     /* The least and the greatest key without those of NaNs; of floats of 2 bytes and more. */
@@ -246,14 +223,14 @@ struct halves_sum {
 };
 
 /* What is wanted is asked once a batch. Sums of elements of up to 4 bytes fit 64 bits. */
-template <int BYTES> struct integers : plain_accumulator {
+template <int BYTES> struct integers : plain_accumulator, int_words<BYTES> {
     typedef integers_total total;
     typedef integers_total partial;
     static const int VECTORS = LOADS, BLOCKS = 2;
     halves_sum sum, abs, square, above; /* above: the upper words of squares of 8 bytes */
     uint64_t count;
     uint32_t wants;
-    bool has_sign;
+    using int_words<BYTES>::has_sign;
 
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         sum = abs = square = above = {0, 0};
@@ -281,45 +258,6 @@ template <int BYTES> struct integers : plain_accumulator {
         p.square[2] += upper[1] + (p.square[1] < upper[0]);
         p.count = count;
         return p;
-    }
-
-    __device__ __forceinline__ int64_t sum_of(uint32_t word) const {
-        if (BYTES == 1)
-            return has_sign ? __dp4a((int)word, 0x01010101, 0) : (int)__dp4a(word, 0x01010101u, 0u);
-        if (BYTES == 2)
-            return has_sign ? __dp2a_lo((int)word, 0x0101, 0) : (int)__dp2a_lo(word, 0x0101u, 0u);
-        return has_sign ? (int64_t)(int32_t)word : (int64_t)word;
-    }
-
-    __device__ __forceinline__ uint64_t abs_of(uint32_t word) const {
-        if (!has_sign)
-            return (uint64_t)sum_of(word);
-        if (BYTES == 1)
-            return (uint64_t)(__dp4a((int)word, 0x01010101, 0) -
-                              2 * __dp4a((int)(word & ((word >> 7 & 0x01010101) * 0xff)), 0x01010101, 0));
-        if (BYTES == 2)
-            return (uint64_t)(::abs((int)(int16_t)word) + ::abs((int)word >> 16));
-        return (uint64_t)llabs((int64_t)(int32_t)word);
-    }
-
-    __device__ __forceinline__ uint64_t square_of(uint32_t word) const {
-        if (BYTES == 1)
-            return has_sign ? (uint32_t)__dp4a((int)word, (int)word, 0) : __dp4a(word, word, 0u);
-        if (BYTES == 2) {
-            const uint32_t low = has_sign ? (uint32_t)::abs((int)(int16_t)word) : word & 0xffff;
-            const uint32_t high = has_sign ? (uint32_t)::abs((int)word >> 16) : word >> 16;
-            return (uint64_t)(low * low) + high * high;
-        }
-        const uint32_t magnitude = has_sign ? (uint32_t)::abs((int)word) : word;
-        return (uint64_t)magnitude * magnitude;
-    }
-
-    __device__ __forceinline__ uint32_t count_of(uint32_t word) const {
-        if (BYTES == 1)
-            return __dp4a((((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) >> 7 & 0x01010101, 0x01010101u, 0u);
-        if (BYTES == 2)
-            return (word & 0xffff ? 1 : 0) + (word >> 16 ? 1 : 0);
-        return word ? 1 : 0;
     }
 
     template <int N> __device__ __forceinline__ void take_wide(const uint4 (&v)[N]) {
@@ -355,24 +293,24 @@ template <int BYTES> struct integers : plain_accumulator {
             int64_t more = 0;
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                more += sum_of(word_of(v[i / 4], i % 4));
+                more += this->sum_of(word_of(v[i / 4], i % 4));
             sum.low += (uint64_t)more;
         }
         if (wants & GP_WANT_ABS) {
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                abs.low += abs_of(word_of(v[i / 4], i % 4));
+                abs.low += this->abs_of(word_of(v[i / 4], i % 4));
         }
         if (wants & GP_WANT_SQUARES) {
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                square.add(square_of(word_of(v[i / 4], i % 4)), false);
+                square.add(this->square_of(word_of(v[i / 4], i % 4)), false);
         }
         if (wants & GP_WANT_COUNT) {
             uint32_t more = 0;
 #pragma unroll
             for (int i = 0; i < 4 * N; i++)
-                more += count_of(word_of(v[i / 4], i % 4));
+                more += this->count_of(word_of(v[i / 4], i % 4));
             count += more;
         }
     }

@@ -116,8 +116,11 @@ template <class PART> __device__ __forceinline__ void join_team(PART &p, uint32_
 template <class STATE, class ONE> struct lane_base {
     typedef STATE state, joined;
     typedef ONE one_t;
-    static const bool HAS_NOTHING = false, REDOES = false, PAIRS = false;
-    static const int PARTNER = 0;                  /* bytes of one; 0: of any type */
+    static const bool HAS_NOTHING = false, REDOES = false;
+    static const bool PAIRS = false, MASKS = true;      /* MASKS: partners may have another width */
+    static const int AT_ONCE = 16;                      /* units that are loaded before one is taken, at most */
+    static const int PAIRS_AT_ONCE = 4, PAIRS_THEN = 1; /* of pairs, and of those that are left then */
+    static const bool NARROW = false;                   /* results of quick() may have 1 or 2 bytes */
     static const int QUICKS = 1, SIDE_BY_SIDE = 4; /* results that quick() rounds; short rows that a thread takes */
     static __device__ const STATE &join_of(const STATE &s) {
         return s;
@@ -201,53 +204,83 @@ struct lane_extremes : lane_base<extremes_partial<key_int<WIDTH>>, lane_extremes
     }
 };
 
-/* The least and the greatest alone; a NaN shows as one of them, as keys of NaNs are. */
-template <class KEY> struct span_state {
-    KEY least, most;
+/* The least and the greatest alone, of up to 4 bytes, two of 16 bits in a word where they are shorter; a NaN shows as
+   one of them, as keys of NaNs are. */
+template <int WIDTH> struct span_state {
+    int32_t least, most;
     static __device__ span_state none() {
-        const extremes_partial<KEY> p = extremes_partial<KEY>::none();
-        return {p.least, p.most};
+        const int32_t least = word_keys<WIDTH>::least_none();
+        return {least, ~least};
     }
     __device__ void join(const span_state &other) {
-        least = min(least, other.least);
-        most = max(most, other.most);
+        least = WIDTH < 4 ? (int32_t)__vmins2((uint32_t)least, (uint32_t)other.least) : min(least, other.least);
+        most = WIDTH < 4 ? (int32_t)__vmaxs2((uint32_t)most, (uint32_t)other.most) : max(most, other.most);
     }
 };
 
-template <int WIDTH> struct lane_span : lane_base<span_state<key_int<WIDTH>>, lane_span<WIDTH>>, key_of<WIDTH> {
-    typedef span_state<key_int<WIDTH>> state;
+template <int WIDTH, int UNIT = WIDTH>
+struct lane_span : lane_base<span_state<WIDTH>, lane_span<WIDTH>>, key_of<WIDTH> {
+    typedef span_state<WIDTH> state;
+    static const int BYTES = UNIT, PACKED = UNIT / WIDTH, OUTPUTS = 1;
+    static const bool NARROW = WIDTH < 4;
+    word_keys<WIDTH> words;
     bool is_max;
     __device__ explicit lane_span(const reduce_arguments &a)
-        : key_of<WIDTH>(a), is_max(a.pass.result[0].op == GP_REDUCE_MAX) {}
-    __device__ __forceinline__ void take(state &s, raw_of<WIDTH> raw, uint32_t) const {
-        const auto key = this->key(raw);
-        s.join({key, key});
+        : key_of<WIDTH>(a), is_max(a.pass.result[0].op == GP_REDUCE_MAX) {
+        words.keys_of(a.pass.type);
+    }
+    __device__ __forceinline__ void take(state &s, uint32_t word, uint32_t) const {
+        words.span(UNIT == 1 ? word * 0x01010101 : UNIT == 2 ? word * 0x00010001 : word, s.least, s.most);
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         const bool is_one = pass.result[0].op == GP_REDUCE_MIN || is_max;
         return is_one && bytes_of(pass.result[0].type) == WIDTH ? WIDTH : 0;
     }
     __device__ __forceinline__ bool quick(const state &s, unsigned, uint64_t *raw) const {
-        *raw = this->raw(is_max ? s.most : s.least);
-        return !this->is_nan(s.least) && !this->is_nan(s.most);
+        const int32_t least = words.least_of(s.least), most = words.most_of(s.most);
+        *raw = this->raw(is_max ? most : least);
+        return !this->is_nan(least) && !this->is_nan(most);
     }
     __device__ extremes_total total(const state &s) const {
-        return {s.least, s.most, 0, 0, this->is_nan(s.least) || this->is_nan(s.most) ? 0 : INT64_MAX};
+        const int32_t least = words.least_of(s.least), most = words.most_of(s.most);
+        return {least, most, 0, 0, this->is_nan(least) || this->is_nan(most) ? 0 : INT64_MAX};
     }
 };
 
-/* Any sums of integers. */
-struct lane_integers : lane_base<integers_total, lane_integers> {
-    static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
-    static const bool HAS_NOTHING = true;
-    uint32_t wants, bytes;
-    bool has_sign;
-    __device__ explicit lane_integers(const reduce_arguments &a)
-        : wants(a.pass.wants), bytes(bytes_of(a.pass.type)), has_sign(is_signed(a.pass.type)) {}
-    __device__ __forceinline__ uint64_t extended(uint64_t raw) const {
-        return has_sign ? (uint64_t)extend_sign(raw, bytes) : raw;
+/* Those of the columns that a word has elements of. */
+template <int WIDTH> struct lane_spans : lane_span<WIDTH> {
+    typedef lane_span<WIDTH> one_t;
+    static const int BYTES = 4, PACKED = 1, OUTPUTS = 4 / WIDTH, WORDS = 2 / WIDTH;
+    struct state {
+        span_state<WIDTH> of[WORDS];
+        static __device__ state none() {
+            state s;
+#pragma unroll
+            for (int i = 0; i < WORDS; i++)
+                s.of[i] = span_state<WIDTH>::none();
+            return s;
+        }
+        __device__ void join(const state &other) {
+#pragma unroll
+            for (int i = 0; i < WORDS; i++)
+                of[i].join(other.of[i]);
+        }
+    };
+    typedef state joined;
+    __device__ explicit lane_spans(const reduce_arguments &a) : lane_span<WIDTH>(a) {}
+    static __device__ const state &join_of(const state &s) {
+        return s;
     }
-    __device__ __forceinline__ void take(integers_total &s, uint64_t raw, uint32_t) const {
-        integers_take(s, extended(raw), wants, has_sign);
+    static __device__ span_state<WIDTH> part_of(const state &s, int i) {
+        const span_state<WIDTH> &two = s.of[i % WORDS];
+        const uint32_t both = i / WORDS == 0 ? 0x1010 : 0x3232;
+        return {(int32_t)__byte_perm((uint32_t)two.least, 0, both),
+                (int32_t)__byte_perm((uint32_t)two.most, 0, both)};
+    }
+    __device__ __forceinline__ void take(state &s, uint32_t word, uint32_t) const {
+        const uint2 pair = this->words.pairs(word);
+        this->words.stretch(pair.x, s.of[0].least, s.of[0].most);
+        if (WORDS == 2)
+            this->words.stretch(pair.y, s.of[WORDS - 1].least, s.of[WORDS - 1].most);
     }
 };

@@ -51,16 +51,6 @@ __device__ __forceinline__ float quotient_of(double sum, double n, double invers
     return __double2float_rn(__longlong_as_double(bits));
 }
 
-/* Rounded once to f16 or bf16, by way of a float that is odd if something was lost. */
-static __device__ __noinline__ uint32_t narrowed(double x, unsigned type) {
-    const float cut = __double2float_rz(x);
-    const float odd = (double)cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1);
-    if (type == GP_F16)
-        return __half_as_ushort(__float2half_rn(odd));
-    const uint32_t bits = __float_as_uint(odd);
-    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
 /* Of other types than f32. */
 static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64_t *raw) {
     if (b.down != b.down) {
@@ -143,23 +133,26 @@ struct twofold {
     }
 };
 
+/* t / by. The quotient's rest is exact but for subnormal numbers. */
+__device__ inline twofold over(const twofold &t, double by) {
+    const double q = __ddiv_rn(t.sum, by), left = __fma_rn(-q, by, t.sum);
+    return {q, bounds{__dadd_rd(t.rest.down, left), __dadd_ru(t.rest.up, left)}.over(by)};
+}
+
 /*
- * t / by, or its root, rounded once. The quotient's rest is exact but for subnormal numbers; so is the root's, and
- * sqrt(q^2 + r) lies up to r^2 / 7 q^3 below q + r / 2 q. False: the bounds leave it open.
+ * t / by, or its root, rounded once. The root's rest is exact as a quotient's is, and sqrt(q^2 + r) lies up to
+ * r^2 / 7 q^3 below q + r / 2 q. False: the bounds leave it open.
  */
-static __device__ __noinline__ bool settle_twofold(const twofold t, double by, bool root, unsigned type,
-                                                   uint64_t *raw) {
-    double sum = t.sum;
-    bounds rest = t.rest;
-    if (!(fabs(sum) < 0x1p1000) || !(rest.down - rest.up <= 0))
+static __device__ __noinline__ bool settle_twofold(twofold t, double by, bool root, unsigned type, uint64_t *raw) {
+    if (!(fabs(t.sum) < 0x1p1000) || !(t.rest.down - t.rest.up <= 0))
         return false;
     if (by != 1) {
-        const double q = __ddiv_rn(sum, by), left = __fma_rn(-q, by, sum);
-        if (q != 0 && fabs(q) < 0x1p-900)
+        t = over(t, by);
+        if (t.sum != 0 && fabs(t.sum) < 0x1p-900)
             return false;
-        sum = q;
-        rest = bounds{__dadd_rd(rest.down, left), __dadd_ru(rest.up, left)}.over(by);
     }
+    double sum = t.sum;
+    bounds rest = t.rest;
     if (root && !(sum == 0 && rest.down == 0 && rest.up == 0)) {
         const double q = __dsqrt_rn(sum), left = __fma_rn(-q, q, sum);
         rest = {__dadd_rd(rest.down, left), __dadd_ru(rest.up, left)};
@@ -170,8 +163,6 @@ static __device__ __noinline__ bool settle_twofold(const twofold t, double by, b
         rest.down = __dsub_rd(rest.down, __dmul_ru(__dmul_ru(part, part), __ddiv_ru(1.0 / 7, q)));
         sum = q;
     }
-    if (type != GP_F64)
-        return settle({__dadd_rd(sum, rest.down), __dadd_ru(sum, rest.up)}, type, raw);
     *raw = rounded(sum, rest.down, type);
     return rest.exact() || *raw == rounded(sum, rest.up, type);
 }
@@ -207,14 +198,18 @@ template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<
     }
 };
 
-/* Products of floats, which are exact. */
-struct lane_dot : lane_doubles<4> {
-    typedef lane_dot one_t;
-    static const bool PAIRS = true;
-    static const int PARTNER = 4;
-    __device__ explicit lane_dot(const reduce_arguments &a) : lane_doubles<4>(a) {}
-    __device__ __forceinline__ void take_pair(sum_and_rest &s, uint32_t raw, uint32_t partner, uint32_t) const {
-        add(s, (double)__uint_as_float(raw) * __uint_as_float(partner));
+/* Products of floats, or squares of those without partners, which are exact. */
+template <int WIDTH> struct lane_products : lane_base<sum_and_rest, lane_products<WIDTH>> {
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
+    static const bool HAS_NOTHING = true, PAIRS = true, MASKS = false;
+    static const int PAIRS_AT_ONCE = 8, PAIRS_THEN = 4;
+    bool is_bf16;
+    __device__ explicit lane_products(const reduce_arguments &a) : is_bf16(a.pass.type == GP_BF16) {}
+    __device__ __forceinline__ void take_pair(sum_and_rest &s, uint32_t x, uint32_t y, uint32_t) const {
+        lane_doubles<8>::add(s, (double)real_of<WIDTH>(x, is_bf16) * real_of<WIDTH>(y, is_bf16));
+    }
+    __device__ __forceinline__ void take(sum_and_rest &s, uint32_t x, uint32_t id) const {
+        take_pair(s, x, x, id);
     }
 };
 
@@ -222,5 +217,5 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
                                 uint64_t *raw) {
     if (s.special != 0)
         return settle({s.special, s.special}, type, raw);
-    return settle_twofold(s, op == GP_REDUCE_MEAN ? (double)pass.length : 1, false, type, raw);
+    return settle_twofold(s, op == GP_REDUCE_MEAN ? (double)pass.length : 1, op == GP_REDUCE_NORM, type, raw);
 }

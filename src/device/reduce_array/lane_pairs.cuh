@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread gathers of elements with partners: of those that a mask leaves, and of pairs of ints. */
+/* What a thread gathers of elements that a mask leaves; any sums of integers, of those too, and of pairs. */
 #pragma once
 
 #include "lane.cuh"
@@ -18,6 +18,7 @@ struct partner_mask {
 template <class LANE> struct lane_masked : LANE {
     typedef lane_masked one_t;
     static const bool PAIRS = true;
+    static const int PAIRS_AT_ONCE = LANE::BYTES == 8 ? 4 : 8, PAIRS_THEN = LANE::BYTES == 8 ? 1 : 4;
     partner_mask mask;
     __device__ explicit lane_masked(const reduce_arguments &a) : LANE(a), mask(a.pass) {}
     __device__ __forceinline__ void take_pair(typename LANE::state &s, raw_of<LANE::BYTES> raw, uint64_t partner,
@@ -27,28 +28,162 @@ template <class LANE> struct lane_masked : LANE {
     }
 };
 
-/* Sums of integers that a mask leaves, or of pairs. */
-struct lane_whole_pairs : lane_integers {
-    typedef lane_whole_pairs one_t;
-    static const bool PAIRS = true;
-    bool where;
+/*
+ * Any sums of integers of 8 bytes, of those that a mask leaves, or of pairs. What a mask hides is counted in the
+ * upper half of the count. Products have the squares' words, and a sign.
+ */
+struct lane_integers : lane_base<integers_total, lane_integers> {
+    typedef uint64_t raw_t;
+    static const int BYTES = 8, PACKED = 1, OUTPUTS = 1;
+    static const bool HAS_NOTHING = true, PAIRS = true;
+    uint32_t wants;
+    bool has_sign, where;
     partner_mask mask;
-    __device__ explicit lane_whole_pairs(const reduce_arguments &a)
-        : lane_integers(a), where(a.pass.where), mask(a.pass) {}
+    __device__ explicit lane_integers(const reduce_arguments &a)
+        : wants(a.pass.wants), has_sign(is_signed(a.pass.type)), where(a.pass.where), mask(a.pass) {}
     __device__ __forceinline__ uint64_t apart(uint64_t x, uint64_t y) const {
         return (has_sign ? (int64_t)x > (int64_t)y : x > y) ? x - y : y - x;
     }
-    /* What a mask hides is counted in the upper half. */
-    __device__ __forceinline__ void take_pair(integers_total &s, uint64_t raw, uint64_t partner, uint32_t) const {
-        const uint64_t x = extended(raw), y = extended(partner), product = x * y;
-        if (where && !mask.covers(partner)) {
+    __device__ __forceinline__ void take(integers_total &s, uint64_t x, uint32_t) const {
+        integers_take(s, x, wants, has_sign);
+    }
+    __device__ __forceinline__ void take_pair(integers_total &s, uint64_t x, uint64_t y, uint32_t) const {
+        if (where && !mask.covers(y)) {
             s.count += (uint64_t)1 << 32;
         } else if (where) {
             integers_take(s, x, wants, has_sign);
         } else {
-            if (wants & GP_WANT_DOT) /* of 4 bytes at most */
-                add_words(s.sum, product, has_sign ? (uint64_t)((int64_t)product >> 63) : 0, 0);
+            if (wants & GP_WANT_DOT) {
+                const uint64_t high = has_sign ? (uint64_t)__mul64hi((int64_t)x, (int64_t)y) : __umul64hi(x, y);
+                add_words(s.square, x * y, high, has_sign ? (uint64_t)((int64_t)high >> 63) : 0);
+            }
             integers_take(s, apart(x, y), wants, false);
         }
+    }
+};
+
+template <int WIDTH> struct ints_state {
+    halves_sum sum, square; /* of up to 2 bytes: in the lower halves */
+    uint64_t abs;
+    uint32_t count, hidden; /* hidden: by a mask */
+    uint32_t most, unused;
+    static __device__ ints_state none() {
+        return {{0, 0}, {0, 0}, 0, 0, 0, 0, 0};
+    }
+    __device__ void join(const ints_state &other) {
+        sum.low += other.sum.low;
+        square.low += other.square.low;
+        if (WIDTH == 4) {
+            sum.high += other.sum.high;
+            square.high += other.square.high;
+        }
+        abs += other.abs;
+        count += other.count;
+        hidden += other.hidden;
+        most = __vmaxu2(most, other.most);
+    }
+};
+
+/*
+ * The same of integers of up to 4 bytes, alone or as many as fill 4, and the greatest difference of shorter pairs.
+ * Elements that a mask hides are 0, and so is what an element alone leaves of a word.
+ */
+template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<WIDTH>, lane_ints<WIDTH>> {
+    typedef ints_state<WIDTH> state;
+    static const int BYTES = UNIT, PACKED = UNIT / WIDTH, OUTPUTS = 1;
+    static const bool HAS_NOTHING = true, PAIRS = true, MASKS = UNIT == WIDTH;
+    static const int AT_ONCE = 8, PAIRS_AT_ONCE = UNIT == 4 ? 8 : 4, PAIRS_THEN = UNIT == 4 ? 4 : 1, SIDE_BY_SIDE = 2;
+    int_words<WIDTH> words;
+    uint32_t wants, bias, quick_type;
+    bool has_sign, where;
+    partner_mask mask;
+    __device__ explicit lane_ints(const reduce_arguments &a)
+        : words{is_signed(a.pass.type) && a.pass.kind == GP_PASS_MOMENTS}, wants(a.pass.wants),
+          bias(!is_signed(a.pass.type) ? 0
+               : WIDTH == 1            ? 0x80808080
+               : WIDTH == 2            ? 0x80008000
+                                       : 0x80000000),
+          quick_type(a.pass.result[0].type), has_sign(is_signed(a.pass.type)), where(a.pass.where), mask(a.pass) {}
+    __device__ __forceinline__ void take(state &s, uint32_t x, uint32_t) const {
+        if (wants & GP_WANT_SUM)
+            s.sum.low += (uint64_t)words.sum_of(x);
+        if (wants & GP_WANT_ABS)
+            s.abs += words.abs_of(x);
+        if (wants & GP_WANT_SQUARES) {
+            if (WIDTH == 4)
+                s.square.add(words.square_of(x), false);
+            else
+                s.square.low += words.square_of(x);
+        }
+        if (wants & GP_WANT_COUNT)
+            s.count += words.count_of(x);
+    }
+    __device__ __forceinline__ void add_products(state &s, uint32_t x, uint32_t y) const {
+        if (WIDTH == 4)
+            s.sum.add(has_sign ? (uint64_t)((int64_t)(int32_t)x * (int32_t)y) : (uint64_t)x * y, has_sign);
+        else if (WIDTH == 1)
+            s.sum.low += has_sign ? (uint64_t)__dp4a((int)x, (int)y, 0) : __dp4a(x, y, 0u);
+        else if (has_sign)
+            s.sum.low += (uint64_t)((int64_t)((int)(int16_t)x * (int16_t)y) + ((int)x >> 16) * ((int)y >> 16));
+        else
+            s.sum.low += (uint64_t)((x & 0xffff) * (y & 0xffff)) + (x >> 16) * (y >> 16);
+    }
+    __device__ __forceinline__ uint32_t apart(uint32_t x, uint32_t y) const {
+        x ^= bias;
+        y ^= bias;
+        return WIDTH == 1 ? __vabsdiffu4(x, y) : WIDTH == 2 ? __vmaxu2(x, y) - __vminu2(x, y) : max(x, y) - min(x, y);
+    }
+    /* Partners are as wide as the elements, but for masks of single elements. */
+    __device__ __forceinline__ void take_pair(state &s, uint32_t x, uint64_t partner, uint32_t) const {
+        if (where) {
+            uint32_t shown = mask.covers(partner) ? ~0u : 0, hides = shown + 1;
+            if (PACKED > 1) {
+                const uint32_t marks = words.marks_of((uint32_t)partner & (mask.kept >> 15 & 1 ? ~0u : 0x7fff7fff));
+                shown = (marks >> (8 * WIDTH - 1)) * (WIDTH == 1 ? 0xff : 0xffff);
+                hides = PACKED - __popc(marks);
+            }
+            s.hidden += hides;
+            take(s, x & shown, 0);
+            return;
+        }
+        const uint32_t y = (uint32_t)partner, between = apart(x, y);
+        if (wants & GP_WANT_DOT)
+            add_products(s, x, y);
+        if (WIDTH < 4 && (wants & GP_WANT_MAX_ABS))
+            s.most =
+                __vmaxu2(s.most, WIDTH == 2 ? between : __vmaxu2(between & 0x00ff00ff, between >> 8 & 0x00ff00ff));
+        take(s, between, 0);
+    }
+    /* One that has less than 64 bits. */
+    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        const unsigned op = pass.result[0].op, type = pass.result[0].type;
+        const bool wide = WIDTH == 4 && (wants & (GP_WANT_DOT | GP_WANT_SQUARES)), one = (wants & (wants - 1)) == 0;
+        const bool is_total = op < GP_REDUCE_NORM || (op >= GP_REDUCE_DOT && op != GP_REDUCE_MAX_ABS_DIFF);
+        return wide || !one || !is_total ? 0 : type == GP_F32 ? 4 : type == GP_F64 || type == GP_S64 ? 8 : 0;
+    }
+    __device__ __forceinline__ bool quick(const state &s, unsigned, uint64_t *raw) const {
+        const uint64_t whole = wants & GP_WANT_COUNT     ? s.count
+                               : wants & GP_WANT_ABS     ? s.abs
+                               : wants & GP_WANT_SQUARES ? s.square.low
+                                                         : s.sum.low;
+        *raw = quick_type == GP_F32   ? __float_as_uint(__ll2float_rn((int64_t)whole))
+               : quick_type == GP_F64 ? (uint64_t)__double_as_longlong(__ll2double_rn((int64_t)whole))
+                                      : whole;
+        return true;
+    }
+    __device__ integers_total total(const state &s) const {
+        integers_total t = {{s.sum.low, 0}, {s.abs, 0}, {s.square.low, 0, 0}, s.count | (uint64_t)s.hidden << 32};
+        t.sum[1] = (uint64_t)((int64_t)t.sum[0] >> 63);
+        if (WIDTH == 4) {
+            uint64_t square[2];
+            s.square.words(square);
+            t.square[0] = square[0];
+            t.square[1] = square[1];
+            if (wants & GP_WANT_DOT)
+                s.sum.words(t.sum);
+        }
+        if (wants & GP_WANT_MAX_ABS)
+            t.abs[0] = max(s.most >> 16, s.most & 0xffff);
+        return t;
     }
 };

@@ -18,15 +18,9 @@ struct sum_state {
     }
 };
 
-static __device__ __noinline__ bool sum_exactly(const gp_pass &pass, unsigned op, unsigned type, int64_t sum,
-                                                uint64_t *raw) {
-    const integers_total whole = {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {0, 0, 0}, 0};
-    return whole_value(pass, op, type, whole, raw);
-}
-
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, int64_t sum, uint64_t *raw) {
     if ((type < GP_F32 && type != GP_S64) || llabs(sum) >= (int64_t)1 << 53)
-        return sum_exactly(pass, op, type, sum, raw);
+        return whole_value(pass, op, type, {{(uint64_t)sum, (uint64_t)(sum >> 63)}, {0, 0}, {0, 0, 0}, 0}, raw);
     *raw = (uint64_t)sum;
     if (op == GP_REDUCE_MEAN) {
         if (type == GP_F32 && llabs(sum) <= 1 << 24 && pass.length <= 1 << 24) /* both are floats */
@@ -38,10 +32,6 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     } else if (type == GP_F32) {
         *raw = __float_as_uint(__ll2float_rn(sum));
     }
-    return true;
-}
-
-__device__ inline bool overflows(const gp_pass &, const int64_t &) {
     return true;
 }
 

@@ -34,36 +34,37 @@ __device__ __forceinline__ bounds scaled(double x, const bounds &b) {
     return {__dmul_rd(x, x < 0 ? b.up : b.down), __dmul_ru(x, x < 0 ? b.down : b.up)};
 }
 
+template <int WIDTH> __device__ __forceinline__ double real_or_double(raw_of<WIDTH> raw, bool is_bf16) {
+    return WIDTH == 8             ? __longlong_as_double((long long)raw)
+           : real_of < WIDTH == 8 ? 4
+                                  : WIDTH > ((uint32_t)raw, is_bf16);
+}
+
 #define TINY 0x1p-960 /* products below may lose bits that no double holds */
 
-/* WIDTH 0: of any type, and with partners or none; 8: without. */
-template <int WIDTH> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH>> {
+/* PAIRED: with partners or none. */
+template <int WIDTH, bool PAIRED> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH, PAIRED>> {
     typedef raw_of<WIDTH> raw_t;
     static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
-    static const bool PAIRS = WIDTH == 0;
-    uint64_t kept;
-    uint32_t type;
-    bool skip_nan, where, of_pairs, dots, abs, sums, squares, pivots;
+    static const int AT_ONCE = 4;
+    static const bool PAIRS = PAIRED;
+    raw_t kept;
+    bool is_bf16, skip_nan, where, of_pairs, dots, abs, sums, squares, pivots;
     partner_mask mask;
 
     __device__ explicit lane_twofold(const reduce_arguments &a)
-        : kept(a.pass.kind == GP_PASS_MOMENTS && (a.pass.wants & GP_WANT_ABS)
-                   ? ~((uint64_t)1 << (8 * bytes_of(a.pass.type) - 1))
-                   : ~(uint64_t)0),
-          type(a.pass.type), skip_nan(a.pass.skip_nan), where(a.pass.where),
-          of_pairs(PAIRS && a.pass.kind == GP_PASS_PAIR), dots(a.pass.wants & GP_WANT_DOT),
+        : kept(a.pass.kind == GP_PASS_MOMENTS && (a.pass.wants & GP_WANT_ABS) ? ~((raw_t)1 << (8 * WIDTH - 1))
+                                                                              : ~(raw_t)0),
+          is_bf16(a.pass.type == GP_BF16), skip_nan(a.pass.skip_nan), where(a.pass.where),
+          of_pairs(PAIRED && a.pass.kind == GP_PASS_PAIR), dots(a.pass.wants & GP_WANT_DOT),
           abs(of_pairs && (a.pass.wants & GP_WANT_ABS)), sums(a.pass.wants & (GP_WANT_SUM | GP_WANT_ABS)),
           squares(a.pass.wants & GP_WANT_SQUARES), pivots(has_pivots(a.pass)), mask(a.pass) {}
-    __device__ __forceinline__ double value(uint64_t raw) const {
-        if (WIDTH == 8 || (WIDTH == 0 && type == GP_F64))
-            return __longlong_as_double((long long)raw);
-        if (type == GP_F32)
-            return real_of<4>((uint32_t)raw, false);
-        return real_of<2>((uint32_t)raw, type == GP_BF16);
+    __device__ __forceinline__ double value(raw_t raw) const {
+        return real_or_double<WIDTH>(raw, is_bf16);
     }
     /* The pivot of an output is its first element. */
     __device__ void begin(const unsigned char *first, twofold_state &s, uint32_t = 0, uint32_t = 1) const {
-        const double x = pivots ? value(load_unit<WIDTH>(first, bytes_of(type)) & kept) : 0;
+        const double x = pivots ? value(load_unit<WIDTH>(first, WIDTH) & kept) : 0;
         s.pivot = x - x == 0 ? x : 0;
     }
     /* p, which is x y rounded, and what that lost: by __dmul_rn(), as the compiler would fuse the product with sums.
@@ -123,7 +124,7 @@ template <int WIDTH> struct lane_twofold : lane_base<twofold_state, lane_twofold
         if (where && !mask.covers(partner))
             s.skipped++;
         else
-            add(s, value(raw & kept), where ? s.pivot : value(partner));
+            add(s, value(raw & kept), where ? s.pivot : value((raw_t)partner));
     }
 };
 
@@ -155,7 +156,7 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     if (op == GP_REDUCE_COUNT || op == GP_REDUCE_COUNT_DIFF)
         return true;
     if ((op == GP_REDUCE_MEAN && n == 0) || (variance && n <= sample))
-        return false;
+        return settle({NAN, NAN}, type, raw);
     if (infinite != 0 || t.skipped >= t.NONE) {
         const bool nan = t.skipped >= t.NONE || variance || (!squares && infinite == (t.PLUS | t.MINUS));
         const double x = nan ? NAN : squares || infinite == t.PLUS ? INFINITY : -INFINITY;
@@ -189,23 +190,32 @@ struct apart_state {
     }
 };
 
-struct lane_apart : lane_base<apart_state, lane_apart> {
-    static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
-    static const bool PAIRS = true;
-    lane_twofold<0> real;
-    lane_whole_pairs whole;
-    __device__ explicit lane_apart(const reduce_arguments &a) : real(a), whole(a) {}
-    __device__ __forceinline__ void take(apart_state &, uint64_t, uint32_t) const {}
-    __device__ __forceinline__ void take_pair(apart_state &s, uint64_t raw, uint64_t partner, uint32_t) const {
-        if (!is_float(real.type)) {
-            s.most = max(s.most, whole.apart(whole.extended(raw), whole.extended(partner)));
+/* Of integers of 4 and 8 bytes, and of floats. */
+template <int WIDTH> struct lane_apart : lane_base<apart_state, lane_apart<WIDTH>> {
+    typedef raw_of<WIDTH> raw_t;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
+    static const bool PAIRS = true, MASKS = false;
+    static const int PAIRS_AT_ONCE = WIDTH == 8 ? 4 : 8, PAIRS_THEN = WIDTH == 8 ? 1 : 4;
+    uint32_t type;
+    bool skip_nan;
+    lane_integers whole;
+    __device__ explicit lane_apart(const reduce_arguments &a)
+        : type(a.pass.type), skip_nan(a.pass.skip_nan), whole(a) {}
+    __device__ __forceinline__ void take(apart_state &, raw_t, uint32_t) const {}
+    __device__ __forceinline__ void take_pair(apart_state &s, raw_t raw, uint64_t partner, uint32_t) const {
+        if (WIDTH >= 4 && !is_float(type)) {
+            const bool has_sign = WIDTH == 4 && is_signed(type);
+            const uint64_t x = has_sign ? (uint64_t)extend_sign(raw, WIDTH) : raw,
+                           y = has_sign ? (uint64_t)extend_sign(partner, WIDTH) : partner;
+            s.most = max(s.most, whole.apart(x, y));
             return;
         }
-        const double x = real.value(raw), y = real.value(partner), wide = x - y,
-                     d = real.type == GP_F64 ? wide : (double)((float)x - (float)y);
+        const double x = real_or_double<WIDTH>(raw, type == GP_BF16),
+                     y = real_or_double<WIDTH>((raw_t)partner, type == GP_BF16),
+                     d = WIDTH == 8 ? x - y : (double)((float)x - (float)y);
         if (d == d)
             s.most = max(s.most, (uint64_t)__double_as_longlong(fabs(d)));
-        else if (!real.skip_nan || (x == x && y == y))
+        else if (!skip_nan || (x == x && y == y))
             s.nans = 1;
     }
 };

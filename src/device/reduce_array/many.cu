@@ -36,9 +36,8 @@ template <class LANE>
 __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state &s, const unsigned char *at,
                                          int64_t apart, uint32_t e, uint32_t to, uint32_t step, uint32_t bytes,
                                          uint32_t zero, uint32_t id) {
-    const int N = LANE::BYTES == 16                      ? 4
-                  : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8
-                                                         : 16; /* loaded before one is taken */
+    const int MOST = LANE::BYTES == 16 ? 4 : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8 : 16;
+    const int N = LANE::AT_ONCE < MOST ? LANE::AT_ONCE : MOST;
     raw_of<LANE::BYTES> raw[N], nothing = {};
     if constexpr (LANE::HAS_NOTHING)
         nothing = form.nothing();
@@ -69,28 +68,35 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
 }
 
 /* Elements with their partners, which are `beside` bytes from one to the next. */
-template <class LANE>
+template <int WIDTH, class LANE>
 __device__ __forceinline__ void take_pairs(const LANE &form, typename LANE::state &s, const unsigned char *at,
                                            int64_t apart, const unsigned char *with, int64_t beside, uint32_t e,
                                            uint32_t to, uint32_t step, uint32_t bytes, uint32_t with_bytes,
                                            uint32_t id) {
-    const int N = LANE::BYTES == 4 ? 8 : 4, WIDTH = LANE::PARTNER; /* N: loaded before one is taken */
-#pragma unroll 1
-    for (; e + (N - 1) * step < to; e += N * step) {
-        raw_of<LANE::BYTES> raw[N];
-        raw_of<WIDTH> partner[N];
+    const int N = LANE::PAIRS_AT_ONCE;
+    const auto take = [&](auto some) {
+        const int COUNT = decltype(some)::value;
+        raw_of<LANE::BYTES> raw[COUNT];
+        raw_of<WIDTH> partner[COUNT];
 #pragma unroll
-        for (int i = 0; i < N; i++, at += apart, with += beside) {
+        for (int i = 0; i < COUNT; i++, at += apart, with += beside) {
             raw[i] = load_far<LANE::BYTES>(at, bytes);
             partner[i] = load_far<WIDTH>(with, with_bytes);
         }
 #pragma unroll
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < COUNT; i++)
             form.take_pair(s, raw[i], partner[i], id + e + i * step);
-    }
+        e += COUNT * step;
+    };
 #pragma unroll 1
-    for (; e < to; e += step, at += apart, with += beside)
-        form.take_pair(s, load_far<LANE::BYTES>(at, bytes), load_far<WIDTH>(with, with_bytes), id + e);
+    while (e + (N - 1) * step < to)
+        take(std::integral_constant<int, N>());
+    if constexpr (LANE::PAIRS_THEN > 1)
+        if (e + (LANE::PAIRS_THEN - 1) * step < to)
+            take(std::integral_constant<int, LANE::PAIRS_THEN>());
+#pragma unroll 1
+    while (e < to)
+        take(std::integral_constant<int, 1>());
 }
 
 /*
@@ -129,12 +135,18 @@ __device__ __forceinline__ void gather(const LANE &form, typename LANE::state &s
                     at_with += (int64_t)(walk % (uint32_t)pass.axis[axis].n) * pass.axis[axis].with;
             }
             if constexpr (LANE::PAIRS) {
-                const int64_t beside = pass.reduced > 0 ? pass.axis[last].with : 0;
-                if (LANE::PARTNER > 0 || pass.with_type != 0)
-                    take_pairs(form, s, at + e * stride, apart, at_with + e * beside, beside * cut.lanes, e, to,
-                               cut.lanes, bytes, bytes_of(pass.with_type), id);
-                else
+                const uint32_t width = bytes_of(pass.with_type);
+                const int64_t beside = pass.reduced > 0 ? pass.axis[last].with * LANE::PACKED : 0;
+                const auto pairs = [&](const auto take) {
+                    take(form, s, at + e * stride, apart, at_with + e * beside, beside * cut.lanes, e, to, cut.lanes,
+                         bytes, width, id);
+                };
+                if (pass.with_type == 0)
                     take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero, id);
+                else if (!LANE::MASKS || width * LANE::PACKED == LANE::BYTES)
+                    pairs(take_pairs<LANE::BYTES, LANE>);
+                else if constexpr (LANE::MASKS)
+                    LANE::BYTES != 1 && width == 1 ? pairs(take_pairs<1, LANE>) : pairs(take_pairs<0, LANE>);
             } else {
                 take_run(form, s, at + e * stride, apart, e, to, cut.lanes, bytes, cut.zero, id);
             }

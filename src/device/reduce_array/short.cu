@@ -75,6 +75,11 @@ __device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {
 
 #endif
 
+#define TURNED_LEAST 32 /* bytes that divide a row whose units are shorter than vectors */
+
+/* Not where few lanes meet: of 8 bytes. */
+template <class LANE> const bool TURNS = LANE::BYTES > 0 && LANE::BYTES != 8;
+
 /*
  * A lane's units of K rows in shared memory, `apart` bytes from one to the next. Where lanes of several rows would
  * meet in a bank, those begin at `turned` units of their row.
@@ -83,45 +88,58 @@ template <int K, class LANE>
 __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state (&s)[K], const unsigned char *row,
                                             uint32_t apart, uint32_t n, uint32_t lane, uint32_t step, uint32_t turned,
                                             uint32_t width) {
-    const int UNROLLED = 4 / K;
+    const int UNROLLED = (LANE::BYTES == 1 || LANE::BYTES == 2 ? 8 : 4) / K;
 #pragma unroll
     for (int k = 0; k < K; k++) {
         s[k] = LANE::state::none();
         form.begin(row + k * apart, s[k]);
     }
-    const auto at = [&](int k, uint32_t e) { /* only vectors are turned */
-                                             return row + k * apart +
-                                                    (LANE::BYTES != 16 || e < n ? e : e - n) * width;
+    const uint32_t end = n * width, stride = step * width;
+    uint32_t at = (lane + turned) * width, left = (n - lane + step - 1) >> (__ffs((int)step) - 1); /* step: 2^k */
+    if (at >= end)
+        at -= end;
+    const auto take = [&](auto some) {
+        const int COUNT = decltype(some)::value;
+        raw_of<LANE::BYTES> raw[COUNT][K];
+        uint32_t id[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            id[i] = at / width;
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                raw[i][k] = load_unit<LANE::BYTES>(row + k * apart + at, width);
+            at += stride;
+            if (TURNS<LANE> && at >= end)
+                at -= end;
+        }
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                form.take(s[k], raw[i][k], id[i]);
+        left -= COUNT;
     };
-    uint32_t e = lane + turned;
 #pragma unroll 1
-    for (; e + (UNROLLED - 1) * step < n + turned; e += UNROLLED * step) {
-        raw_of<LANE::BYTES> raw[UNROLLED][K];
-#pragma unroll
-        for (int i = 0; i < UNROLLED; i++)
-#pragma unroll
-            for (int k = 0; k < K; k++)
-                raw[i][k] = load_unit<LANE::BYTES>(at(k, e + i * step), width);
-#pragma unroll
-        for (int i = 0; i < UNROLLED; i++)
-#pragma unroll
-            for (int k = 0; k < K; k++)
-                form.take(s[k], raw[i][k], e + i * step);
-    }
+    while (left >= UNROLLED)
+        take(std::integral_constant<int, UNROLLED>());
 #pragma unroll 1
-    for (; e < n + turned; e += step)
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            form.take(s[k], load_unit<LANE::BYTES>(at(k, e), width), e);
+    while (UNROLLED > 1 && left > 0)
+        take(std::integral_constant<int, 1>());
 #pragma unroll
     for (int k = 0; k < K; k++)
         join_team(s[k], step);
 }
 
-/* Vectors of rows of n that 8 lanes read at once, `lanes` of a row, lie in 8 banks if rows are turned by this. */
-__device__ __forceinline__ uint32_t turn_of(uint32_t row, uint32_t n, uint32_t lanes) {
-    const uint32_t meet = min(8u, max(n & (0 - n), lanes)); /* rows 8 / meet apart begin in one bank */
-    return row / (8 / meet) * lanes % n;
+/*
+ * Of so many units as all banks have, those that a warp reads at once, `lanes` of a row, lie in different banks if
+ * rows are turned by this. Rows that meet in twos are faster as they are.
+ */
+__device__ __forceinline__ uint32_t turn_of(uint32_t row, uint32_t n, uint32_t lanes, uint32_t width) {
+    const uint32_t all = 128 / width, of_bank = width < 4 ? 4 / width : 1;
+    const uint32_t meet = min(all, max(n & (0 - n), lanes)); /* rows all / meet apart begin in one bank */
+    if (width < 16 && meet * width < TURNED_LEAST)
+        return 0;
+    return row / (all / meet) * max(lanes, of_bank) % n;
 }
 
 /*
@@ -154,7 +172,7 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
     const uint32_t lane = threadIdx.x & (cut.lanes - 1), mine = threadIdx.x / cut.lanes, side = cut.outputs;
     const uint32_t n = (uint32_t)pass.length / LANE::PACKED, width = LANE::BYTES ? LANE::BYTES : bytes_of(pass.type);
     const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = n * width, step = side * row_bytes;
-    const uint32_t turned = LANE::BYTES == 16 ? turn_of(mine, n, cut.lanes) : 0;
+    const uint32_t turned = TURNS<LANE> ? turn_of(mine, n, cut.lanes, width) : 0;
     LANE form(a);
     const uint32_t quick_bytes = quick_bytes_of(a, form);
     const auto is_end = [&](uint32_t tile) { return tile - 1 >= cut.inner; };

@@ -89,29 +89,43 @@ __device__ inline void store_raw(unsigned char *to, uint32_t bytes, uint64_t raw
         *to = (uint8_t)raw;
 }
 
-/* sum + rest rounded once to a double, or by way of the double that is odd if something was lost to a float. */
+/* Rounded once to f16 or bf16, by way of a float that is odd if something was lost. */
+static __device__ __noinline__ uint32_t narrowed(double x, unsigned type) {
+    const float cut = __double2float_rz(x);
+    const float odd = (double)cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1);
+    if (type == GP_F16)
+        return __half_as_ushort(__float2half_rn(odd));
+    const uint32_t bits = __float_as_uint(odd);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+/* `cut`, which is rounded towards 0, rounded once to another type by way of the double that is odd if it lacks
+ * something.
+ */
+static __device__ __noinline__ uint64_t by_odd(double cut, bool exact, unsigned type) {
+    const double odd = exact ? cut : __longlong_as_double(__double_as_longlong(cut) | 1);
+    return type == GP_F32 ? __float_as_uint(__double2float_rn(odd)) : narrowed(odd, type);
+}
+
+/* sum + rest rounded once to a float. */
 __device__ inline uint64_t rounded(double sum, double rest, unsigned type) {
     if (type == GP_F64)
         return (uint64_t)__double_as_longlong(__dadd_rn(sum, rest) + 0.0);
     const double cut = __dadd_rz(sum, rest) + 0.0; /* a zero is exact, and +0 */
-    const bool exact = __dadd_rd(sum, rest) == __dadd_ru(sum, rest);
-    return __float_as_uint(__double2float_rn(exact ? cut : __longlong_as_double(__double_as_longlong(cut) | 1)));
+    return by_odd(cut, __dadd_rd(sum, rest) == __dadd_ru(sum, rest), type);
 }
 
-/* sum / n, of numbers that are exact, rounded once as rounded() does it. */
+/* sum / n, of numbers that are exact, rounded once to a float. */
 __device__ inline uint64_t quotient(double sum, uint64_t n, unsigned type) {
     const double by = (double)n;
     sum += 0.0;
     if (type == GP_F64)
         return (uint64_t)__double_as_longlong(__ddiv_rn(sum, by));
     const double cut = __ddiv_rz(sum, by);
-    const bool exact = __fma_rn(cut, -by, sum) == 0;
-    return __float_as_uint(__double2float_rn(exact ? cut : __longlong_as_double(__double_as_longlong(cut) | 1)));
+    return by_odd(cut, __fma_rn(cut, -by, sum) == 0, type);
 }
 
-/*
- * value_of(): a result's bits; false: it needs reduce_any.
- */
+/* value_of(): a result's bits; false: it needs reduce_any, or is an integer that its type does not hold. */
 __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, const bits_total &t, uint64_t *raw) {
     const unsigned bits = 8 * bytes_of(pass.type);
     uint64_t folded = op == GP_REDUCE_AND ? t.and_ : op == GP_REDUCE_OR ? t.or_ : t.xor_;
@@ -179,11 +193,6 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_ABS || op == GP_REDUCE_SUM_SQUARES;
 }
 
-/* Whether what value_of() does not know is a whole number that its type does not hold. */
-template <class T> __device__ bool overflows(const gp_pass &, const T &) {
-    return false;
-}
-
 /* False: some are left. */
 template <class T> __device__ bool write_results(const reduce_arguments &a, const T &t, uint64_t output) {
     bool all = true;
@@ -191,11 +200,11 @@ template <class T> __device__ bool write_results(const reduce_arguments &a, cons
         const gp_pass_result &result = a.pass.result[r];
         uint64_t raw;
         const bool known = value_of(a.pass, result.op, result.type, t, &raw);
-        if (known || overflows(a.pass, t))
+        if (known || !is_float(result.type))
             store_raw(gp_pass_address(&a.pass, r, output), bytes_of(result.type), raw);
-        else
+        if (!known && is_float(result.type))
             all = false;
-        if (!known && overflows(a.pass, t))
+        else if (!known)
             *a.overflow = 1;
     }
     return all;

@@ -16,10 +16,11 @@
 #define SM_THREADS 1024  /* that an SM holds of 64 registers */
 #define ROW_THREADS 256  /* blocks of rows */
 #define COLUMN_THREADS 512
-#define WIDE_LEAST (1 << 15) /* loads of several columns, so that threads are enough */
-#define LOW_LEAST (1 << 22)  /* bytes of few rows, for the same */
-#define LOW 64               /* columns that are not worth a second thread */
-#define LOWEST 16            /* where they are fewer an SM than LOW_OUTPUTS */
+#define WIDE_LEAST (1 << 15)   /* loads of several columns, so that threads are enough */
+#define LOW_LEAST (1 << 22)    /* bytes of few rows, for the same */
+#define PACKED_LEAST (1 << 28) /* bytes of one output, so that all threads have several loads of 8 elements */
+#define LOW 64                 /* columns that are not worth a second thread */
+#define LOWEST 16              /* where they are fewer an SM than LOW_OUTPUTS */
 #define LOW_OUTPUTS 256
 #define LOW_THREADS 256        /* blocks of these */
 #define WIDEST_LEAST (1 << 25) /* bytes of few rows, so that 16 columns a thread leave threads enough */
@@ -59,7 +60,13 @@ static const struct {
     {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16},
     {GP_MANY_SQUARES_1, GP_MANY_SQUARES_1_PACKED, 4, GP_MANY_SQUARES_1_WIDE, 4},
     {GP_MANY_SQUARES_2, GP_MANY_SQUARES_2_PACKED, 4, GP_MANY_SQUARES_2, 0},
+    {GP_MANY_INTS_1, GP_MANY_INTS_1_PACKED, 4, GP_MANY_INTS_1, 0},
+    {GP_MANY_INTS_2, GP_MANY_INTS_2_PACKED, 4, GP_MANY_INTS_2, 0},
+    {GP_MANY_SPAN_1, GP_MANY_SPAN_1_PACKED, 4, GP_MANY_SPAN_1_WIDE, 4},
+    {GP_MANY_SPAN_2, GP_MANY_SPAN_2_PACKED, 4, GP_MANY_SPAN_2_WIDE, 4},
     {GP_MANY_SPAN_4, GP_MANY_SPAN_4_PACKED, 16, GP_MANY_SPAN_4_WIDE, 16},
+    {GP_MANY_FLOATS_2, GP_MANY_FLOATS_2_PACKED, 16, GP_MANY_FLOATS_2, 0},
+    {GP_MANY_MOMENTS_2, GP_MANY_MOMENTS_2_PACKED, 16, GP_MANY_MOMENTS_2, 0},
     {GP_MANY_FLOATS_4, GP_MANY_FLOATS_4_PACKED, 16, GP_MANY_FLOATS_4_WIDE, 16},
     {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, GP_MANY_MOMENTS_4_WIDE, 8},
 };
@@ -85,6 +92,8 @@ static uint32_t fold_of(const walk *w, uint64_t row, unsigned unit) {
 static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
     const uint32_t bytes = gp_type_bytes(pass->type);
     const uint64_t all = pass->outputs * pass->length * bytes;
+    if (pass->with_type != 0 && gp_type_bytes(pass->with_type) != bytes)
+        return;
     for (unsigned i = 0; i < sizeof in_units / sizeof *in_units; i++) {
         const unsigned unit = w->columns ? in_units[i].wide_bytes : in_units[i].packed_bytes;
         const uint64_t row = (w->columns ? pass->axis[pass->kept - 1].n : w->n) * bytes;
@@ -92,7 +101,8 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
                               : w->columns                                               ? fold_of(w, row, unit)
                               : row % unit == 0                                          ? 1u
                                                                                          : 0u;
-        if (fold == 0 || (w->columns && all < (w->low ? LOW_LEAST : (uint64_t)WIDE_LEAST * unit)))
+        const bool few = !w->columns && pass->outputs == 1 && unit == 8 * bytes && all < PACKED_LEAST;
+        if (fold == 0 || few || (w->columns && all < (w->low ? LOW_LEAST : (uint64_t)WIDE_LEAST * unit)))
             continue;
         if (w->low && (fold > 1 || (in_units[i].wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))))
             continue;
@@ -249,9 +259,18 @@ static bool does_many(const gp_problem *problem, const gp_device *device, walk *
            walk_of(pass, problem->in_align, device->multiprocessors, w) && gp_pass_places_rise(pass);
 }
 
-/* Whether outputs may be left to reduce_any. Sums and moments of floats that are not counted are done again at once.
+/*
+ * Whether outputs may be left to reduce_any. Sums and moments of floats that are not counted are done again at once;
+ * of integers norms and variances may stay open, but for whole_spread()'s exceptions.
  */
 static bool may_fail(const gp_pass *pass, unsigned form) {
+    const bool few = pass->length <= 1 << 20 && gp_type_bytes(pass->type) <= 2;
+    bool spread = false;
+    for (unsigned r = 0; r < pass->results; r++)
+        spread = spread || (pass->result[r].op >= GP_REDUCE_NORM && pass->result[r].op <= GP_REDUCE_STDDEV_SAMPLE &&
+                            pass->result[r].op != GP_REDUCE_MEAN && (!few || pass->result[r].type == GP_F64));
+    if (!gp_type_is_float(pass->type))
+        return spread;
     if (form >= GP_MANY_MOMENTS_2)
         return pass->outputs == 1;
     return form >= GP_MANY_DOUBLES_4;
@@ -266,7 +285,7 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     if (!does_many(problem, device, &w) || pass->with_type != 0 || !w.dense || !w.contiguous || row > SHORT_ROW ||
         tiling->threads == 0)
         return false;
-    const unsigned together = w.form < GP_MANY_TWOFOLD ? SHORT_SIDE : SHORT_SIDE / 2;
+    const unsigned together = w.form < GP_MANY_TWOFOLD_2 ? SHORT_SIDE : SHORT_SIDE / 2;
     const uint64_t share = pass->outputs * row / (sms * SHORT_SHARES * together);
     const uint64_t tile = gp_least(SHORT_TILE, gp_greatest(SHORT_TILE / 4, share));
     cut.lanes = power_up_to(row / SHORT_THREAD, 32);

@@ -20,10 +20,11 @@ static void derive(gp_problem *problem) {
     const bool dense = pass->kept == 1 && pass->reduced == 1 && pass->with_type == 0 &&
                        pass->axis[along].in == (int64_t)bytes &&
                        pass->axis[!along].in == (int64_t)(pass->axis[along].n * bytes);
-    uintptr_t bits = (uintptr_t)pass->in;
+    const bool pairs = pass->with_type != 0 && gp_type_bytes(pass->with_type) == bytes;
+    uintptr_t bits = (uintptr_t)pass->in | (pairs ? (uintptr_t)pass->with : 0);
     for (unsigned axis = 0; axis < all && !dense; axis++)
         if (axis != along || pass->axis[axis].in != (int64_t)bytes)
-            bits |= (uintptr_t)pass->axis[axis].in;
+            bits |= (uintptr_t)pass->axis[axis].in | (pairs ? (uintptr_t)pass->axis[axis].with : 0);
     problem->in_align = gp_alignment(bits);
     problem->out_align = GP_ALIGN_MAX;
     problem->rows = pass->outputs;
