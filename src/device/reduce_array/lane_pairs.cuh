@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread gathers of elements that a mask leaves; any sums of integers, of those too, and of pairs. */
+/* What a thread gathers of elements that a mask leaves, and of pairs; any sums of integers. */
 #pragma once
 
 #include "lane.cuh"

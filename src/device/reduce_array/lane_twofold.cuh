@@ -178,6 +178,62 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return settle_twofold(sum, op == GP_REDUCE_MEAN ? (double)n : 1, false, type, raw);
 }
 
+/* A sum of numbers that doubles hold, and how many do not count. */
+struct counted_state {
+    sum_and_rest sum;
+    uint64_t left_out;
+    static __device__ counted_state none() {
+        return {sum_and_rest::none(), 0};
+    }
+    __device__ void join(const counted_state &other) {
+        sum.join(other.sum);
+        left_out += other.left_out;
+    }
+};
+
+/* One sum of floats that are no NaN, of those that a mask leaves, or of magnitudes of differences. */
+template <int WIDTH> struct lane_counted : lane_base<counted_state, lane_counted<WIDTH>> {
+    typedef raw_of<WIDTH> raw_t;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
+    static const int AT_ONCE = 4;
+    static const bool PAIRS = true;
+    raw_t kept;
+    bool is_bf16, skip_nan, where;
+    partner_mask mask;
+    __device__ explicit lane_counted(const reduce_arguments &a)
+        : kept(a.pass.kind == GP_PASS_MOMENTS && (a.pass.wants & GP_WANT_ABS) ? ~((raw_t)1 << (8 * WIDTH - 1))
+                                                                              : ~(raw_t)0),
+          is_bf16(a.pass.type == GP_BF16), skip_nan(a.pass.skip_nan), where(a.pass.where), mask(a.pass) {}
+    __device__ __forceinline__ void take(counted_state &s, raw_t raw, uint32_t) const {
+        const double x = real_or_double<WIDTH>(raw & kept, is_bf16);
+        if (skip_nan && x != x)
+            s.left_out++;
+        else
+            lane_doubles<8>::add(s.sum, x);
+    }
+    __device__ __forceinline__ void take_pair(counted_state &s, raw_t raw, uint64_t partner, uint32_t) const {
+        if (where && mask.covers(partner))
+            return take(s, raw, 0);
+        const double x = real_or_double<WIDTH>(raw, is_bf16), y = real_or_double<WIDTH>((raw_t)partner, is_bf16);
+        if (where || (skip_nan && (x != x || y != y))) {
+            s.left_out++;
+            return;
+        }
+        const double d = x - y, back = d - x, lost = (x - (d - back)) - (y + back);
+        lane_doubles<8>::add(s.sum, fabs(d));
+        if (d - d == 0)
+            s.sum.rest.add(d < 0 ? -lost : lost);
+    }
+};
+
+__device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type, const counted_state &s,
+                                uint64_t *raw) {
+    const uint64_t n = op == GP_REDUCE_MEAN ? pass.length - s.left_out : 1;
+    if (n == 0 || s.sum.special != 0)
+        return settle(n == 0 ? bounds{NAN, NAN} : bounds{s.sum.special, s.sum.special}, type, raw);
+    return settle_twofold(s.sum, (double)n, false, type, raw);
+}
+
 /* The greatest difference of two elements, which is rounded to their type: a number, or the bits of a double. */
 struct apart_state {
     uint64_t most, nans;

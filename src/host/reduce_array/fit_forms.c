@@ -23,6 +23,8 @@ static unsigned form_of_floats(const gp_pass *pass) {
     const bool products = wants == GP_WANT_DOT || (wants == GP_WANT_SQUARES && pass->with_type == 0 && twofold);
     if (products && width < 3 && !pass->skip_nan)
         return GP_MANY_PRODUCTS_2 + width - 1;
+    if (one && (pass->skip_nan || pass->with_type != 0))
+        return GP_MANY_COUNTED_2 + width - 1;
     if (twofold || (width == 3 && !one))
         return GP_MANY_TWOFOLD_2 + width - 1 + (width == 3 && pass->with_type != 0);
     if (width == 3)
