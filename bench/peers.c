@@ -53,7 +53,7 @@ static bool numpy_reduces(session *s, const line *l) {
     const array_case *c = CASE_OF(array_case, l);
     (void)s;
     return is_worth(l) && python_has("numpy") && c->type != GP_BF16 && c->what != ARRAY_MOMENTS &&
-           c->what != ARRAY_PLACES && c->what != ARRAY_COUNT && c->what != ARRAY_BITS && c->what != ARRAY_DOT &&
+           c->what != ARRAY_PLACES && c->what != ARRAY_COUNT && c->what != ARRAY_BITS && c->what < ARRAY_NAN_MEAN &&
            c->data != DATA_FINITE;
 }
 

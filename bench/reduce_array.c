@@ -11,7 +11,7 @@ static const char *const types[] = {"",    "u8",  "s8",  "u16",  "s16", "u32", "
 typedef struct wanted {
     const char *name;
     unsigned count;
-    gp_reduce_op op[OUTS_MAX];
+    unsigned op[OUTS_MAX];
     gp_type to[OUTS_MAX]; /* 0: the input's */
 } wanted;
 
@@ -25,7 +25,10 @@ static const wanted all_wanted[] = {
     [ARRAY_PLACES] = {"argmin+argmax", 2, {GP_REDUCE_ARGMIN, GP_REDUCE_ARGMAX}, {GP_S64, GP_S64}},
     [ARRAY_COUNT] = {"count", 1, {GP_REDUCE_COUNT}, {GP_S64}},
     [ARRAY_BITS] = {"xor", 1, {GP_REDUCE_XOR}, {0}},
+    [ARRAY_NAN_MEAN] = {"nan-mean", 1, {GP_REDUCE_MEAN | GP_SKIP_NAN}, {GP_F32}},
     [ARRAY_DOT] = {"dot", 1, {GP_REDUCE_DOT}, {GP_F32}},
+    [ARRAY_APART] = {"sum-abs-diff", 1, {GP_REDUCE_SUM_ABS_DIFF}, {GP_F32}},
+    [ARRAY_MASKED_MEAN] = {"masked-mean", 1, {GP_REDUCE_MEAN | GP_WHERE}, {GP_F32}},
 };
 
 static size_t bytes_of(gp_type type) {
@@ -76,10 +79,13 @@ static gp_status call(gp_context *context, const line *l, const void *in, void *
     const wanted *w = &all_wanted[c->what];
     gp_array from = gp_matrix(c->type, in, c->rows, c->cols, c->cols), with;
     gp_result results[OUTS_MAX];
-    if (c->what == ARRAY_DOT) {
-        from.extent[1] /= 2;
+    const bool pairs = c->what >= ARRAY_DOT;
+    if (pairs) {
+        const unsigned halved = c->axis != ARRAY_COLUMNS;
+        from.extent[halved] /= 2;
         with = from;
-        with.data = (unsigned char *)from.data + from.extent[1] * bytes_of(c->type);
+        with.data =
+            (unsigned char *)from.data + from.extent[halved] * (size_t)from.stride[halved] * bytes_of(c->type);
     }
     for (unsigned i = 0; i < w->count; i++) {
         const gp_type to = result_type(c, i);
@@ -87,8 +93,8 @@ static gp_status call(gp_context *context, const line *l, const void *in, void *
                                        : c->axis == ARRAY_ROWS ? gp_matrix(to, out[i], c->rows, 1, 1)
                                                                : gp_matrix(to, out[i], 1, c->cols, c->cols));
     }
-    return c->what == ARRAY_DOT ? gp_reduce_pair(context, &from, &with, results, w->count)
-                                : gp_reduce(context, &from, results, w->count);
+    return pairs ? gp_reduce_pair(context, &from, &with, results, w->count)
+                 : gp_reduce(context, &from, results, w->count);
 }
 
 static void make(const given *g, line *l) {

@@ -44,7 +44,10 @@ typedef enum array_what {
     ARRAY_PLACES,
     ARRAY_COUNT,
     ARRAY_BITS,
-    ARRAY_DOT /* of each row's halves */
+    ARRAY_NAN_MEAN, /* of what is no NaN */
+    ARRAY_DOT,      /* of halves, as what follows: sums of |x - y|, and means where the other is not 0 */
+    ARRAY_APART,
+    ARRAY_MASKED_MEAN
 } array_what;
 
 typedef struct array_case {

@@ -58,6 +58,25 @@ static void matrices(const timed *t) {
     array(t, ARRAY_DOT, GP_F32, ARRAY_ROWS, 8192, 16384);
 }
 
+/* Narrow elements, and where some do not count. */
+static void narrow_and_partial(const timed *t) {
+    static const size_t rows[] = {16384, 4000000}, cols[] = {16384, 64};
+    for (unsigned i = 0; i < 2; i++) {
+        both_axes(t, ARRAY_MAX, GP_U8, rows[i], cols[i]);
+        both_axes(t, ARRAY_COUNT, GP_U8, rows[i], cols[i]);
+        both_axes(t, ARRAY_APART, GP_U8, rows[i], cols[i]);
+        both_axes(t, ARRAY_MAX, GP_F16, rows[i], cols[i]);
+        both_axes(t, ARRAY_SUM, GP_F16, rows[i], cols[i]);
+        both_axes(t, ARRAY_MOMENTS, GP_F16, rows[i], cols[i]);
+        both_axes(t, ARRAY_NAN_MEAN, GP_F32, rows[i], cols[i]);
+        both_axes(t, ARRAY_MASKED_MEAN, GP_F32, rows[i], cols[i]);
+    }
+    all(t, ARRAY_APART, GP_U8, 30);
+    all(t, ARRAY_APART, GP_F32, 30);
+    all(t, ARRAY_MASKED_MEAN, GP_U8, 30);
+    all(t, ARRAY_MASKED_MEAN, GP_F32, 30);
+}
+
 static void device(const timed *t) {
     for (unsigned log2 = 30; log2 >= 22; log2 -= 4) {
         for (gp_type type = GP_F16; type <= GP_F64; type++)
@@ -80,6 +99,7 @@ static void device(const timed *t) {
         all(t, ARRAY_COUNT, type, 30);
     }
     all(t, ARRAY_BITS, GP_U32, 30);
+    narrow_and_partial(t);
     matrices(t);
 }
 
