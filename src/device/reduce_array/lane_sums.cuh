@@ -140,6 +140,72 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
     }
 };
 
+/* Of 4 neighbouring columns of bytes: sums by two of 16 bits in a word, of squares by 32 bits, and after 256 elements
+   in numbers of their own. Signed elements are taken as 128 more, which is put right in the end. */
+struct lane_square_bytes : lane_squares<1> {
+    typedef uint32_t raw_t;
+    static const int BYTES = 4, PACKED = 1, OUTPUTS = 4;
+    static const bool HAS_NOTHING = false;
+    struct joined {
+        squares_state of[4];
+        static __device__ joined none() {
+            joined s;
+            memset(&s, 0, sizeof s);
+            return s;
+        }
+        __device__ void join(const joined &other) {
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                of[i].join(other.of[i]);
+        }
+    };
+    struct state {
+        joined long_ones;
+        uint32_t two[2], square[4], taken;
+        int32_t more; /* than the elements */
+        static __device__ state none() {
+            state s;
+            memset(&s, 0, sizeof s);
+            return s;
+        }
+        __device__ __forceinline__ void spill() {
+            const int64_t n = taken;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int64_t sum = two[i % 2] >> i / 2 * 16 & 0xffff;
+                long_ones.of[i].join({sum - n * more, (uint64_t)(square[i] - 2 * more * sum + n * more * more)});
+                square[i] = 0;
+            }
+            two[0] = two[1] = taken = 0;
+        }
+    };
+    uint32_t bias;
+    __device__ explicit lane_square_bytes(const reduce_arguments &a)
+        : lane_squares<1>(a), bias(has_sign ? 0x80808080 : 0) {}
+    static __device__ joined join_of(state s) {
+        s.spill();
+        return s.long_ones;
+    }
+    static __device__ const squares_state &part_of(const joined &s, int i) {
+        return s.of[i];
+    }
+    __device__ void begin(const unsigned char *, state &s, uint32_t, uint32_t) const {
+        s.more = has_sign ? 128 : 0;
+    }
+    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
+        const uint32_t x = raw ^ bias;
+        s.two[0] += x & 0x00ff00ff;
+        s.two[1] += x >> 8 & 0x00ff00ff;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const uint32_t e = x >> 8 * i & 0xff;
+            s.square[i] += e * e;
+        }
+        if (++s.taken == 256)
+            s.spill();
+    }
+};
+
 /* Sums of 16 neighbouring columns of bytes, below 2^32 and whose results are quick: two in a word, of up to 256 bytes
    each, and then in words of their own. */
 struct lane_bytes : lane_sum<1> {

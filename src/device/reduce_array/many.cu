@@ -339,6 +339,7 @@ static_assert(sizeof(many_space) <= GP_REDUCE_MANY_SPACE_BYTES, "reduce_many's p
 static_assert(sizeof(integers_total) <= GP_REDUCE_MANY_STATE, "the largest state that blocks send");
 static_assert(sizeof(lane_wide<lane_floats<4>, 16>::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
 static_assert(sizeof(lane_bytes::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
+static_assert(sizeof(lane_square_bytes::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
 static_assert(sizeof(sum_state) * 16 <= GP_REDUCE_MANY_STATE * 2, "parts of 16 columns");
 static_assert(sizeof(lane_wide<lane_moments<4>, 8>::joined) <= GP_REDUCE_MANY_STATE, "the largest state");
 static_assert(sizeof(twofold_state) <= GP_REDUCE_MANY_STATE, "the largest state");
