@@ -54,12 +54,19 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
     typedef raw_of<UNIT> raw_t;
     static const int UNITS = UNIT / LANE::BYTES;
     static const int BYTES = UNIT, PACKED = UNITS * LANE::PACKED, OUTPUTS = 1;
+    static const int PAIRS_AT_ONCE = 4, PAIRS_THEN = 1;
     static const bool HAS_NOTHING = false;
     __device__ explicit lane_packed(const reduce_arguments &a) : LANE(a) {}
     __device__ __forceinline__ void take(typename LANE::state &s, const raw_t &raw, uint32_t id) const {
 #pragma unroll
         for (int i = 0; i < UNITS; i++)
             LANE::take(s, element_of<LANE::BYTES>(raw, i), id * UNITS + i);
+    }
+    __device__ __forceinline__ void take_pair(typename LANE::state &s, const raw_t &raw, const raw_t &partner,
+                                              uint32_t id) const {
+#pragma unroll
+        for (int i = 0; i < UNITS; i++)
+            LANE::take_pair(s, element_of<LANE::BYTES>(raw, i), element_of<LANE::BYTES>(partner, i), id * UNITS + i);
     }
 };
 

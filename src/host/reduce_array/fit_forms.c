@@ -22,7 +22,7 @@ static unsigned form_of_floats(const gp_pass *pass) {
     }
     const bool products = wants == GP_WANT_DOT || (wants == GP_WANT_SQUARES && pass->with_type == 0 && twofold);
     if (products && width < 3 && !pass->skip_nan)
-        return GP_MANY_PRODUCTS_2 + width - 1;
+        return width == 1 ? GP_MANY_PRODUCTS_2 : GP_MANY_PRODUCTS_4;
     if (one && (pass->skip_nan || pass->with_type != 0))
         return GP_MANY_COUNTED_2 + width - 1;
     if (twofold || (width == 3 && !one))

@@ -97,7 +97,9 @@ typedef enum gp_reduce_many_form {
     GP_MANY_DOUBLES_4,
     GP_MANY_DOUBLES_8,
     GP_MANY_PRODUCTS_2,
+    GP_MANY_PRODUCTS_2_PACKED,
     GP_MANY_PRODUCTS_4,
+    GP_MANY_PRODUCTS_4_PACKED,
     GP_MANY_COUNTED_2, /* where some may not count, and differences */
     GP_MANY_COUNTED_4,
     GP_MANY_COUNTED_8,
