@@ -70,28 +70,30 @@ template <class LANE, int UNIT> struct lane_packed : LANE {
     }
 };
 
+/* States of N outputs. */
+template <class STATE, int N> struct states_of {
+    STATE of[N];
+    static __device__ states_of none() {
+        states_of s;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            s.of[i] = STATE::none();
+        return s;
+    }
+    __device__ void join(const states_of &other) {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            of[i].join(other.of[i]);
+    }
+};
+
 /* Units of LANE's elements, each of another output: neighbouring columns. */
 template <class LANE, int UNIT> struct lane_wide : LANE {
     typedef raw_of<UNIT> raw_t;
     typedef LANE one_t;
     static const int BYTES = UNIT, PACKED = 1, OUTPUTS = UNIT / LANE::BYTES;
     static const bool HAS_NOTHING = false;
-    struct state {
-        typename LANE::state of[OUTPUTS];
-        static __device__ state none() {
-            state s;
-#pragma unroll
-            for (int i = 0; i < OUTPUTS; i++)
-                s.of[i] = LANE::state::none();
-            return s;
-        }
-        __device__ void join(const state &other) {
-#pragma unroll
-            for (int i = 0; i < OUTPUTS; i++)
-                of[i].join(other.of[i]);
-        }
-    };
-    typedef state joined;
+    typedef states_of<typename LANE::state, OUTPUTS> state, joined;
     static __device__ const state &join_of(const state &s) {
         return s;
     }
@@ -258,22 +260,7 @@ struct lane_span : lane_base<span_state<WIDTH>, lane_span<WIDTH>>, key_of<WIDTH>
 template <int WIDTH> struct lane_spans : lane_span<WIDTH> {
     typedef lane_span<WIDTH> one_t;
     static const int BYTES = 4, PACKED = 1, OUTPUTS = 4 / WIDTH, WORDS = 2 / WIDTH;
-    struct state {
-        span_state<WIDTH> of[WORDS];
-        static __device__ state none() {
-            state s;
-#pragma unroll
-            for (int i = 0; i < WORDS; i++)
-                s.of[i] = span_state<WIDTH>::none();
-            return s;
-        }
-        __device__ void join(const state &other) {
-#pragma unroll
-            for (int i = 0; i < WORDS; i++)
-                of[i].join(other.of[i]);
-        }
-    };
-    typedef state joined;
+    typedef states_of<span_state<WIDTH>, WORDS> state, joined;
     __device__ explicit lane_spans(const reduce_arguments &a) : lane_span<WIDTH>(a) {}
     static __device__ const state &join_of(const state &s) {
         return s;

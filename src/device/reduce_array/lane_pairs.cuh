@@ -85,8 +85,9 @@ template <int WIDTH> struct ints_state {
 };
 
 /*
- * The same of integers of up to 4 bytes, alone or as many as fill 4, and the greatest difference of shorter pairs.
- * Elements that a mask hides are 0, and so is what an element alone leaves of a word.
+ * Any sums of integers of up to 4 bytes, of those that a mask leaves, or of pairs, one at a time or as many as fill 4
+ * bytes; of 1 and 2 bytes the greatest difference too. Elements that a mask hides are 0, and so is what a single
+ * element leaves of a word.
  */
 template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<WIDTH>, lane_ints<WIDTH>> {
     typedef ints_state<WIDTH> state;

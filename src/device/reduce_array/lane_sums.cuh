@@ -146,19 +146,7 @@ struct lane_square_bytes : lane_squares<1> {
     typedef uint32_t raw_t;
     static const int BYTES = 4, PACKED = 1, OUTPUTS = 4;
     static const bool HAS_NOTHING = false;
-    struct joined {
-        squares_state of[4];
-        static __device__ joined none() {
-            joined s;
-            memset(&s, 0, sizeof s);
-            return s;
-        }
-        __device__ void join(const joined &other) {
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                of[i].join(other.of[i]);
-        }
-    };
+    typedef states_of<squares_state, 4> joined;
     struct state {
         joined long_ones;
         uint32_t two[2], square[4], taken;
