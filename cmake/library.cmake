@@ -14,9 +14,10 @@ set(host_sources
   rearrange_array/walks.c
   reduce/call.c reduce/cpu.c reduce/problem.c reduce/rows.c
   reduce_array/accumulator.c reduce_array/accumulator_write.c reduce_array/call.c reduce_array/check.c
-  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_bounds.c reduce_array/cpu_gathered.c
-  reduce_array/fit.c reduce_array/fit_forms.c reduce_array/fit_many.c reduce_array/operations.c
-  reduce_array/problem.c reduce_array/rows.c reduce_array/views.c
+  reduce_array/columns.c reduce_array/cpu.c reduce_array/cpu_blocks.c reduce_array/cpu_bounds.c
+  reduce_array/cpu_gathered.c reduce_array/cpu_passes.c reduce_array/fit.c reduce_array/fit_forms.c
+  reduce_array/fit_many.c reduce_array/made.c reduce_array/operations.c
+  reduce_array/problem.c reduce_array/rows.c reduce_array/views.c reduce_array/work.c
   study/recursive.c study/rows.c
   window/call.c window/cpu.c window/cpu_batch.c window/cpu_slide.c
   window/fit_rows.c window/fit_scan.c window/problem.c window/rows.c window/split.c

@@ -64,7 +64,8 @@ static void reduce_ints(gp_context *context) {
 
 static void reduce(gp_context *context) {
     static const size_t shapes[][2] = {{1, 40000}, {100, 60}, {2000, 6}};
-    static const unsigned ops[] = {GP_REDUCE_SUM, GP_REDUCE_ARGMIN, GP_REDUCE_XOR, GP_REDUCE_STDDEV, GP_REDUCE_DOT};
+    static const unsigned ops[] = {GP_REDUCE_SUM,    GP_REDUCE_ARGMIN, GP_REDUCE_XOR,
+                                   GP_REDUCE_STDDEV, GP_REDUCE_DOT,    GP_REDUCE_SUM_SQUARE_DIFF};
     for (size_t i = 0; i < COUNT(shapes); i++)
         for (int type = GP_U8; type <= GP_F64; type++)
             for (size_t k = 0; k < COUNT(ops); k++)
@@ -78,6 +79,8 @@ static void reduce(gp_context *context) {
                                                                       out, 2, extent));
                     (void)gp_reduce(context, &a, &wanted, 1);
                     (void)gp_reduce_pair(context, &a, &a, &wanted, 1);
+                    const gp_result where = gp_want(ops[k] | GP_WHERE, wanted.to);
+                    (void)gp_reduce_pair(context, &a, &a, &where, 1);
                 }
 }
 

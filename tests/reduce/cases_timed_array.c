@@ -58,18 +58,22 @@ static void matrices(const timed *t) {
     array(t, ARRAY_DOT, GP_F32, ARRAY_ROWS, 8192, 16384);
 }
 
-/* Narrow elements, and where some do not count. */
+/* Where some do not count, and differences. */
+static void partial(const timed *t, size_t rows, size_t cols) {
+    both_axes(t, ARRAY_APART, GP_U8, rows, cols);
+    both_axes(t, ARRAY_NAN_MEAN, GP_F32, rows, cols);
+    both_axes(t, ARRAY_MASKED_MEAN, GP_F32, rows, cols);
+}
+
 static void narrow_and_partial(const timed *t) {
     static const size_t rows[] = {16384, 4000000}, cols[] = {16384, 64};
     for (unsigned i = 0; i < 2; i++) {
         both_axes(t, ARRAY_MAX, GP_U8, rows[i], cols[i]);
         both_axes(t, ARRAY_COUNT, GP_U8, rows[i], cols[i]);
-        both_axes(t, ARRAY_APART, GP_U8, rows[i], cols[i]);
         both_axes(t, ARRAY_MAX, GP_F16, rows[i], cols[i]);
         both_axes(t, ARRAY_SUM, GP_F16, rows[i], cols[i]);
         both_axes(t, ARRAY_MOMENTS, GP_F16, rows[i], cols[i]);
-        both_axes(t, ARRAY_NAN_MEAN, GP_F32, rows[i], cols[i]);
-        both_axes(t, ARRAY_MASKED_MEAN, GP_F32, rows[i], cols[i]);
+        partial(t, rows[i], cols[i]);
     }
     all(t, ARRAY_APART, GP_U8, 30);
     all(t, ARRAY_APART, GP_F32, 30);
@@ -120,6 +124,10 @@ static void processor(const timed *t) {
     both_axes(t, ARRAY_SUM, GP_F32, 4096, 4096);
     both_axes(t, ARRAY_MAX, GP_F32, 100000, 64);
     both_axes(t, ARRAY_MEAN, GP_U8, 4096, 16384);
+    partial(t, 4096, 4096);
+    partial(t, 1000000, 16);
+    all(t, ARRAY_APART, GP_U8, 26);
+    all(t, ARRAY_MASKED_MEAN, GP_F32, 26);
 }
 
 static void cached(const timed *t) {

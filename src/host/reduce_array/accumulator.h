@@ -91,7 +91,8 @@ GP_BOTH static inline void gp_accumulator_take_magnitude(gp_accumulator *a, uint
         a->max_abs = magnitude;
 }
 
-/* Spreads carries, due once in 2^27 elements. */
+/* Spreads carries, due once in so many elements. */
+#define GP_CARRY_LENGTH ((uint64_t)1 << 27)
 GP_BOTH_OPEN void gp_accumulator_carry(gp_accumulator *a, const gp_pass *pass);
 
 /* Moves a sum to its limbs. */

@@ -69,6 +69,9 @@ static bool sums(const gp_pass *pass, unsigned sum) {
 
 void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count) {
     const size_t bytes = count * sizeof(int64_t);
+    c->failed = false;
+    if (gp_columns_count(pass))
+        memset(c->counted, 0, count * sizeof *c->counted);
     if (pass->kind == GP_PASS_MOMENTS && (pass->wants & GP_WANT_COUNT))
         memset(c->nonzero, 0, bytes);
     for (size_t j = 0; j < count && pass->kind == GP_PASS_BITS; j++) {
@@ -185,6 +188,9 @@ static void merge_sums(gp_column_sums *to, const gp_column_sums *from, bool pair
 }
 
 void gp_columns_merge(gp_columns *c, const gp_columns *from, const gp_pass *pass) {
+    c->failed |= from->failed;
+    for (size_t j = 0; j < c->outputs && gp_columns_count(pass); j++)
+        c->counted[j] += from->counted[j];
     if (pass->kind == GP_PASS_EXTREMES) {
         merge_extremes(c, from, pass->wants & GP_WANT_PLACES);
         return;

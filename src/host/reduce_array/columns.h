@@ -42,13 +42,15 @@ typedef struct gp_columns {
             gp_column_sums sums[GP_DOT];
         };
     };
-    uint64_t bits[GP_COLUMNS];   /* of one result */
-    uint64_t unsure[GP_COLUMNS]; /* not 0: a result needs more than rounding two doubles */
-    size_t outputs, count;       /* columns; elements of a row, which may be several neighbouring ones */
-    int64_t apart;               /* bytes from one to the next */
-    bool pairs;                  /* all sums of floats are pairs */
-    const unsigned char *end;    /* of the input */
-    size_t bytes;                /* of it */
+    uint64_t bits[GP_COLUMNS];    /* of one result */
+    uint64_t unsure[GP_COLUMNS];  /* not 0: a result needs more than rounding two doubles */
+    size_t outputs, count;        /* columns; elements of a row, which may be several neighbouring ones */
+    int64_t apart;                /* bytes from one to the next */
+    bool pairs;                   /* all sums of floats are pairs */
+    bool failed;                  /* elements could not be made (made.h): all has to be done again */
+    uint32_t counted[GP_COLUMNS]; /* elements that count, where some may not */
+    const unsigned char *end;     /* of the input */
+    size_t bytes;                 /* of it */
 } gp_columns;
 
 /* Elements that are compared become keys, signed ints of 64 bits: (x ^ ((x >> 63) & mask)) - half. */
@@ -124,9 +126,12 @@ uint64_t gp_columns_unit(const gp_pass *pass);
 /* How many units are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
 uint64_t gp_columns_width(const gp_pass *pass);
 
+#define GP_MANY_ROWS (1 << 16) /* whose sum one double seldom holds */
+
 /* Of blocks that a thread takes one after the other: sums by bounds first, where these may do. */
 static inline void gp_columns_begin(gp_columns *c, const gp_pass *pass) {
-    c->pairs = pass->type == GP_F64 && pass->result[0].type == GP_F64;
+    const bool many = pass->wants == GP_WANT_SUM && pass->type == GP_F32 && pass->length >= GP_MANY_ROWS;
+    c->pairs = pass->result[0].type == GP_F64 && (pass->type == GP_F64 || many);
 }
 
 /* Which take two doubles each. */
@@ -143,6 +148,11 @@ static inline bool gp_sum_is_real(const gp_pass *pass, unsigned sum) {
 static inline bool gp_columns_pair(const gp_columns *c, const gp_pass *pass, unsigned sum) {
     return c->pairs || (sum == GP_SQUARES && (gp_type_bytes(pass->type) == 8 || pass->results > 1 ||
                                               pass->result[0].op != GP_REDUCE_SUM_SQUARES));
+}
+
+/* Whether columns have counts of their own. */
+static inline bool gp_columns_count(const gp_pass *pass) {
+    return pass->where || pass->skip_nan;
 }
 
 /* How many have bounds that are not one. */

@@ -4,31 +4,17 @@
 
 #include "../cpu/rows.h"
 #include "../primitive.h"
-#include "columns.h"
-
-/* n elements along the pass's last reduced axis, from `in` and `with` on; `place` is the first's. */
-typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
-                            const unsigned char *with, int64_t place, uint64_t n);
+#include "made.h"
 
 /* The reference: any pass. */
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
 
-/* Of elements that count or not, or pairs, so many are worth making others of them. */
-#define GP_MADE_MIN 32
-
 /* Whether elements of an output are taken from where they are gathered; takes elements begin .. end - 1 of the output
  * whose first is at `in`. by_runs: one by one, for places. */
 bool gp_gathers(const gp_pass *pass);
 void gp_take_gathered(gp_accumulator *a, const gp_pass *pass, gp_pass_run run, const unsigned char *in,
-                      const unsigned char *with, uint64_t begin, uint64_t end, bool by_runs);
-
-/* Whether elements with these extremes, at places from `least` on, may have the place of one. */
-bool gp_may_come_first(const gp_accumulator *a, const gp_accumulator *these, uint64_t least);
-
-/* Adds a sum of floats of a pass of its own to sum `to` of `a`. */
-void gp_accumulator_add_sum(gp_accumulator *a, const gp_pass *pass, unsigned to, gp_accumulator *from,
-                            const gp_pass *own, unsigned sum);
+                      uint64_t begin, uint64_t end, bool by_runs);
 
 /* A sum lies between these. */
 typedef struct gp_bounded_sum {
@@ -50,6 +36,7 @@ typedef struct gp_pass_loops {
     gp_pass_columns columns;
     gp_columns_finish finish;
     gp_pass_bounds bounds;
+    gp_pass_make make;
 } gp_pass_loops;
 
 gp_status gp_reduce_in_runs(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_pass_loops loops);

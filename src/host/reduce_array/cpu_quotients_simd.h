@@ -45,11 +45,12 @@ SIMD static void read_sums(const gp_columns *c, const gp_pass *pass, unsigned su
 
 /*
  * n Q - S^2 of sums S and of squares Q, to Q. Each number below 2^-53 of the largest is in no more than five
- * roundings. What could be lost below the range of doubles makes it open.
+ * roundings. What could be lost below the range of doubles makes it open. Of one element it is 0.
  */
-SIMD static void make_numerators(const numbers *s, numbers *q, double by, size_t n) {
+SIMD static void make_numerators(const numbers *s, numbers *q, const double *length, size_t n) {
     for (size_t j = 0; j < n; j++) {
         double a, b, rest;
+        const double by = length[j], none = q->high[j] - q->high[j];
         const double sum = s->high[j], least = __builtin_fabs(sum) * 2 + s->off[j];
         const double more = product_and_rest(by, q->high[j], &a), less = product_and_rest(sum, sum, &b);
         const double a2 = by * q->low[j], b2 = 2 * sum * s->low[j], b3 = s->low[j] * s->low[j];
@@ -58,15 +59,18 @@ SIMD static void make_numerators(const numbers *s, numbers *q, double by, size_t
                             (b3 + __builtin_fabs(rest));
         const double off = by * q->off[j] + least * s->off[j];
         const bool tiny = (sum != 0) & (less < 0x1p-900);
-        q->off[j] = (off * (1 + 0x1p-20) + size * 0x1p-49) + (tiny ? __builtin_inf() : 0);
-        q->high[j] = sum_and_rest(high, low, &q->low[j]);
+        const double numerator = sum_and_rest(high, low, &rest);
+        q->off[j] = by == 1 ? none : (off * (1 + 0x1p-20) + size * 0x1p-49) + (tiny ? __builtin_inf() : 0);
+        q->low[j] = by == 1 ? none : rest;
+        q->high[j] = by == 1 ? none : numerator;
     }
 }
 
 /* x / by, or its root; the remainders of quotients and roots are exact. What is tiny is left open. */
-INLINE void divide_as(bool root, numbers *x, double by, size_t n) {
+INLINE void divide_as(bool root, numbers *x, const double *divisors, size_t n) {
     for (size_t j = 0; j < n; j++) {
         double rest;
+        const double by = divisors[j];
         double y = x->high[j] / by, back = product_and_rest(y, by, &rest);
         double more = (((x->high[j] - back) - rest) + x->low[j]) / by;
         double off = x->off[j] / by * (1 + 0x1p-20) + __builtin_fabs(more) * 0x1p-50;
@@ -101,21 +105,20 @@ INLINE void round_as(bool to_float, const numbers *x, size_t n, uint64_t *bits, 
     }
 }
 
-/* A variance, a norm, or a sum of numbers that pairs do not hold, or their mean; to is GP_F32 or GP_F64. */
-SIMD static void finish_quotients(gp_columns *c, const gp_pass *pass, unsigned op, unsigned sum, unsigned to,
-                                  size_t n) {
-    const double length = (double)pass->length;
+/* A variance, a norm, or a sum of numbers that pairs do not hold, or their mean, each of `length` elements; to is
+ * GP_F32 or GP_F64. */
+SIMD static void finish_quotients(gp_columns *c, const gp_pass *pass, unsigned op, unsigned sum, const double *length,
+                                  unsigned to, size_t n) {
     const bool variance = op >= GP_REDUCE_VARIANCE, sample = op >= GP_REDUCE_VARIANCE_SAMPLE;
+    double by[GP_COLUMNS];
     numbers x, s;
     read_sums(c, pass, sum, n, &x);
-    if (variance && pass->length == 1) {
-        for (size_t j = 0; j < n; j++)
-            x.high[j] = x.low[j] = x.off[j] = x.high[j] - x.high[j];
-    } else if (variance) {
+    if (variance) {
         read_sums(c, pass, GP_SUM, n, &s);
         make_numerators(&s, &x, length, n);
     }
-    const double by = variance ? length * (length - sample) : op == GP_REDUCE_MEAN ? length : 1;
+    for (size_t j = 0; j < n; j++)
+        by[j] = variance ? length[j] * (length[j] - sample) : op == GP_REDUCE_MEAN ? length[j] : 1;
     if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
         divide_as(true, &x, by, n);
     else

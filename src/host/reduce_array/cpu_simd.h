@@ -34,7 +34,7 @@
 #include "cpu_finish_simd.h"
 
 gp_status NAMED(gp_launch_reduce_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, (gp_pass_loops){run_pass, columns, finish, bounds_of});
+    return gp_reduce_in_runs(context, plan, problem, (gp_pass_loops){run, columns, finish, bounds_of, make_elements});
 }
 
 #endif
