@@ -1,32 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Variances, deviations, norms and sums of squares of many columns at once, by numbers of two doubles with a bound on
- * what they lack. Where both ends round to one result, that is the exact one's. Loops have no branches.
- */
-
-/* Numbers of columns: more than high + low - off and less than high + low + off, if these are not the same. */
-typedef struct {
-    double high[GP_COLUMNS], low[GP_COLUMNS], off[GP_COLUMNS];
-} numbers;
-
-/* a + b, and what rounding it lost. */
-INLINE double sum_and_rest(double a, double b, double *rest) {
-    const double sum = a + b, back = sum - a;
-    *rest = (a - (sum - back)) + (b - back);
-    return sum;
-}
-
-/* a b, and what rounding it lost, as of add_square(). */
-INLINE double product_and_rest(double a, double b, double *rest) {
-    const double a_shifted = a * (0x1p27 + 1), a_high = a_shifted - (a_shifted - a), a_low = a - a_high;
-    const double b_shifted = b * (0x1p27 + 1), b_high = b_shifted - (b_shifted - b), b_low = b - b_high;
-    const double product = a * b;
-    *rest = (((a_high * b_high - product) + a_high * b_low) + a_low * b_high) + a_low * b_low;
-    return product;
-}
-
-/* Of what is not exact: more than any step loses below the range of doubles, whatever this is multiplied with. */
-#define LEAST_OFF 0x1p-500
+/* Variances, deviations, norms and sums of squares of many columns at once, by quotients.h. */
+_Static_assert(GP_COLUMNS <= NUMBERS, "columns at once");
 
 SIMD static void read_sums(const gp_columns *c, const gp_pass *pass, unsigned sum, size_t n, numbers *to) {
     const gp_column_sums *s = &c->sums[sum];
@@ -63,45 +37,6 @@ SIMD static void make_numerators(const numbers *s, numbers *q, const double *len
         q->off[j] = by == 1 ? none : (off * (1 + 0x1p-20) + size * 0x1p-49) + (tiny ? __builtin_inf() : 0);
         q->low[j] = by == 1 ? none : rest;
         q->high[j] = by == 1 ? none : numerator;
-    }
-}
-
-/* x / by, or its root; the remainders of quotients and roots are exact. What is tiny is left open. */
-INLINE void divide_as(bool root, numbers *x, const double *divisors, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        double rest;
-        const double by = divisors[j];
-        double y = x->high[j] / by, back = product_and_rest(y, by, &rest);
-        double more = (((x->high[j] - back) - rest) + x->low[j]) / by;
-        double off = x->off[j] / by * (1 + 0x1p-20) + __builtin_fabs(more) * 0x1p-50;
-        off += ((x->low[j] != 0) | (x->off[j] != 0)) ? LEAST_OFF : 0;
-        off = ((x->high[j] != 0) & (__builtin_fabs(y) < 0x1p-900)) ? __builtin_inf() : off;
-        if (root) {
-            const double r = __builtin_sqrt(y);
-            back = product_and_rest(r, r, &rest);
-            const double left = (((y - back) - rest) + more) / (2 * r);
-            more = y == 0 ? 0 : left;
-            off = (off == 0 ? 0 : off / r * (1 + 0x1p-20)) + __builtin_fabs(more) * 0x1p-50;
-            y = r;
-        }
-        x->high[j] = y, x->low[j] = more, x->off[j] = off;
-    }
-}
-
-/* Ends that are not exact are moved apart by what rounding them to a double may have moved them. */
-INLINE void round_as(bool to_float, const numbers *x, size_t n, uint64_t *bits, uint64_t *unsure) {
-    for (size_t j = 0; j < n; j++) {
-        const double low = x->high[j] + (x->low[j] - x->off[j]), high = x->high[j] + (x->low[j] + x->off[j]);
-        uint64_t open = (high - high != 0) | (low - low != 0);
-        if (to_float) {
-            const double apart = ((x->low[j] != 0) | (x->off[j] != 0)) ? 0x1p-51 : 0;
-            bits[j] = gp_bits_of_f32((float)(low - __builtin_fabs(low) * apart + 0.0));
-            open |= bits[j] != gp_bits_of_f32((float)(high + __builtin_fabs(high) * apart + 0.0));
-        } else {
-            bits[j] = gp_bits_of_f64(low + 0.0);
-            open |= low != high;
-        }
-        unsure[j] |= open;
     }
 }
 

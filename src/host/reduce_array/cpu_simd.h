@@ -5,6 +5,7 @@
 
 #if defined(LANES)
 #include "../cpu/ahead.h"
+#include "../cpu/quotients.h"
 
 #define NOINLINE __attribute__((noinline))
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Moments in sums of one width, included once for each: CLASS, its name; SUM_T, modulo whose size all is computed;
- * SIGNED_T, the same with a sign; HOLDS(moments): whether a window's sums fit; NUMERATOR, of a variance, as a double
- * with at most one rounding. The macros that it defines read the same each time, and stay.
+ * SIGNED_T, the same with a sign; VALUE_T, which holds numerators; HOLDS(moments): whether a window's sums fit;
+ * NUMERATOR, of a variance, as a double with at most one rounding. The macros that it defines read the same each
+ * time, and stay.
  */
 #define IN_CLASS(name) JOINED(name##_, CLASS)
 
@@ -91,6 +92,42 @@ SIMD static void IN_CLASS(write_doubles)(const moments *m, stretch at, double di
         to[i] = (variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i)) / divisor;
 }
 
+/* Quotients of whole numbers by one that a double holds. */
+SIMD static void IN_CLASS(write_proven)(const moments *m, unsigned r, stretch at, const how *h) {
+    const VALUE_T n = (VALUE_T)at.n, below = sizeof n > 8 ? 0 : 0x7ff; /* what a double of 64 bits has no room for */
+    const bool to_float = m->tile->one->box->result[r].type == GP_F32;
+    float *const floats = (float *)(void *)m->tile->row;
+    uint64_t bits[NUMBERS], unsure[NUMBERS];
+    double by[NUMBERS];
+    numbers x;
+    READS(m, at);
+    for (size_t i = 0; i < count; i++) {
+        const VALUE_T s = (SIGNED_T)SUM_AT(i), q = h->squares ? (VALUE_T)SQUARES_AT(i) : 0;
+        const VALUE_T value = h->variance ? n * q - s * s : h->squares ? q : s;
+        const double high = (double)(value & ~below);
+        const VALUE_T rest = below != 0 ? value & below : value - (VALUE_T)high;
+        x.high[i] = sum_and_rest(high, (double)rest, &x.low[i]);
+        x.off[i] = below != 0 ? 0 : __builtin_fabs(x.low[i]) * 0x1p-52;
+        by[i] = h->divisor;
+        unsure[i] = 0;
+    }
+    if (h->root)
+        divide_as(true, &x, by, count);
+    else
+        divide_as(false, &x, by, count);
+    if (to_float)
+        round_as(true, &x, count, bits, unsure);
+    else
+        round_as(false, &x, count, bits, unsure);
+    for (size_t i = 0; i < count && to_float; i++)
+        floats[i] = gp_f32_of_bits((uint32_t)bits[i]);
+    if (!to_float)
+        memcpy(m->tile->row, bits, count * sizeof *bits);
+    for (size_t i = 0; i < count; i++)
+        if (unsure[i] != 0)
+            IN_CLASS(write_exactly)(m, r, at, i);
+}
+
 #define WRITE_SUMS(type)               \
     for (size_t i = 0; i < count; i++) \
     ((type *)(void *)to)[i] = of_squares ? (type)SQUARES_AT(i) : (type)(SIGNED_T)SUM_AT(i)
@@ -156,26 +193,29 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
                is_double = result->type == GP_F64;
     const double n = (double)counted;
     how h = {.squares = square || variance,
+             .variance = variance,
              .root = result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE,
              .divisor = variance ? n * (n - sample) : n};
     h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
     if (m->most > 0 && m->square_unit == 0 && square)
-        h.way = EXACTLY;
+        h.way = PROVEN, h.divisor = 1;
     else if (m->most > 0 && linear)
-        h = (how){.way = !is_double ? AS_FLOATS : m->exact ? AS_DOUBLES : EXACTLY, .divisor = 1, .sure = m->exact};
+        h = (how){.way = is_double ? AS_DOUBLES : AS_FLOATS, .divisor = 1, .sure = m->exact};
     else if (linear || square)
         h.way = AS_SUMS;
     else if (!gp_type_is_float(result->type))
         h.way = AS_WHOLE_MEANS;
     else if (!variance && !is_double && n < 0x1p24 && m->small && m->most == 0)
         h.way = AS_SMALL_MEANS;
-    else if (h.divisor == 0 || (is_double && (h.root || !h.sure)) || !sums_below(m, INFINITY, INFINITY, 0x1p126))
+    else if (!(h.divisor > 0) || !sums_below(m, INFINITY, INFINITY, 0x1p126))
         h.way = EXACTLY;
+    else if (is_double && (h.root || !h.sure))
+        h.way = h.divisor < 0x1p53 ? PROVEN : EXACTLY;
     else
         h.way = is_double ? AS_DOUBLES : AS_FLOATS;
     h.sure = h.sure && is_power_of_two(h.divisor);
     if (m->most > 0)
-        h.divisor *= variance ? m->scale * m->scale : m->scale;
+        h.divisor *= h.squares ? m->scale * m->scale : m->scale;
     return h;
 }
 
@@ -190,6 +230,8 @@ SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, con
         IN_CLASS(write_means)(m, r, at);
     else if (h->way == AS_SMALL_MEANS)
         IN_CLASS(write_small_means)(m, at);
+    else if (h->way == PROVEN && !rounded)
+        IN_CLASS(write_proven)(m, r, at, h);
     else if (h->way == AS_DOUBLES)
         IN_CLASS(write_doubles)(m, at, h->divisor, h->squares);
     else if (h->way == AS_FLOATS && h->root)
@@ -284,5 +326,6 @@ SIMD static uint64_t IN_CLASS(slide)(moments *m, uint64_t y) {
 #undef CLASS
 #undef SUM_T
 #undef SIGNED_T
+#undef VALUE_T
 #undef HOLDS
 #undef NUMERATOR

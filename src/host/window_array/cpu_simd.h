@@ -15,6 +15,8 @@
 
 #if defined(NAMED)
 
+#include "../cpu/quotients.h"
+
 #define JOINED_(a, b) a##b
 #define JOINED(a, b) JOINED_(a, b)
 
@@ -101,13 +103,14 @@ static inline bool is_power_of_two(double x) {
 }
 
 /* Outputs that are written at once: a core holds as many lines on their way to memory while it computes. */
-#define BLOCK 256
+#define BLOCK NUMBERS
 #define SLID (4 * BLOCK) /* windows of a row that are summed at once: these sums stay in the first-level cache */
 
 /* How the outputs of a stretch follow from its sums. */
 typedef struct how {
-    enum { EXACTLY, AS_SUMS, AS_WHOLE_MEANS, AS_SMALL_MEANS, AS_FLOATS, AS_DOUBLES } way; /* EXACTLY: one by one */
-    bool squares, root; /* sums of squares, or variances; deviations */
+    /* EXACTLY: one by one; PROVEN: by quotients.h */
+    enum { EXACTLY, PROVEN, AS_SUMS, AS_WHOLE_MEANS, AS_SMALL_MEANS, AS_FLOATS, AS_DOUBLES } way;
+    bool squares, variance, root; /* sums of squares, or variances; deviations */
     double divisor;
     bool sure; /* a quotient in double is exact */
 } how;
@@ -192,6 +195,7 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define CLASS narrow
 #define SUM_T uint32_t
 #define SIGNED_T int32_t
+#define VALUE_T int64_t
 #define HOLDS(m) ((m)->most == 0 && sums_below(m, 0x1p28, 0x1p31, 0x1p51))
 #define NUMERATOR(n, s, q) \
     ((double)(SIGNED_T)(n) * (double)(SIGNED_T)(q) - (double)(SIGNED_T)(s) * (double)(SIGNED_T)(s))
@@ -200,6 +204,7 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define CLASS wide
 #define SUM_T uint64_t
 #define SIGNED_T int64_t
+#define VALUE_T int64_t
 #define HOLDS(m) ((m)->square_unit > 0 || ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63)))
 #define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
@@ -207,6 +212,7 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define CLASS widest
 #define SUM_T gp_window_unsigned
 #define SIGNED_T gp_window_int
+#define VALUE_T gp_window_int
 #define HOLDS(m) true /* at most 2^62 elements below 2^32; of floats see moments_of() */
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
