@@ -53,15 +53,13 @@ endif()
 if(GPUPRIM_WITH_CUDA)
   set(cuda_architectures ${GPUPRIM_CUDA_ARCHITECTURES})
   if(NOT cuda_architectures)
-    # Real code for each generation since Turing; 8.6 and 8.9 run that of 8.0. PTX of 75 reaches every GPU that no real
-    # code fits (11.0, say), PTX of the newest those to come. Those that this nvcc does not know are left out.
+    # Real code for each generation since Turing; 8.6 and 8.9 run that of 8.0. PTX of 100, or of 90 where this nvcc knows
+    # no later one, reaches the GPUs that no real code fits: 11.0, and those to come.
     execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known)
-    foreach(arch 75 80-real 90-real 100-real 120)
-      string(REGEX MATCH "^[0-9]+" number ${arch})
-      if(known MATCHES "compute_${number}\n")
-        list(APPEND cuda_architectures ${arch})
-      endif()
-    endforeach()
+    set(cuda_architectures 75-real 80-real 90)
+    if(known MATCHES "compute_100\n" AND known MATCHES "compute_120\n")
+      set(cuda_architectures 75-real 80-real 90-real 100 120-real)
+    endif()
   endif()
   message(STATUS "gpuprim ${PROJECT_VERSION}: with CUDA (${cuda_reason}) for ${cuda_architectures}")
 else()
