@@ -96,9 +96,9 @@ static void add_axes(gp_pass *pass) {
 }
 
 bool gp_made_can(const gp_pass *pass) {
-    const gp_pass_axis *inner = &pass->axis[pass->kept + pass->reduced - 1];
+    const gp_pass_axis *behind = pass->axis + pass->kept + pass->reduced;
     const bool loops = pass->wants == GP_WANT_DOT && pass->type >= GP_F16 && pass->type < GP_F64 && !pass->skip_nan;
-    const bool run = pass->reduced > 0 && inner->n >= LONG_RUN && gp_pass_is_contiguous(pass, inner);
+    const bool run = pass->reduced > 0 && behind[-1].n >= LONG_RUN && gp_pass_is_contiguous(pass, behind - 1);
     gp_made_pass made;
     if ((pass->with_type == 0 && !pass->skip_nan) || pass->length == 0 || pass->outputs * pass->length < LEAST ||
         pass->kept + pass->reduced >= GP_AXES || (loops && run))
