@@ -256,6 +256,7 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
                    lane = threadIdx.x % 32; /* each: works of a warp at once */
     gp_accumulator *const own = &sums[threadIdx.x / 32];
     const uint64_t step = (uint64_t)gridDim.x * (blockDim.x / 32) * each;
+    const uint32_t last = ~0u >> (32 - a.box.outputs % 32) % 32; /* outputs of the last 32 */
     for (uint64_t first = ((uint64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * each; first < works;
          first += step) {
         const uint64_t work = first + lane;
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
         if (lane < each && work < works)
             few = listed  ? a.failed->few[work]
                   : alone ? window_few{(uint32_t)(work / 32), 1u << work % 32}
-                          : window_few{(uint32_t)work, ~0u};
+                          : window_few{(uint32_t)work, work == works - 1 ? last : ~0u};
         unsigned end = __popc(few.mask); /* of the outputs of lanes up to this one */
         for (int below = 1; below < 32; below *= 2)
             add_from_below(&end, below);
