@@ -225,7 +225,8 @@ GP_API gp_status gp_reduce_int(gp_context *context, gp_reduce_op op, const int32
  * ties to even), whatever the order, the device, the number of threads and the thread's rounding mode. That holds for
  * sums of floats too: they are computed exactly. `in` is read once for each of bits (AND, OR, XOR), extremes (MIN to
  * ARGMAX, MAX_ABS) and moments (all others) among the results, with GP_SKIP_NAN and without; of a kind that has more
- * than 8 results, once for every 8.
+ * than 8 results, once for every 8. With GP_SKIP_NAN, GP_WHERE or pairs the processor may read it more often: MIN and
+ * MAX once each, for example.
  *
  *                                result types                            NaN in the input   of no elements
  *   SUM, SUM_ABS, SUM_SQUARES    of ints S64 U64 F64 F32,                NaN                0

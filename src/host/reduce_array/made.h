@@ -18,15 +18,16 @@ typedef enum gp_making {
 } gp_making;
 
 typedef struct gp_made_pass {
-    gp_pass asked;   /* some results of a pass, which has an axis of each kind */
-    gp_pass pass;    /* the same of made elements; `where` and skip_nan say that columns count what counts */
-    uint64_t rest;   /* an element's bits */
+    gp_pass asked;   /* some results of the caller's pass, with a kept and a reduced axis at least */
+    gp_pass pass;    /* the same results of made elements; `where` and skip_nan say that not all of them count */
+    uint64_t rest;   /* bits of the element that stands for one that does not count */
     unsigned pieces; /* elements that one element or pair becomes */
     gp_making how;
 } gp_made_pass;
 
-/* Makes a piece of each of n elements, or pairs. counts: 1 of each that counts, found with the first piece. Returns
- * where they are, which may be x. NULL: some cannot be made so. */
+/* Makes number `piece` of the elements that each of n elements or pairs becomes. counts: 1 for each that counts, set
+ * with the first piece and read with the others. Returns where the made ones are: `out`, or x where nothing changes.
+ * NULL: some cannot be made, such as products that two doubles do not hold. */
 typedef const unsigned char *(*gp_pass_make)(const gp_made_pass *made, unsigned piece, const unsigned char *x,
                                              const unsigned char *y, size_t n, uint8_t *counts, unsigned char *out);
 
@@ -34,20 +35,20 @@ typedef const unsigned char *(*gp_pass_make)(const gp_made_pass *made, unsigned 
 typedef void (*gp_pass_run)(gp_accumulator *a, const gp_pass *pass, const unsigned char *in,
                             const unsigned char *with, int64_t place, uint64_t n);
 
-/* Whether a pass is one of these, and worth it. */
+/* Whether all results of a pass can be had from made elements, and it is large enough. */
 bool gp_made_can(const gp_pass *pass);
 
-/* The pass of results from number *first on that can be made together, and steps to those behind. */
+/* Sets *made to the results from number *first on that one making serves, and *first to the next one. */
 void gp_made_next(const gp_pass *pass, unsigned *first, gp_made_pass *made);
 
-/* How many neighbouring outputs are to be done at once. */
+/* How many neighbouring outputs a block has. */
 uint64_t gp_made_width(const gp_made_pass *made);
 
-/* As gp_columns_take(), `with`: the first one's partners, or its mask. */
+/* As gp_columns_take(); `with` is where the first output's partners begin, or its mask. */
 void gp_made_take(gp_columns *c, const gp_made_pass *made, gp_pass_make make, gp_pass_columns columns,
                   const unsigned char *in, const unsigned char *with, size_t width, uint64_t begin, uint64_t end);
 
-/* Elements [begin, end) along the last reduced axis of one output, as an accumulator of the made pass, to one of no
- * elements. False: not here. */
+/* Takes elements [begin, end) along the last reduced axis of one output to *a, which is an accumulator of made->pass
+ * and has none yet. False: the pass wants places, or some elements cannot be made. */
 bool gp_made_run(gp_accumulator *a, const gp_made_pass *made, gp_pass_make make, gp_pass_run run,
                  const unsigned char *in, const unsigned char *with, uint64_t begin, uint64_t end);
