@@ -127,6 +127,8 @@ __attribute__((noinline)) static void take_as_made(gp_context *context, gp_pass_
         else
             take_alone(context, work, parts);
     }
+    work->made = NULL;
+    work->pass = work->asked = pass;
 }
 
 /* Of one thread of the slowest row and type. */
