@@ -16,3 +16,7 @@ void a_long_row_of_floats(void **state);
 void variances_of_almost_equal_floats(void **state);
 void means_that_warps_walk_down(void **state);
 void windows_that_see_no_numbers(void **state);
+
+/* Tests of large_windows.c. */
+void nothing_behind_many_results(void **state);
+void edges_of_large_pictures(void **state);

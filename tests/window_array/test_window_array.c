@@ -295,49 +295,6 @@ static void windows_beyond_the_array(void **state) {
     harness_close(&h);
 }
 
-/* A row writes nothing behind its results, on a GPU in its own memory. These are so many that window_any takes 32 at
-   a time, and 3 are left. */
-static void nothing_behind_many_results(void **state) {
-    (void)state;
-    enum { ROWS = 201, COLS = 203, BEHIND = 64, ALL = ROWS * COLS + BEHIND };
-    static float numbers[ROWS * COLS], results[ALL];
-    const size_t bytes = sizeof results;
-    harness h;
-    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
-    for (size_t i = 0; i < ROWS * COLS; i++)
-        numbers[i] = (float)(i % 1000);
-    for (size_t i = 0; i < h.n_subjects * h.n_rows * 2; i++) {
-        const subject *s = &h.subjects[i / h.n_rows % h.n_subjects];
-        row *r = &h.rows[i % h.n_rows];
-        const bool sum = i / h.n_rows / h.n_subjects;
-        void *in = NULL, *to = NULL;
-        const gp_memory own = s->gpu ? GP_MEMORY_DEVICE : GP_MEMORY_HOST;
-        if (!harness_pin(&h, s, r, 0))
-            continue;
-        assert_int_equal(gp_alloc(s->context, own, sizeof numbers, &in), GP_OK);
-        assert_int_equal(gp_alloc(s->context, own, bytes, &to), GP_OK);
-        memset(results, 0xa5, bytes);
-        assert_int_equal(gp_copy(s->context, in, numbers, sizeof numbers), GP_OK);
-        assert_int_equal(gp_copy(s->context, to, results, bytes), GP_OK);
-        const gp_array picture = gp_matrix(GP_F32, in, ROWS, COLS, COLS);
-        const gp_window_shape window = {.struct_size = sizeof window, .extent = {3, 5}, .border = GP_BORDER_REFLECT};
-        const gp_result result =
-            gp_want(sum ? GP_REDUCE_SUM : GP_REDUCE_MAX, gp_matrix(GP_F32, to, ROWS, COLS, COLS));
-        const gp_status status = gp_window(s->context, &picture, &window, &result, 1);
-        assert_int_equal(gp_copy(s->context, results, to, bytes), GP_OK);
-        const unsigned char *behind = (const unsigned char *)(results + ROWS * COLS);
-        bool kept = harness_ran(&h, s, r, status, GP_OK, "results by the thousand");
-        for (size_t k = 0; kept && k < BEHIND * sizeof *results; k++)
-            if (behind[k] != 0xa5) {
-                harness_fail(&h, s, r, "results by the thousand", "something is written behind them");
-                kept = false;
-            }
-        assert_int_equal(gp_free(s->context, in), GP_OK);
-        assert_int_equal(gp_free(s->context, to), GP_OK);
-    }
-    harness_close(&h);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
                                        cmocka_unit_test(rows_in_pieces),
@@ -351,6 +308,7 @@ int main(void) {
                                        cmocka_unit_test(means_are_planned_by_warps),
                                        cmocka_unit_test(extremes_of_wide_windows),
                                        cmocka_unit_test(windows_beyond_the_array),
-                                       cmocka_unit_test(nothing_behind_many_results)};
+                                       cmocka_unit_test(nothing_behind_many_results),
+                                       cmocka_unit_test(edges_of_large_pictures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,22 +6,23 @@
 #include "floats.cuh"
 
 /* plain: all columns are there, side by side and aligned, and all results floats of whole windows. */
-template <int BYTES, bool squares, bool plain> class float_strip {
+template <int BYTES, class sums, bool plain> class float_strip {
     typedef scaled_elements<COLUMNS, BYTES> elements;
-    typedef scaled_sums<squares> sums;
     typedef typename elements::row row_type;
 
     const floats_arguments &a;
     floats_shared<sums> &s;
-    unsigned char *const kept;    /* prefix sums: column j has entry j + (j >> gap) */
+    unsigned char *const kept;    /* prefix sums: column j has entry j + (j >> gap), against bank conflicts */
     const int32_t *const apart;   /* the columns' places in a row: [COLUMNS][threads]; -1: none */
     const unsigned char *columns; /* plain: the thread's in row 0 */
     unsigned begin, end;          /* entries of the thread's first output */
     uint32_t seen;                /* lanes whose columns its window has, if the warp is alone */
     sums held[COLUMNS];
 
+    static constexpr int gap = sums::has_squares ? 3 : 4;
+    static constexpr bool squares = sums::has_squares, wide = sums::widest;
     static __device__ unsigned entry_of(unsigned column) {
-        return column + (column >> sums::gap);
+        return column + (column >> gap);
     }
     static __device__ unsigned output_of(int k) {
         return threadIdx.x / 32 * (32 * COLUMNS) + threadIdx.x % 32 + 32 * k;
@@ -94,10 +95,7 @@ template <int BYTES, bool squares, bool plain> class float_strip {
 #pragma unroll
         for (int k = 1; k < COLUMNS; k++)
             own.plus(held[k]);
-        sums before = own;
-#pragma unroll
-        for (int lanes = 1; lanes < 32; lanes *= 2)
-            before.add_below(lanes);
+        sums before = own.scanned();
         strip_lanes found = {__ballot_sync(GP_FULL_WARP, inexact), __ballot_sync(GP_FULL_WARP, special)};
         *too_large = __any_sync(GP_FULL_WARP, *too_large);
         if (threadIdx.x % 32 == 31)
@@ -118,7 +116,7 @@ template <int BYTES, bool squares, bool plain> class float_strip {
         const unsigned at = entry_of(threadIdx.x * COLUMNS);
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
-            before.put(kept, at + k);
+            before.put(kept + (at + k) * sums::bytes);
             before.plus(held[k]);
         }
         if (blockDim.x > 32)
@@ -127,9 +125,9 @@ template <int BYTES, bool squares, bool plain> class float_strip {
         return found;
     }
     __device__ sums window_at(int k) const {
-        constexpr unsigned step = 32 + (32 >> sums::gap); /* entries of 32 columns */
-        sums window = sums::get(kept, end + k * step);
-        window.minus(sums::get(kept, begin + k * step));
+        constexpr unsigned step = 32 + (32 >> gap); /* entries of 32 columns */
+        sums window = sums::get(kept + (end + k * step) * sums::bytes);
+        window.minus(sums::get(kept + (begin + k * step) * sums::bytes));
         return window;
     }
     /* Whether a lane is among those whose columns the window of output k has. */
@@ -170,7 +168,7 @@ template <int BYTES, bool squares, bool plain> class float_strip {
             for (unsigned r = 0; r < a.box.results; r++) {
                 const float_result &how = a.result[r];
                 uint32_t bits[AT_ONCE];
-                if (!plain && (!whole || how.way == FLOAT_OTHER)) {
+                if (wide || (!plain && (!whole || how.way == FLOAT_OTHER))) {
 #pragma unroll 1
                     for (int k = 0; 32 * k < left && k < AT_ONCE; k++)
                         write_slowly(a, s.place, s.scale, window_at(from + k), r, row, output_of(from + k),
@@ -265,8 +263,8 @@ template <int BYTES, bool squares, bool plain> class float_strip {
         for (unsigned row = 0; row < s.place.rows; step = 1) {
             const strip_range range = range_of(row, step);
             if (threadIdx.x == 0) {
-                make_scale(&s.scale, squares && (a.box.wants & GP_WANT_SQUARES), a.pivots, range.low, range.high,
-                           BYTES == 4 ? range.raw : range.raw * 0x00010001u, a.cut.area);
+                make_scale(&s.scale, squares && (a.box.wants & GP_WANT_SQUARES), wide, a.pivots && !wide, range.low,
+                           range.high, BYTES == 4 ? range.raw : range.raw * 0x00010001u, a.cut.area);
                 s.scale.careful |= range.special;
             }
             __syncthreads();
@@ -275,22 +273,23 @@ template <int BYTES, bool squares, bool plain> class float_strip {
     }
 };
 
-template <int BYTES, bool squares>
+template <int BYTES, class SUMS>
 __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     window_strip_floats(const __grid_constant__ floats_arguments a) {
     extern __shared__ __align__(16) unsigned char prefixes[];
-    __shared__ floats_shared<scaled_sums<squares>> shared;
+    __shared__ floats_shared<SUMS> shared;
     gp_grid_dependency_wait();
     if (threadIdx.x == 0) {
         find_place(a.box, a.cut, blockIdx.x, 1, &shared.place);
         shared.scale.careful = false;
     }
     __syncthreads();
-    if (__syncthreads_and(find_columns(a, shared.place, threadIdx.x, blockDim.x,
-                                       (int32_t *)(prefixes + a.cut.prefix_bytes) + threadIdx.x)))
-        float_strip<BYTES, squares, true>(a, shared, prefixes).walk_all();
-    else
-        float_strip<BYTES, squares, false>(a, shared, prefixes).walk_all();
+    const bool plain = __syncthreads_and(find_columns(a, shared.place, threadIdx.x, blockDim.x,
+                                                      (int32_t *)(prefixes + a.cut.prefix_bytes) + threadIdx.x));
+    if constexpr (!SUMS::widest) /* whose results are doubles */
+        if (plain)
+            return float_strip<BYTES, SUMS, true>(a, shared, prefixes).walk_all();
+    float_strip<BYTES, SUMS, false>(a, shared, prefixes).walk_all();
 }
 
 static float_result result_of(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
@@ -308,9 +307,10 @@ static float_result result_of(const gp_problem *problem, const gp_strip_cut *cut
 
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     /* by gp_strip_form */
-    static const void *const forms[] = {(const void *)window_strip_floats<2, true>,
-                                        (const void *)window_strip_floats<4, false>,
-                                        (const void *)window_strip_floats<4, true>};
+    static const void *const forms[] = {
+        (const void *)window_strip_floats<2, walk_wide>, (const void *)window_strip_floats<4, walk_wide_linear>,
+        (const void *)window_strip_floats<4, walk_wide>, (const void *)window_strip_floats<2, walk_widest>,
+        (const void *)window_strip_floats<4, walk_widest>};
     floats_arguments arguments = {};
     arguments.box = *problem->box;
     arguments.failed = window_failed_of(context);

@@ -12,7 +12,6 @@ extern __shared__ __align__(16) unsigned char prefixes[];
 static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, int64_t sum, uint128 squares,
                                                   uint32_t n) {
     const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, variance = op >= GP_REDUCE_VARIANCE;
-    bool exact = sum < (int64_t)1 << 53 && sum > -((int64_t)1 << 53);
     if (op == GP_REDUCE_SUM)
         return type == GP_F32 ? __float_as_uint(as_float(sum)) : (uint64_t)__double_as_longlong(as_double(sum));
     if (op == GP_REDUCE_SUM_SQUARES)
@@ -22,30 +21,14 @@ static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, in
         return n >= 1u << 16
                    ? (uint64_t)gp_window_mean(sum, n)
                    : mean_between((double)sum, inverse_near(n) * (1 - 0x1p-50), inverse_near(n) * (1 + 0x1p-50));
-    const double over = variance ? numerator(sum, squares, n, &exact) : as_double(sum);
-    const double by = variance ? (double)n * (n - (op >= GP_REDUCE_VARIANCE_SAMPLE)) : n;
-    const double near = root ? root_near(over * inverse_near(by)) : over * inverse_near(by);
+    const uint64_t magnitude = (uint64_t)llabs(sum);
+    const two_doubles number = variance ? two_doubles_of(squares * n - (uint128)magnitude * magnitude)
+                                        : two_doubles_of((uint64_t)sum, 0x80000000u);
+    const double by = inverse_near(divisor_of(op, n)), near = root ? root_near(number.high * by) : number.high * by;
     if (type == GP_F32 && from_half(near) >= HALF_WIDTH && fabs(near) < 0x1p100)
         return __float_as_uint(__double2float_rn(near));
-    bool decided = exact && by != 0;
-    double x = decided && root && type == GP_F64 ? nearest_double({over, 0, 0}, by, true, &decided) : 0;
-    if (!decided)
-        return window_exactly(op, type, sum, squares, n);
-    if (root && type == GP_F64)
-        return (uint64_t)__double_as_longlong(x);
-    x = __ddiv_rn(over, by);
-    if (type == GP_F64)
-        return (uint64_t)__double_as_longlong(x);
-    if (root)
-        x = sqrt(x);
-    if (root && from_half(x) < HALF_WIDTH)
-        return window_exactly(op, type, sum, squares, n);
-    if (from_half(x) < HALF_WIDTH) { /* the double that is odd if something was lost */
-        x = __ddiv_rz(over, by);
-        if (__fma_rn(x, -by, over) != 0)
-            x = __longlong_as_double(__double_as_longlong(x) | 1);
-    }
-    return __float_as_uint(__double2float_rn(x));
+    uint64_t raw;
+    return decide(number, op, type, n, &raw) ? raw : window_exactly(op, type, sum, squares, n);
 }
 
 /* USUAL: a mean, alone or with a variance, or a sum and one of squares, of windows that are whole. */
@@ -59,7 +42,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     const int first, outputs;  /* the lane's first; of the strip */
     const int four_until;      /* the last output from which four are stored at once; -1: none */
     unsigned char *to[2];      /* of usual results: the row that comes next */
-    int whole[2];              /* of others: from which output to behind which one windows lack no column */
 
   public:
     __device__ walk_outputs(const strip_arguments &arguments, const strip_place &place, unsigned kept, unsigned warp,
@@ -75,11 +57,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         }
         for (unsigned r = 0; r < 2; r++)
             to[r] = row_of(r, row);
-        const gp_window_axis *x = gp_window_x(&a.box);
-        for (int end = 0; end < 2; end++)
-            whole[end] = a.box.border != GP_BORDER_SHRINK
-                             ? end * INT_MAX
-                             : (int)((x->before + end * ((int64_t)x->n - x->window + 1)) * CHANNELS - p.output);
     }
 
   private:
@@ -132,35 +109,47 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
             quotient &= ~1u;
         return quotient ^ (gp_type_is_signed(a.box.type) ? 128 : 0);
     }
-    /* Result r of four windows that are whole, as floats or in the elements' type. Returns whether all are right. */
+    /* Elements that count in the window of output number `at`, in whose column they are `rows` deep. */
+    __device__ uint32_t counted(uint32_t rows, int at) const {
+        const gp_window_axis *x = gp_window_x(&a.box);
+        if (USUAL || a.box.border != GP_BORDER_SHRINK)
+            return a.cut.area;
+        const int begin = ((int)p.output + min(at, outputs - 1)) / CHANNELS - (int)x->before;
+        return rows * (uint32_t)(min(begin + (int)x->window, (int)x->n) - max(begin, 0));
+    }
+    /* Result r of four windows from output number `at` on, as floats or in the elements' type. rows: that count in
+     * them, of usual results all. Returns whether all are right, as usual ones of short sums are. */
     template <strip_way WAY>
     __device__ bool make_four(unsigned r, int g, const sum_type (&sum)[4], const square_type (&square)[4],
-                              uint32_t (&raw)[4]) const {
+                              uint32_t rows, int at, uint32_t (&raw)[4]) const {
         const strip_result &how = a.result[r];
         uint32_t nearest = ~0u;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-            const sum_type s = (sum_type)(sum[k] + (sum_type)a.less);
+            const bool whole = USUAL || a.box.border != GP_BORDER_SHRINK;
+            const uint32_t n = counted(rows, at + k);
+            const sum_type s = (sum_type)(sum[k] + (sum_type)(USUAL ? a.less : (int64_t)pivot() * n));
+            const double inverse = whole ? how.inverse : inverse_near(divisor_of(a.box.result[r].op, n));
             if constexpr (WAY == WAY_SMALL_MEAN)
                 raw[k] = __float_as_uint(small_mean((int32_t)s, (float)a.cut.area, how.reciprocal));
             else if constexpr (WAY == WAY_SUM)
                 raw[k] = __float_as_uint(as_float(s));
             else if constexpr (WAY == WAY_SQUARES)
-                raw[k] = __float_as_uint(as_float(squares_of(sum[k], square[k], a.cut.area)));
-            else if constexpr (WAY == WAY_OWN_MEAN && BYTES == 1)
+                raw[k] = __float_as_uint(as_float(squares_of(sum[k], square[k], n)));
+            else if constexpr (WAY == WAY_OWN_MEAN && BYTES == 1 && USUAL)
                 raw[k] = byte_mean(how, (uint32_t)sum[k]);
             else if constexpr (WAY == WAY_OWN_MEAN)
-                raw[k] = mean_between(as_double(s), how.below, how.above);
+                raw[k] = mean_between(as_double(s), whole ? how.below : inverse * (1 - 0x1p-50),
+                                      whole ? how.above : inverse * (1 + 0x1p-50));
             else {
-                double x = WAY == WAY_MEAN ? as_double(s) * how.inverse
-                                           : spread_times(sum[k], square[k], a.cut.area, how.inverse);
+                double x = WAY == WAY_MEAN ? as_double(s) * inverse : spread_times(sum[k], square[k], n, inverse);
                 if (WAY == WAY_STDDEV)
                     x = root_near(x);
-                nearest = min(nearest, from_half(x));
+                nearest = min(nearest, USUAL || n > 1 ? from_half(x) : 0);
                 raw[k] = __float_as_uint(__double2float_rn(x));
             }
         }
-        if constexpr (sizeof(sum_type) > 4)
+        if constexpr (sizeof(sum_type) > 4 || !USUAL)
             return nearest >= HALF_WIDTH;
         else if constexpr (WAY == WAY_MEAN || WAY == WAY_VARIANCE || WAY == WAY_STDDEV)
             if (__builtin_expect(nearest < HALF_WIDTH, 0))
@@ -212,10 +201,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
             square_type square[4];
             uint32_t raw[4];
             get_four(g, sum, square);
-            make_four<FIRST>(0, g, sum, square, raw);
+            make_four<FIRST>(0, g, sum, square, 0, 0, raw);
             store_four<FIRST == WAY_OWN_MEAN ? BYTES : 4>(to[0], 0, first + g * 128, raw);
             if constexpr (SECOND != WAY_OTHER) {
-                make_four<SECOND>(1, g, sum, square, raw);
+                make_four<SECOND>(1, g, sum, square, 0, 0, raw);
                 store_four<4>(to[1], 1, first + g * 128, raw);
             }
         }
@@ -249,25 +238,20 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     /* Returns whether all are right. */
     __device__ bool make_any(unsigned r, int g, const sum_type (&sum)[4], const square_type (&square)[4],
-                             uint32_t (&raw)[4]) const {
+                             uint32_t rows, int at, uint32_t (&raw)[4]) const {
         const strip_way way = a.result[r].way;
-        return way == WAY_MEAN || way == WAY_SMALL_MEAN ? make_four<WAY_MEAN>(r, g, sum, square, raw)
-               : way == WAY_VARIANCE                    ? make_four<WAY_VARIANCE>(r, g, sum, square, raw)
-               : way == WAY_STDDEV                      ? make_four<WAY_STDDEV>(r, g, sum, square, raw)
-               : way == WAY_SUM                         ? make_four<WAY_SUM>(r, g, sum, square, raw)
-               : way == WAY_SQUARES                     ? make_four<WAY_SQUARES>(r, g, sum, square, raw)
-               : way == WAY_OWN_MEAN                    ? make_four<WAY_OWN_MEAN>(r, g, sum, square, raw)
-                                                        : false;
+        return way == WAY_MEAN || way == WAY_SMALL_MEAN ? make_four<WAY_MEAN>(r, g, sum, square, rows, at, raw)
+               : way == WAY_VARIANCE                    ? make_four<WAY_VARIANCE>(r, g, sum, square, rows, at, raw)
+               : way == WAY_STDDEV                      ? make_four<WAY_STDDEV>(r, g, sum, square, rows, at, raw)
+               : way == WAY_SUM                         ? make_four<WAY_SUM>(r, g, sum, square, rows, at, raw)
+               : way == WAY_SQUARES                     ? make_four<WAY_SQUARES>(r, g, sum, square, rows, at, raw)
+               : way == WAY_OWN_MEAN && (a.cut.area < 1u << 16 || a.box.border != GP_BORDER_SHRINK)
+                   ? make_four<WAY_OWN_MEAN>(r, g, sum, square, rows, at, raw)
+                   : false;
     }
-    /* Elements of the window of output number `at`. */
-    __device__ uint32_t counted(unsigned row, int at) const {
-        return (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, (uint64_t)p.y + row) *
-                          gp_window_counted(gp_window_x(&a.box), a.box.border, (uint64_t)(p.output + at) / CHANNELS));
-    }
-    /* Output number `at` of result r, the lane's k-th of group g. */
-    __device__ void write_slowly(unsigned char *line, unsigned r, unsigned row, int at, int g, int k) const {
+    /* Output number `at` of result r, of n elements, the lane's k-th of group g. */
+    __device__ void write_slowly(unsigned char *line, unsigned r, int at, int g, int k, uint32_t n) const {
         const gp_pass_result &result = a.box.result[r];
-        const uint32_t n = counted(row, at);
         const SUMS window = one_window(g, k);
         const sum_type sum = (sum_type)window.sum;
         const uint64_t bits = result_of(result.op, result.type, (int64_t)sum + (int64_t)pivot() * n,
@@ -276,8 +260,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     /* Results of any kind, of windows that may lack elements. */
     __device__ void write_any(unsigned row) const {
-        const gp_window_axis *y = gp_window_y(&a.box);
-        const bool rows = gp_window_counted(y, a.box.border, (uint64_t)p.y + row) == (uint64_t)y->window;
+        const uint32_t rows = (uint32_t)gp_window_counted(gp_window_y(&a.box), a.box.border, (uint64_t)p.y + row);
 #pragma unroll 1
         for (int at = first, g = 0; g < COLUMNS / 4 && at < outputs; at += 128, g++) {
             sum_type sum[4];
@@ -287,11 +270,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
 #pragma unroll 1
             for (unsigned r = 0; r < a.box.results; r++) {
                 unsigned char *const line = row_of(r, row);
-                if (!(rows && at >= whole[0] && min(at + 4, outputs) <= whole[1]) ||
-                    !make_any(r, g, sum, square, raw))
+                if (!make_any(r, g, sum, square, rows, at, raw))
 #pragma unroll 1
                     for (int k = 0; k < 4 && at + k < outputs; k++)
-                        write_slowly(line, r, row, at + k, g, k);
+                        write_slowly(line, r, at + k, g, k, counted(rows, at + k));
                 else if (a.result[r].way == WAY_OWN_MEAN)
                     store_four<BYTES>(line, r, at, raw);
                 else

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Floats as window_strip adds them: whole numbers of a unit, less a pivot, and their squares of another unit, in 64
- * bits. A double of 1.5 2^52 units rounds what is added to it to whole ones: its bits are the number, and what stands
- * above it cancels in differences.
+ * bits; or, for results that are doubles, squares of these numbers in 128 bits, without a pivot. A double of 1.5 2^52
+ * units rounds what is added to it to whole ones: its bits are the number, and what stands above it cancels in
+ * differences.
  *
  * Results of windows of floats, each rounded once: quotients, or roots of them, of numbers that are known as two
  * doubles, exactly or within an error. A double near the result tells between which two floats it lies; which of both
@@ -24,38 +25,8 @@ struct strip_scale {
     uint32_t nothing; /* the pivot as an element, as often as a word holds one: adds nothing */
     bool careful;     /* there are NaNs or infinities: they are taken out, and what sees them is left to window_any */
     double rest_sum, rest_square;       /* what inexact elements can make of a window's sum, and of n Q - S^2 */
+    double wide_each;                   /* of a sum of squares in 128 bits, each, in its unit */
     double product_error, result_error; /* of n Q - S^2: of the product n Q, of itself */
-};
-
-/* Sums of what a window holds of a column, modulo 2^64. */
-template <bool squares> struct scaled_sums {
-    static constexpr int gap = squares ? 3 : 4; /* an entry is left free behind 128 bytes, against bank conflicts */
-    uint64_t sum, square;
-    __device__ void plus(const scaled_sums &other) {
-        sum += other.sum;
-        square += squares ? other.square : 0;
-    }
-    __device__ void minus(const scaled_sums &other) {
-        sum -= other.sum;
-        square -= squares ? other.square : 0;
-    }
-    __device__ void add_below(int lanes) {
-        add_from_below(&sum, lanes);
-        if (squares)
-            add_from_below(&square, lanes);
-    }
-    __device__ void put(unsigned char *shared, unsigned at) const {
-        if (squares)
-            ((ulonglong2 *)shared)[at] = make_ulonglong2(sum, square);
-        else
-            ((uint64_t *)shared)[at] = sum;
-    }
-    static __device__ scaled_sums get(const unsigned char *shared, unsigned at) {
-        if (!squares)
-            return {((const uint64_t *)shared)[at], 0};
-        const ulonglong2 both = ((const ulonglong2 *)shared)[at];
-        return {both.x, both.y};
-    }
 };
 
 /* A thread's elements of a row: of 4 bytes, or of 2. */
@@ -75,6 +46,9 @@ template <int COLUMNS, int BYTES> struct scaled_elements {
         for (uint32_t &w : raw->word)
             w = word;
     }
+    static __device__ int64_t units_of(double x, double to_sum) {
+        return __double_as_longlong(x + to_sum) - __double_as_longlong(to_sum);
+    }
     /* Puts the pivot where a float is none. Returns whether one was. */
     static __device__ bool take_out(row *raw, uint32_t nothing) {
         bool any = false;
@@ -90,15 +64,18 @@ template <int COLUMNS, int BYTES> struct scaled_elements {
     }
     /* Adds the row that enters, less the one that leaves. most: of upper words of magnitudes; lost: set if one is no
        whole number of both units. */
-    template <bool squares>
-    static __device__ void slide(const strip_scale &s, scaled_sums<squares> (&held)[COLUMNS], const row &enters,
-                                 const row &leaves, uint32_t *most, bool *lost) {
+    template <class SUMS>
+    static __device__ void slide(const strip_scale &s, SUMS (&held)[COLUMNS], const row &enters, const row &leaves,
+                                 uint32_t *most, bool *lost) {
         const double pivot = s.pivot, to_sum = s.to_sum, to_square = s.to_square, to_both = s.to_both;
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
             const double in = value_of(bits_of(enters, k)) - pivot, out = value_of(bits_of(leaves, k)) - pivot;
-            held[k].sum += (uint64_t)(__double_as_longlong(in + to_sum) - __double_as_longlong(out + to_sum));
-            if (squares)
+            const int64_t more = __double_as_longlong(in + to_sum) - __double_as_longlong(out + to_sum);
+            held[k].sum += (uint64_t)more;
+            if constexpr (SUMS::widest)
+                held[k].square += (uint128)((__int128)more * (more + 2 * units_of(out, to_sum)));
+            else if (SUMS::has_squares)
                 held[k].square += (uint64_t)(__double_as_longlong(__fma_rn(in, in, to_square)) -
                                              __double_as_longlong(__fma_rn(out, out, to_square)));
             *most = max(*most, (uint32_t)__double2hiint(in) & 0x7fffffffu);
@@ -122,11 +99,11 @@ __device__ inline int exponent_above(double x) {
 
 /*
  * For elements from `low` to `high`, in windows of up to `area`. A pivot is an element: the least, whose bits are
- * `raw`. In units of the sums it is below 2^51, and an element below 2^51; a square below 2^51 of its unit. An
- * element that is no whole number of both units is off by half a one.
+ * `raw`. In units of the sums it is below 2^51, and an element below 2^51; a square below 2^51 of its unit, or its
+ * own where they are wide. An element that is no whole number of both units is off by half a one.
  */
-__device__ inline void make_scale(strip_scale *s, bool squares, bool pivots, double low, double high, uint32_t raw,
-                                  uint32_t area) {
+__device__ inline void make_scale(strip_scale *s, bool squares, bool wide, bool pivots, double low, double high,
+                                  uint32_t raw, uint32_t area) {
     const double most = low <= high ? fmax(fabs(low), fabs(high)) : 0, n = area;
     const bool pivot = squares && pivots && most > 0 && high - low < 0.0625 * most;
     const double spread = pivot ? fmax(high - low, fabs(low) * 0x1p-10) : most;
@@ -140,7 +117,7 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool pivots, dou
     if (pivot)
         top = min(top, above - 2); /* elements from half to twice the pivot: the difference is exact */
     const int unit = (pivot ? max(top, above) : top) - sum_bits;
-    const int unit_square = squares ? 2 * top - square_bits : 2 * unit;
+    const int unit_square = squares && !wide ? 2 * top - square_bits : 2 * unit;
     const int both = max(unit, (unit_square + 1) >> 1), bits = top - both;
     s->nothing = pivot ? raw : 0;
     s->to_sum = WHOLE * power(unit);
@@ -151,7 +128,8 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool pivots, dou
     s->pivot_units = (int64_t)(s->pivot * power(-unit));
     s->limit = (uint32_t)(1023 + top) << 20;
     s->rest_sum = 0.5 * n * s->unit;
-    s->rest_square = 4 * n * n * s->unit_square;
+    s->wide_each = 1.01 * power(sum_bits);
+    s->rest_square = (wide ? 8 * s->wide_each : 4) * n * n * s->unit_square;
     /* exact elements are whole numbers of 2^both; sums of them below 2^53, and products, need no rounding */
     s->product_error = bits + counted <= 53 && 2 * bits + counted <= 53 ? 0 : 0x1p-51;
     s->result_error = 2 * (bits + counted) <= 53 ? 0 : 0x1p-51;
@@ -165,11 +143,27 @@ struct two_doubles {
 };
 
 /* By patterns of 2^52 + x and 2^84 + 2^32 x: conversions of the machine are slower. x + 2^63, or x. */
-__device__ inline two_doubles two_doubles_of(uint64_t x, uint32_t sign) {
+__device__ inline two_doubles two_doubles_of(uint64_t x, uint32_t sign = 0) {
     const double two_52 = 0x1p52, bias = sign ? 0x1p84 + 0x1p63 : 0x1p84;
     const double high = __hiloint2double(0x45300000, (int)((uint32_t)(x >> 32) ^ sign)) - bias,
                  low = __hiloint2double(0x43300000, (int)(uint32_t)x) - two_52, sum = high + low;
     return {sum, low - (sum - high), 0};
+}
+
+/* x below 2^126, by three parts of 42 bits. */
+__device__ inline two_doubles two_doubles_of(uint128 x) {
+    const uint64_t part = ((uint64_t)1 << 42) - 1;
+    const double a = (double)(uint64_t)(x >> 84) * 0x1p84, b = (double)((uint64_t)(x >> 42) & part) * 0x1p42,
+                 c = (double)((uint64_t)x & part), sum = b + c, rest = c - (sum - b), high = a + sum,
+                 first = sum - (high - a), low = first + rest;
+    return {high, low, low - first == rest ? 0 : fabs(low) * 0x1p-52};
+}
+
+/* 1 / x, off by a unit or two of its last bits, of whole numbers. 0: an infinity, or NaN. */
+__device__ inline double inverse_near(double x) {
+    double inverse = __frcp_rn((float)x);
+    inverse = __fma_rn(inverse, __fma_rn(-x, inverse, 1.0), inverse);
+    return __fma_rn(inverse, __fma_rn(-x, inverse, 1.0), inverse);
 }
 
 /* What a number of `count` elements is divided by. */
@@ -192,15 +186,24 @@ template <class SUMS> struct window_numbers {
         return {x.high * scale.unit, x.low * scale.unit, inexact ? scale.rest_sum : 0};
     }
     __device__ two_doubles squares(const SUMS &w, bool inexact) const {
-        const two_doubles x = two_doubles_of(w.square, 0);
-        return {x.high * scale.unit_square, x.low * scale.unit_square, inexact ? 0.5 * count * scale.unit_square : 0};
+        const double each = SUMS::widest ? scale.wide_each : 0.5;
+        return in_squares(two_doubles_of(w.square), inexact ? each * count * scale.unit_square : 0);
     }
     /* n Q - S^2. */
     __device__ two_doubles spread(const SUMS &w, bool inexact) const {
-        const double s = two_doubles_of(w.sum, 0x80000000u).high * scale.unit, q = two_doubles_of(w.square, 0).high,
-                     by = count * scale.unit_square, product = s * s;
+        if constexpr (SUMS::widest) {
+            const uint64_t sum = (uint64_t)llabs((int64_t)w.sum);
+            return in_squares(two_doubles_of(count * w.square - (uint128)sum * sum), inexact ? scale.rest_square : 0);
+        }
+        const double s = two_doubles_of(w.sum, 0x80000000u).high * scale.unit,
+                     q = two_doubles_of((uint64_t)w.square).high, by = count * scale.unit_square, product = s * s;
         const double x = __fma_rn(by, q, -product) - __fma_rn(s, s, -product), lost = inexact ? scale.rest_square : 0;
         return {x, 0, lost + by * q * scale.product_error + fabs(x) * scale.result_error};
+    }
+
+  private:
+    __device__ two_doubles in_squares(const two_doubles &x, double rest) const {
+        return {x.high * scale.unit_square, x.low * scale.unit_square, x.error * scale.unit_square + rest};
     }
 };
 
@@ -225,16 +228,19 @@ __device__ __forceinline__ uint32_t nearest_float(const two_doubles &x, double b
     return below + (away + (int)(below & 1) > 0);
 }
 
-/* x / by, or its root, as a double: the quotient's rest is added to it, enlarged and diminished. */
+/* x / by, or its root, as a double: the quotient's rest is added to it, enlarged and diminished. That of what is
+ * exact by a power of two is exact. */
 static __device__ __noinline__ double nearest_double(two_doubles x, double by, bool root, bool *decided) {
-    double near = __ddiv_rn(x.high, by), rest = (__fma_rn(-near, by, x.high) + x.low) / by, error = x.error / by;
+    const double inverse = inverse_near(by);
+    const bool exact = x.error == 0 && (__double_as_longlong(by) & 0xfffffffffffff) == 0 && !root;
+    double near = x.high * inverse, rest = (__fma_rn(-near, by, x.high) + x.low) * inverse, error = x.error * inverse;
     if (root && near != 0) {
-        const double first = sqrt(near);
-        rest = (__fma_rn(-first, first, near) + rest) / (2 * first);
-        error /= first;
+        const double first = sqrt(near), half = 0.5 / first;
+        rest = (__fma_rn(-first, first, near) + rest) * half;
+        error *= 2 * half;
         near = first;
     }
-    error = 2 * error + fabs(rest) * 0x1p-40;
+    error = 2 * error + (exact ? 0 : fabs(rest) * 0x1p-40);
     *decided = *decided && near + (rest - error) == near + (rest + error) && (near == 0 || fabs(near) > 0x1p-900);
     return near + rest;
 }

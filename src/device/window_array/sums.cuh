@@ -94,5 +94,6 @@ template <class SUM, class SIGNED, class SQUARE, bool squares> struct walk_sums 
 typedef walk_sums<uint32_t, int32_t, uint32_t, false> walk_linear;
 typedef walk_sums<uint32_t, int32_t, uint32_t, true> walk_narrow;
 typedef walk_sums<uint32_t, int32_t, uint64_t, true> walk_long; /* squares of 64 bits */
+typedef walk_sums<uint64_t, int64_t, uint64_t, false> walk_wide_linear;
 typedef walk_sums<uint64_t, int64_t, uint64_t, true> walk_wide;
 typedef walk_sums<uint64_t, int64_t, uint128, true> walk_widest;

@@ -99,15 +99,7 @@ __device__ inline float small_mean(int32_t sum, float n, float reciprocal) {
     return __fmaf_rn(__fmaf_rn(-n, q, s), reciprocal, q);
 }
 
-/* n Q - S^2; whether it is exact. */
-template <class SQUARE> __device__ inline double numerator(int64_t sum, SQUARE squares, uint32_t n, bool *exact) {
-    const uint64_t magnitude = (uint64_t)llabs(sum);
-    const uint128 x = (uint128)squares * n - (uint128)magnitude * magnitude;
-    *exact = x >> 53 == 0;
-    return as_double(x);
-}
-
-/* That times `by`, off by a few of its last bits. Of short sums n Q - S^2 is below 2^52: rounded once. */
+/* n Q - S^2 times `by`, off by a few of its last bits. Of short sums n Q - S^2 is below 2^52: rounded once. */
 __device__ inline double spread_times(int32_t sum, uint32_t squares, uint32_t n, double by) {
     const uint64_t x = (uint64_t)n * squares + (uint64_t)((int64_t)-sum * sum);
     return __fma_rn(__hiloint2double((int)(x >> 32) + 0x43300000, (int)(uint32_t)x), by, -BITS_52 * by);
@@ -122,8 +114,8 @@ __device__ inline double spread_times(int32_t sum, uint64_t squares, uint32_t n,
 }
 
 template <class SQUARE> __device__ inline double spread_times(int64_t sum, SQUARE squares, uint32_t n, double by) {
-    bool exact;
-    return numerator(sum, squares, n, &exact) * by;
+    const uint64_t magnitude = (uint64_t)llabs(sum);
+    return as_double((uint128)squares * n - (uint128)magnitude * magnitude) * by;
 }
 
 /* How far above a half, less 16, the bits are that a float drops, eight times: below HALF_WIDTH they are within 16
@@ -132,13 +124,6 @@ template <class SQUARE> __device__ inline double spread_times(int64_t sum, SQUAR
 
 __device__ inline uint32_t from_half(double x) {
     return (uint32_t)__double2loint(x) * 8 - 8 * (0x10000000u - 16);
-}
-
-/* 1 / x, off by a unit or two of its last bits, of whole numbers. 0: an infinity, or NaN. */
-__device__ inline double inverse_near(double x) {
-    double inverse = __frcp_rn((float)x);
-    inverse = __fma_rn(inverse, __fma_rn(-x, inverse, 1.0), inverse);
-    return __fma_rn(inverse, __fma_rn(-x, inverse, 1.0), inverse);
 }
 
 /* A square root, off by a unit or two of its last bits: Newton's steps from a float's. x: 0, or from 2^-100 to 2^100.

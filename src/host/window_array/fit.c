@@ -255,8 +255,15 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     return number <= INT32_MAX;
 }
 
+static bool has_doubles(const gp_window_box *box) {
+    for (unsigned r = 0; r < box->results; r++)
+        if (box->result[r].type == GP_F64)
+            return true;
+    return false;
+}
+
 bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    static const uint8_t entry[GP_STRIP_FORMS] = {16, 8, 16};
+    static const uint8_t entry[GP_STRIP_FORMS] = {16, 8, 16, 24, 24};
     const uint64_t each = 8;
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
@@ -273,9 +280,11 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     }
     cut = (gp_strip_cut){.area = cut.area};
     const unsigned bytes = gp_type_bytes(box->type);
-    const gp_strip_form form = bytes == 2                     ? GP_STRIP_F16
-                               : box->wants & GP_WANT_SQUARES ? GP_STRIP_F32
-                                                              : GP_STRIP_F32_LINEAR;
+    const bool squares = box->wants & GP_WANT_SQUARES, wide = squares && has_doubles(box);
+    const gp_strip_form form = bytes == 2 ? (wide ? GP_STRIP_F16_WIDE : GP_STRIP_F16)
+                               : wide     ? GP_STRIP_F32_WIDE
+                               : squares  ? GP_STRIP_F32
+                                          : GP_STRIP_F32_LINEAR;
     const uint64_t columns = x->outputs, batches = box->outputs / y->outputs / columns;
     if (x->window > 8 * 32 * 8)
         return false;

@@ -23,6 +23,8 @@ typedef enum gp_strip_form {
     GP_STRIP_F16, /* floats: whole numbers of a unit in 64 bits */
     GP_STRIP_F32_LINEAR,
     GP_STRIP_F32,
+    GP_STRIP_F16_WIDE, /* squares in 128 bits: of results that are doubles */
+    GP_STRIP_F32_WIDE,
     GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
     GP_WALK_LINEAR = GP_STRIP_FORMS + 4, /* from here on ints, usual results: bytes, no squares, 32 bits */
     GP_WALK_NARROW,                      /* bytes: 32 bits */
