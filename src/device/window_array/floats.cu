@@ -66,7 +66,7 @@ template <int BYTES, class sums, bool plain> class float_strip {
         return row;
     }
     /* All that the first row's windows hold but its last row. Returns whether something was taken out. */
-    __device__ bool fill(int64_t first, unsigned count, uint32_t *most, bool *lost) {
+    __device__ bool fill(int64_t first, unsigned count, uint32_t *most, bool *lost, uint32_t *least) {
         bool special = false;
         row_type nothing;
         elements::fill(&nothing, s.scale.nothing);
@@ -84,19 +84,20 @@ template <int BYTES, class sums, bool plain> class float_strip {
             }
 #pragma unroll
             for (int j = 0; j < GP_STRIP_AHEAD; j++)
-                elements::slide(s.scale, held, row[j], nothing, most, lost);
+                elements::slide(s.scale, held, row[j], nothing, most, lost, least);
         }
         return special;
     }
     /* Prefix sums over the strip to shared memory. Tells what the block found. */
-    __device__ strip_lanes put_prefixes(bool inexact, bool special, bool *too_large) {
+    __device__ strip_lanes put_prefixes(bool inexact, bool fine, bool special, bool *too_large) {
         const unsigned warp = threadIdx.x / 32;
         sums own = held[0];
 #pragma unroll
         for (int k = 1; k < COLUMNS; k++)
             own.plus(held[k]);
         sums before = own.scanned();
-        strip_lanes found = {__ballot_sync(GP_FULL_WARP, inexact), __ballot_sync(GP_FULL_WARP, special)};
+        strip_lanes found = {__ballot_sync(GP_FULL_WARP, inexact), 0, __ballot_sync(GP_FULL_WARP, special)};
+        found.fine = squares ? __ballot_sync(GP_FULL_WARP, fine) : found.inexact;
         *too_large = __any_sync(GP_FULL_WARP, *too_large);
         if (threadIdx.x % 32 == 31)
             s.part[warp] = {before, found, *too_large};
@@ -106,6 +107,7 @@ template <int BYTES, class sums, bool plain> class float_strip {
 #pragma unroll 1
             for (unsigned w = 0; w < blockDim.x / 32; w++) { /* a window may reach over warps: all lanes, or none */
                 found.inexact |= s.part[w].lanes.inexact ? ~0u : 0;
+                found.fine |= s.part[w].lanes.fine ? ~0u : 0;
                 found.special |= s.part[w].lanes.special ? ~0u : 0;
                 *too_large |= s.part[w].too_large;
                 if (w < warp)
@@ -172,11 +174,14 @@ template <int BYTES, class sums, bool plain> class float_strip {
 #pragma unroll 1
                     for (int k = 0; 32 * k < left && k < AT_ONCE; k++)
                         write_slowly(a, s.place, s.scale, window_at(from + k), r, row, output_of(from + k),
-                                     sees(lanes.inexact, from + k));
+                                     sees(a.box.result[r].op == GP_REDUCE_SUM || a.box.result[r].op == GP_REDUCE_MEAN
+                                              ? lanes.fine
+                                              : lanes.inexact,
+                                          from + k));
                     continue;
                 }
                 if (how.way == FLOAT_TOTAL)
-                    make<&window_numbers<sums>::total>(how, numbers, window, from, lanes.inexact, bits, decided);
+                    make<&window_numbers<sums>::total>(how, numbers, window, from, lanes.fine, bits, decided);
                 else if (squares && how.way == FLOAT_SQUARES)
                     make<&window_numbers<sums>::squares>(how, numbers, window, from, lanes.inexact, bits, decided);
                 else if (squares)
@@ -231,22 +236,26 @@ template <int BYTES, class sums, bool plain> class float_strip {
     __device__ unsigned walk(unsigned row) {
         const unsigned window = (unsigned)gp_window_y(&a.box)->window, rows = s.place.rows;
         int64_t first = row_first(row);
-        uint32_t most = 0;
-        bool lost = false, unused, special = fill(first, window - 1, &most, &lost);
-        unsigned inexact_until = 0, special_until = special ? row + window - 1 : 0;
+        uint32_t most = 0, least = ~0u;
+        bool lost = false, unused, special = fill(first, window - 1, &most, &lost, &least);
+        unsigned inexact_until = 0, fine_until = 0, special_until = special ? row + window - 1 : 0;
         row_type enters = load(first + window - 1, &special), leaves;
         elements::fill(&leaves, s.scale.nothing);
         for (;; row++, first++) {
-            elements::slide(s.scale, held, enters, leaves, &most, &lost);
+            elements::slide(s.scale, held, enters, leaves, &most, &lost, &least);
             special_until = special ? row + window : special_until;
             inexact_until = lost ? row + window : inexact_until;
+            const bool fine = BYTES == 4 ? least < s.scale.fine : lost && s.scale.unit > 0x1p-24;
+            fine_until = fine ? row + window : fine_until;
             lost = false;
+            least = ~0u;
             if (row + 1 < rows) {
                 enters = load(first + window, &special);
                 leaves = load(first, &unused);
             }
             bool too_large = most >= s.scale.limit;
-            const strip_lanes lanes = put_prefixes(row < inexact_until, row < special_until, &too_large);
+            const strip_lanes lanes =
+                put_prefixes(row < inexact_until, row < fine_until, row < special_until, &too_large);
             if (too_large)
                 return row;
             write_row(row, lanes);

@@ -25,9 +25,10 @@ struct floats_arguments {
     bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
 };
 
-/* Lanes of whose columns an element in the windows is no whole number of units, or no number. */
+/* Lanes of whose columns an element in the windows is no whole number of both units, or of that of sums, or no
+ * number. */
 struct strip_lanes {
-    uint32_t inexact, special;
+    uint32_t inexact, fine, special;
 };
 
 /* What warps of a block tell each other: the sums over their columns, and what they found. */

@@ -22,6 +22,7 @@ struct strip_scale {
     double unit, unit_square;
     int64_t pivot_units;
     uint32_t limit;   /* upper word of the least double that is too large */
+    uint32_t fine;    /* doubled bits, less one, of f32 that may be no whole number of `unit` are below */
     uint32_t nothing; /* the pivot as an element, as often as a word holds one: adds nothing */
     bool careful;     /* there are NaNs or infinities: they are taken out, and what sees them is left to window_any */
     double rest_sum, rest_square;       /* what inexact elements can make of a window's sum, and of n Q - S^2 */
@@ -63,10 +64,10 @@ template <int COLUMNS, int BYTES> struct scaled_elements {
         return any;
     }
     /* Adds the row that enters, less the one that leaves. most: of upper words of magnitudes; lost: set if one is no
-       whole number of both units. */
+       whole number of both units; least: of doubled bits less one, where there are two. */
     template <class SUMS>
     static __device__ void slide(const strip_scale &s, SUMS (&held)[COLUMNS], const row &enters, const row &leaves,
-                                 uint32_t *most, bool *lost) {
+                                 uint32_t *most, bool *lost, uint32_t *least) {
         const double pivot = s.pivot, to_sum = s.to_sum, to_square = s.to_square, to_both = s.to_both;
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
@@ -79,6 +80,8 @@ template <int COLUMNS, int BYTES> struct scaled_elements {
                 held[k].square += (uint64_t)(__double_as_longlong(__fma_rn(in, in, to_square)) -
                                              __double_as_longlong(__fma_rn(out, out, to_square)));
             *most = max(*most, (uint32_t)__double2hiint(in) & 0x7fffffffu);
+            if (SUMS::has_squares && BYTES == 4)
+                *least = min(*least, 2 * bits_of(enters, k) - 1);
             *lost = *lost || (in + to_both) - to_both != in;
         }
     }
@@ -94,7 +97,7 @@ __device__ inline int exponent_above(double x) {
     return (int)((uint32_t)__double2hiint(x) >> 20 & 0x7ff) - 1022;
 }
 
-#define SCALE_MARGIN 2           /* bits that elements may grow until they are scaled anew */
+#define SCALE_MARGIN 1           /* bits that elements may grow until they are scaled anew */
 #define WHOLE 6755399441055744.0 /* 1.5 2^52 */
 
 /*
@@ -127,6 +130,7 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool wide, bool 
     s->unit_square = power(unit_square);
     s->pivot_units = (int64_t)(s->pivot * power(-unit));
     s->limit = (uint32_t)(1023 + top) << 20;
+    s->fine = unit <= -149 ? 0 : (uint32_t)(unit + 150) << 24;
     s->rest_sum = 0.5 * n * s->unit;
     s->wide_each = 1.01 * power(sum_bits);
     s->rest_square = (wide ? 8 * s->wide_each : 4) * n * n * s->unit_square;
