@@ -25,9 +25,8 @@ struct strip_scale {
     uint32_t fine;    /* doubled bits, less one, of f32 that may be no whole number of `unit` are below */
     uint32_t nothing; /* the pivot as an element, as often as a word holds one: adds nothing */
     bool careful;     /* there are NaNs or infinities: they are taken out, and what sees them is left to window_any */
-    double rest_sum, rest_square;       /* what inexact elements can make of a window's sum, and of n Q - S^2 */
-    double wide_each;                   /* of a sum of squares in 128 bits, each, in its unit */
-    double product_error, result_error; /* of n Q - S^2: of the product n Q, of itself */
+    double rest_sum, rest_square; /* what inexact elements can make of a window's sum, and of n Q - S^2 */
+    double wide_each;             /* of a sum of squares in 128 bits, each, in its unit */
 };
 
 /* A thread's elements of a row: of 4 bytes, or of 2. */
@@ -121,7 +120,7 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool wide, bool 
         top = min(top, above - 2); /* elements from half to twice the pivot: the difference is exact */
     const int unit = (pivot ? max(top, above) : top) - sum_bits;
     const int unit_square = squares && !wide ? 2 * top - square_bits : 2 * unit;
-    const int both = max(unit, (unit_square + 1) >> 1), bits = top - both;
+    const int both = max(unit, (unit_square + 1) >> 1);
     s->nothing = pivot ? raw : 0;
     s->to_sum = WHOLE * power(unit);
     s->to_square = WHOLE * power(unit_square);
@@ -134,9 +133,6 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool wide, bool 
     s->rest_sum = 0.5 * n * s->unit;
     s->wide_each = 1.01 * power(sum_bits);
     s->rest_square = (wide ? 8 * s->wide_each : 4) * n * n * s->unit_square;
-    /* exact elements are whole numbers of 2^both; sums of them below 2^53, and products, need no rounding */
-    s->product_error = bits + counted <= 53 && 2 * bits + counted <= 53 ? 0 : 0x1p-51;
-    s->result_error = 2 * (bits + counted) <= 53 ? 0 : 0x1p-51;
 }
 
 /* ---- results ---- */
@@ -193,16 +189,21 @@ template <class SUMS> struct window_numbers {
         const double each = SUMS::widest ? scale.wide_each : 0.5;
         return in_squares(two_doubles_of(w.square), inexact ? each * count * scale.unit_square : 0);
     }
-    /* n Q - S^2. */
+    /* n Q - S^2, with what rounding it loses; what S and Q are beyond doubles is within the error. */
     __device__ two_doubles spread(const SUMS &w, bool inexact) const {
         if constexpr (SUMS::widest) {
             const uint64_t sum = (uint64_t)llabs((int64_t)w.sum);
             return in_squares(two_doubles_of(count * w.square - (uint128)sum * sum), inexact ? scale.rest_square : 0);
         }
-        const double s = two_doubles_of(w.sum, 0x80000000u).high * scale.unit,
-                     q = two_doubles_of((uint64_t)w.square).high, by = count * scale.unit_square, product = s * s;
-        const double x = __fma_rn(by, q, -product) - __fma_rn(s, s, -product), lost = inexact ? scale.rest_square : 0;
-        return {x, 0, lost + by * q * scale.product_error + fabs(x) * scale.result_error};
+        const two_doubles sum = two_doubles_of(w.sum, 0x80000000u), square = two_doubles_of((uint64_t)w.square);
+        const double s = sum.high * scale.unit, by = count * scale.unit_square, product = __dmul_rn(s, s),
+                     more = __dmul_rn(by, square.high), x = __dadd_rn(more, -product), back = __dadd_rn(x, -more),
+                     of_products = __fma_rn(by, square.high, -more) - __fma_rn(s, s, -product),
+                     of_x = (more - (x - back)) - (product + back);
+        const bool kept = sum.low == 0 && square.low == 0;
+        return {x, of_products + of_x,
+                (inexact ? scale.rest_square : 0) +
+                    (kept ? (fabs(of_products) + fabs(of_x)) * 0x1p-51 : more * 0x1.2p-51)};
     }
 
   private:
