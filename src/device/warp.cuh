@@ -98,6 +98,16 @@ __device__ __forceinline__ uint32_t gp_warp_or(uint32_t value) {
 #endif
 }
 
+__device__ __forceinline__ uint32_t gp_warp_sum(uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(GP_FULL_WARP, value);
+#else
+    for (int lane = 16; lane > 0; lane /= 2)
+        value += __shfl_xor_sync(GP_FULL_WARP, value, lane);
+    return value;
+#endif
+}
+
 /* Adds what the lane `lanes` below has; the machine tells lanes that have none below. */
 __device__ __forceinline__ void add_from_below(uint32_t *x, int lanes) {
     asm volatile("{ .reg .u32 below; .reg .pred there; shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff; "

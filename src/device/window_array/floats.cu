@@ -333,6 +333,8 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
     }
     void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
-    GP_TRY(gp_gpu_launch(context, plan, form == GP_WALK_MEANS ? gp_window_means : forms[form - GP_STRIP_F16], list));
+    const void *const kernel = form == GP_WALK_MEANS ? gp_window_means[arguments.box.border == GP_BORDER_SHRINK]
+                                                     : forms[form - GP_STRIP_F16];
+    GP_TRY(gp_gpu_launch(context, plan, kernel, list));
     return gp_window_failed(context, plan, problem);
 }

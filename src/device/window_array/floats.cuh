@@ -107,4 +107,4 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
     return together;
 }
 
-extern const void *const gp_window_means; /* the kernel of means by warps */
+extern const void *const gp_window_means[2]; /* the kernels of means by warps: [windows shrink] */

@@ -35,8 +35,8 @@ struct mean_scale {
     }
 };
 
-/* EDGE: some columns do not stand side by side. */
-template <bool EDGE> class mean_walk {
+/* EDGE: some columns do not stand side by side. SHRINKS: windows may lack elements. */
+template <bool EDGE, bool SHRINKS> class mean_walk {
     typedef scaled_elements<COLUMNS, 4> elements;
     typedef elements::row row_type;
     static constexpr int ahead = GP_STRIP_AHEAD;
@@ -57,9 +57,19 @@ template <bool EDGE> class mean_walk {
         : a(arguments), p(place), lane(threadIdx.x % 32), kept(entries), apart(at),
           columns(place.plane + (int64_t)at[0] * 4), begin(entry_of(a.cut.skew + lane)),
           end(entry_of(a.cut.skew + lane + a.cut.reach)), to(address_of(a, p, 0, 0, lane)),
-          width((a.cut.area & (a.cut.area - 1)) == 0 ? 0 : HALF_WIDTH) {}
+          width(SHRINKS || (a.cut.area & (a.cut.area - 1)) != 0 ? HALF_WIDTH : 0) {}
 
   private:
+    /* Elements that count in the window of output `number` of a row. */
+    __device__ double counted(unsigned row, unsigned number) const {
+        const uint64_t y = (uint64_t)p.y + row, x = (uint64_t)p.output + number;
+        return SHRINKS ? (double)(uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
+                                            gp_window_counted(gp_window_x(&a.box), a.box.border, x))
+                       : a.result[0].by;
+    }
+    __device__ double inverse_of(double number) const {
+        return SHRINKS ? inverse_near(number) : a.result[0].inverse;
+    }
     __device__ unsigned char *entry_of(unsigned column) const {
         return kept + (column + column / 16) * walk_narrow::bytes;
     }
@@ -128,6 +138,16 @@ template <bool EDGE> class mean_walk {
             *lost |= fine - s.fine != rest;
         }
     }
+    /* Elements that are no whole number of fine units. */
+    static __device__ uint32_t count_lost(const mean_scale &s, const row_type &row) {
+        uint32_t lost = 0;
+#pragma unroll
+        for (const uint32_t word : row.word) {
+            const float x = __uint_as_float(word), rest = x - (x + s.coarse - s.coarse);
+            lost += rest + s.fine - s.fine != rest;
+        }
+        return lost;
+    }
     __device__ void put_prefixes(const walk_narrow (&held)[COLUMNS]) const {
         walk_narrow own = held[0];
 #pragma unroll
@@ -163,8 +183,8 @@ template <bool EDGE> class mean_walk {
                        last = (number + a.cut.skew + a.cut.reach - 1) / COLUMNS;
         return first < 32 && (lanes >> first & ~0u >> (31 - min(last - first, 31u))) != 0;
     }
-    __device__ void write_row(const mean_scale &s, unsigned row, bool lost, uint32_t special) const {
-        const float_result &how = a.result[0];
+    /* lost: that many elements, or fewer, are no whole number of fine units. */
+    __device__ void write_row(const mean_scale &s, unsigned row, uint32_t lost, uint32_t special) const {
         __builtin_assume(__isGlobal(to));
 #pragma unroll
         for (unsigned g = 0; g < COLUMNS; g += AT_ONCE) {
@@ -177,31 +197,36 @@ template <bool EDGE> class mean_walk {
 #pragma unroll
             for (unsigned k = 0; k < AT_ONCE; k++) {
                 total[k] = total_of(s, window[k]);
-                const double near = total[k] * s.inverse;
+                const double near =
+                    total[k] * (SHRINKS ? s.unit * inverse_of(counted(row, lane + 32 * (g + k))) : s.inverse);
                 raw[k] = __float_as_uint(__double2float_rn(near));
                 nearest = min(nearest, from_half(near));
             }
             if (nearest < width) {
                 bool decided;
 #pragma unroll
-                for (unsigned k = 0; k < AT_ONCE; k++)
-                    raw[k] = nearest_float({total[k] * s.unit, 0, 0}, how.by, how.inverse, false, &decided);
+                for (unsigned k = 0; k < AT_ONCE; k++) {
+                    const double by = counted(row, lane + 32 * (g + k));
+                    raw[k] = nearest_float({total[k] * s.unit, 0, 0}, by, inverse_of(by), false, &decided);
+                }
             }
 #pragma unroll
             for (unsigned k = 0; k < AT_ONCE; k++)
                 if ((int)(lane + (g + k) * 32) < p.outputs)
                     __stcs((uint32_t *)(to + (g + k) * 128), raw[k]);
         }
-        if (!lost && special == 0)
+        if (lost == 0 && special == 0)
             return;
+        const double error = 0.51 * min(lost, a.cut.area) * s.unit;
 #pragma unroll 1
         for (unsigned k = 0; k < COLUMNS; k++) {
             const unsigned number = lane + 32 * k;
             bool decided = !sees(special, number);
-            if ((int)number >= p.outputs || (decided && !lost))
+            if ((int)number >= p.outputs || (decided && lost == 0))
                 continue;
-            const two_doubles sum = {total_of(s, window_at(k)) * s.unit, 0, lost ? 0.51 * a.cut.area * s.unit : 0};
-            const uint32_t bits = nearest_float(sum, how.by, how.inverse, false, &decided);
+            const two_doubles sum = {total_of(s, window_at(k)) * s.unit, 0, error};
+            const double by = counted(row, number);
+            const uint32_t bits = nearest_float(sum, by, inverse_of(by), false, &decided);
             if (decided)
                 *(uint32_t *)(to + k * 128) = bits;
             else
@@ -213,14 +238,18 @@ template <bool EDGE> class mean_walk {
         const int32_t window = (int32_t)gp_window_y(&a.box)->window;
         const row_type nothing = {};
         int32_t first = (int32_t)p.y + (int32_t)row - (int32_t)gp_window_y(&a.box)->before;
-        unsigned lost_until = 0, special_until = 0;
-        uint32_t bits = 0;
-        bool lost = false, special = false;
+        unsigned special_until = 0;
+        uint32_t bits = 0, all_lost = 0; /* up to so many, since the last row with none in its windows */
+        bool special = false;
         walk_narrow held[COLUMNS] = {};
         each(first, window - 1, 1, [&](row_type &enters) {
             special |= careful && take_out(&enters);
+            bool lost = false;
             slide<false>(s, held, enters, nothing, &bits, &lost);
+            all_lost += lost ? COLUMNS : 0;
         });
+        all_lost = gp_warp_sum(all_lost);
+        unsigned lost_until = row + (unsigned)window;
         row_type enters = fetch(first + window - 1), leaves = nothing;
 #pragma unroll 1
         for (;; row++, first++) {
@@ -228,7 +257,13 @@ template <bool EDGE> class mean_walk {
                 special |= take_out(&enters);
                 take_out(&leaves);
             }
+            bool lost = false;
             slide<true>(s, held, enters, leaves, &bits, &lost);
+            all_lost = row < lost_until ? all_lost : 0;
+            if (__any_sync(GP_FULL_WARP, lost)) {
+                all_lost += gp_warp_sum(count_lost(s, enters));
+                lost_until = row + (unsigned)window;
+            }
             if (row + 1 < p.rows) {
                 enters = fetch(first + window);
                 leaves = fetch(first);
@@ -236,10 +271,9 @@ template <bool EDGE> class mean_walk {
             if (__any_sync(GP_FULL_WARP, (bits & s.beyond) != 0))
                 return row;
             special_until = special ? row + (unsigned)window : special_until;
-            lost_until = __any_sync(GP_FULL_WARP, lost) ? row + (unsigned)window : lost_until;
-            special = lost = false;
+            special = false;
             put_prefixes(held);
-            write_row(s, row, row < lost_until, careful ? __ballot_sync(GP_FULL_WARP, row < special_until) : 0);
+            write_row(s, row, all_lost, careful ? __ballot_sync(GP_FULL_WARP, row < special_until) : 0);
             to += a.box.result[0].stride[a.box.outer];
             if (row + 1 == p.rows)
                 return p.rows;
@@ -258,6 +292,14 @@ template <bool EDGE> class mean_walk {
     }
 };
 
+/* Whether no window of a strip lacks rows. */
+static __device__ bool has_all_rows(const floats_arguments &a, const strip_place &p) {
+    const gp_window_axis *y = gp_window_y(&a.box);
+    const int64_t first = p.y - y->before, last = first + p.rows - 1 + y->window;
+    return first >= 0 && last <= (int64_t)y->n;
+}
+
+template <bool SHRINKS>
 __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5))
     window_means(const __grid_constant__ floats_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
@@ -271,10 +313,11 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5)
     if (threadIdx.x % 32 == 0)
         find_place(a.box, a.cut, number, 1, &place);
     __syncwarp();
-    if (__all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart)))
-        mean_walk<false>(a, place, prefixes + own, apart).walk_all();
+    if (__all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart)) &&
+        (!SHRINKS || has_all_rows(a, place)))
+        mean_walk<false, false>(a, place, prefixes + own, apart).walk_all();
     else
-        mean_walk<true>(a, place, prefixes + own, apart).walk_all();
+        mean_walk<true, SHRINKS>(a, place, prefixes + own, apart).walk_all();
 }
 
-const void *const gp_window_means = (const void *)window_means;
+const void *const gp_window_means[] = {(const void *)window_means<false>, (const void *)window_means<true>};

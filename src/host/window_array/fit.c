@@ -97,10 +97,10 @@ static const struct {
                                             {16, 4, 128, 1, 0},
                                             {24, 8, 128, 1, 0}};
 
-/* Results that have code of their own there: of windows that are whole. */
+/* Results that have code of their own there; of ints, for windows that are whole. */
 static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
     const unsigned first = box->result[0].op, second = box->result[1].op;
-    if (box->border == GP_BORDER_SHRINK)
+    if (box->border == GP_BORDER_SHRINK && !gp_type_is_float(box->type))
         return false;
     if (box->results == 1)
         return first == GP_REDUCE_MEAN && (box->result[0].type == GP_F32 ||
