@@ -238,7 +238,8 @@ __device__ __forceinline__ uint32_t nearest_float(const two_doubles &x, double b
 static __device__ __noinline__ double nearest_double(two_doubles x, double by, bool root, bool *decided) {
     const double inverse = inverse_near(by);
     const bool exact = x.error == 0 && (__double_as_longlong(by) & 0xfffffffffffff) == 0 && !root;
-    double near = x.high * inverse, rest = (__fma_rn(-near, by, x.high) + x.low) * inverse, error = x.error * inverse;
+    double near = __dmul_rn(x.high, inverse), rest = (__fma_rn(-near, by, x.high) + x.low) * inverse,
+           error = x.error * inverse;
     if (root && near != 0) {
         const double first = sqrt(near), half = 0.5 / first;
         rest = (__fma_rn(-first, first, near) + rest) * half;
