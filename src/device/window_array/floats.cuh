@@ -25,8 +25,8 @@ struct floats_arguments {
     bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
 };
 
-/* Lanes of whose columns an element in the windows is no whole number of both units, or of that of sums, or no
- * number. */
+/* Lanes in whose columns windows see an element that is no whole number of both units; that may be none of the unit
+ * of sums, too; that is no number. */
 struct strip_lanes {
     uint32_t inexact, fine, special;
 };

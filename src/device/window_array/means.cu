@@ -67,6 +67,7 @@ template <bool EDGE, bool SHRINKS> class mean_walk {
                                             gp_window_counted(gp_window_x(&a.box), a.box.border, x))
                        : a.result[0].by;
     }
+    /* 1 / number, of what counted() returns. */
     __device__ double inverse_of(double number) const {
         return SHRINKS ? inverse_near(number) : a.result[0].inverse;
     }
@@ -299,6 +300,7 @@ static __device__ bool has_all_rows(const floats_arguments &a, const strip_place
     return first >= 0 && last <= (int64_t)y->n;
 }
 
+/* SHRINKS: the border is GP_BORDER_SHRINK. One kernel for all borders takes registers from those that are whole. */
 template <bool SHRINKS>
 __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5))
     window_means(const __grid_constant__ floats_arguments a) {

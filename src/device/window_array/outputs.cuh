@@ -109,7 +109,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
             quotient &= ~1u;
         return quotient ^ (gp_type_is_signed(a.box.type) ? 128 : 0);
     }
-    /* Elements that count in the window of output number `at`, in whose column they are `rows` deep. */
+    /* Elements that count in the window of output number `at`, which sees `rows` rows of them. */
     __device__ uint32_t counted(uint32_t rows, int at) const {
         const gp_window_axis *x = gp_window_x(&a.box);
         if (USUAL || a.box.border != GP_BORDER_SHRINK)
@@ -117,8 +117,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         const int begin = ((int)p.output + min(at, outputs - 1)) / CHANNELS - (int)x->before;
         return rows * (uint32_t)(min(begin + (int)x->window, (int)x->n) - max(begin, 0));
     }
-    /* Result r of four windows from output number `at` on, as floats or in the elements' type. rows: that count in
-     * them, of usual results all. Returns whether all are right, as usual ones of short sums are. */
+    /* Result r of four windows from output number `at` on, as floats or in the elements' type. rows, at: ask what
+     * windows that shrink hold; usual results need neither. Returns whether all four are right. */
     template <strip_way WAY>
     __device__ bool make_four(unsigned r, int g, const sum_type (&sum)[4], const square_type (&square)[4],
                               uint32_t rows, int at, uint32_t (&raw)[4]) const {
