@@ -19,11 +19,12 @@ static const shape shapes[] = {
     {3, {16, 2048, 2048}, {0, 2, 1}},     {7, {7, 9, 11, 13, 15, 17, 19}, {6, 2, 4, 0, 1, 5, 3}},
     {3, {512, 512, 512}, {1, 0, 2}},      {3, {2000000, 3, 5}, {2, 0, 1}}};
 
-/* Matrices of 100 million elements, and batches of smaller ones: primes, powers of two, thin both ways. */
+/* Matrices of 100 million elements, and batches of smaller ones: primes, powers of two, thin both ways, squares. */
 static const shape rectangles[] = {
-    {2, {10007, 9973}, {1, 0}},  {2, {8192, 12288}, {1, 0}},       {2, {12288, 8192}, {1, 0}},
-    {2, {1000003, 101}, {1, 0}}, {2, {101, 1000003}, {1, 0}},      {2, {33554467, 3}, {1, 0}},
-    {2, {3, 33554467}, {1, 0}},  {3, {64, 1021, 1531}, {0, 2, 1}}, {3, {20000, 60, 84}, {0, 2, 1}}};
+    {2, {10007, 9973}, {1, 0}},       {2, {8192, 12288}, {1, 0}},       {2, {12288, 8192}, {1, 0}},
+    {2, {1000003, 101}, {1, 0}},      {2, {101, 1000003}, {1, 0}},      {2, {33554467, 3}, {1, 0}},
+    {2, {3, 33554467}, {1, 0}},       {3, {64, 1021, 1531}, {0, 2, 1}}, {3, {20000, 60, 84}, {0, 2, 1}},
+    {3, {24, 2048, 2048}, {0, 2, 1}}, {3, {20000, 70, 70}, {0, 2, 1}}};
 
 static move_case case_of(size_t elem_bytes, const shape *s) {
     move_case c = {.elem_bytes = elem_bytes, .rank = s->rank, .seed = TIMED_SEED};
@@ -46,7 +47,7 @@ static void device(const timed *t) {
             move(t, bytes, &shapes[i]);
 }
 
-/* Batches of small squares, a thousand or as many as make 64 MiB, and single planes. */
+/* Batches of small squares, a thousand or as many as make 64 MiB, of pictures, and single planes. */
 static void batches(const timed *t) {
     static const size_t sides[] = {4, 7, 16, 31, 32, 33, 64, 100};
     for (size_t i = 0; i < TIMED_COUNT(sides); i++)
@@ -54,6 +55,10 @@ static void batches(const timed *t) {
             const size_t side = sides[i], thousands = ((size_t)1 << 26) / (1000 * side * side * bytes);
             move(t, bytes, &(shape){3, {1000 * (thousands + 1), side, side}, {0, 2, 1}});
         }
+    for (size_t bytes = 1; bytes <= 3; bytes++) { /* pictures */
+        move(t, bytes, &(shape){3, {32, 1080, 1920}, {0, 2, 1}});
+        move(t, bytes, &(shape){3, {64, 520, 512}, {0, 2, 1}});
+    }
     move(t, 4, &(shape){3, {1, 12, 7}, {0, 2, 1}});
     move(t, 4, &(shape){3, {1, 64, 64}, {0, 2, 1}});
 }

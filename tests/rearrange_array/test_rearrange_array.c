@@ -280,7 +280,8 @@ static void little_other_memory(void **state) {
 /* Blocks of matrices in place wait for each other: every GPU has room for all that are planned. */
 static void all_blocks_at_once(void **state) {
     (void)state;
-    static const size_t sides[][2] = {{7, 5}, {84, 60}, {1021, 1531}, {10007, 9973}, {3, 33554467}, {1000003, 101}};
+    static const size_t sides[][2] = {{7, 5},        {84, 60},       {1021, 1531}, {10007, 9973},
+                                      {3, 33554467}, {1000003, 101}, {16, 16},     {2048, 2048}};
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 24};
     for (unsigned device = DEVICE_TURING; device <= DEVICE_BLACKWELL_SMALL; device++) {
         gp_context *context = devices_open(&devices[device]);

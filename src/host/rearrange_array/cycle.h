@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rearrange_cycle: matrices that are not square, transposed where they are, on a GPU. Plain C; goes to kernels by
- * value.
+ * rearrange_cycle: matrices without gaps, transposed where they are, on a GPU. Plain C; goes to kernels by value.
  *
  * A tall matrix is cut into pieces of some rows. Each is transposed by way of shared memory, which turns the matrix
  * into one of units, a piece's columns, that are long enough to be moved one by one along the cycles of their
@@ -50,5 +49,5 @@ typedef struct gp_cycle {
     unsigned char *space;
 } gp_cycle;
 
-/* False: it is no rectangle in place, or the workspace has no room for its flags. align: of the output. */
+/* False: it is no matrix without gaps in place, or the workspace has no room for its flags. align: of the output. */
 GP_C_LINKAGE bool gp_cycle_make(gp_cycle *c, const gp_move *move, unsigned align, uint32_t rows);
