@@ -69,7 +69,7 @@ static bool is_between(const gp_move_pieces *p, const raw_box *box, uint32_t a) 
 
 static int32_t step_of(const gp_move_pieces *p, const raw_box *box, uint32_t a, uint32_t total) {
     const uint32_t word = GP_MOVE_RAW_WORD, step = total + ((uint32_t)p->axis[a].in - total) % word;
-    const bool pads = a == first_out(p) && gp_alignment(step + word) < gp_alignment(step); /* in fewer banks else */
+    const bool pads = a == 1 && gp_alignment(step + word) < gp_alignment(step); /* in fewer banks else */
     return is_in_row(p, box, a) ? (int32_t)gp_move_distance(p->axis[a].in) : (int32_t)(pads ? step + word : step);
 }
 
