@@ -9,7 +9,7 @@ set(host_sources
   rearrange/rows.c rearrange/split.c
   rearrange_array/boxes.c rearrange_array/call.c rearrange_array/cpu.c
   rearrange_array/cpu_elements.c rearrange_array/cpu_planes.c rearrange_array/cpu_rectangles.c
-  rearrange_array/cpu_runs.c rearrange_array/cpu_strips.c rearrange_array/fit.c rearrange_array/fit_cycle.c
+  rearrange_array/cpu_runs.c rearrange_array/cpu_strips.c rearrange_array/fit.c rearrange_array/fit_cycle.c rearrange_array/pairs.c
   rearrange_array/problem.c rearrange_array/raw.c rearrange_array/rows.c rearrange_array/views.c
   rearrange_array/walks.c
   reduce/call.c reduce/cpu.c reduce/problem.c reduce/rows.c
@@ -54,7 +54,7 @@ if(GPUPRIM_WITH_CUDA)
     driver.c enqueue.c memory.c query.c
     rearrange/mirror.cu rearrange/mirror_pick.cu rearrange/pick.cu rearrange/pieces.cu rearrange/plain.cu
     rearrange/skew.cu rearrange/strip.cu rearrange/swap.cu rearrange/vector.cu
-    rearrange_array/any.cu rearrange_array/cycle.cu rearrange_array/tile.cu
+    rearrange_array/any.cu rearrange_array/cycle.cu rearrange_array/pairs.c rearrange_array/tile.cu
     reduce/reduce.cu
     reduce_array/all.cu reduce_array/any.cu reduce_array/many.cu reduce_array/short.cu
     stage/memory.c stage/move.c stage/run.c stage/stage.c stage/whole.c

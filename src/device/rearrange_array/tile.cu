@@ -7,6 +7,7 @@
  */
 #include "../../host/rearrange_array/tiling.h"
 #include "../gpu.h"
+#include "pairs.h"
 #include "raw.cuh"
 
 #include <type_traits>
@@ -269,6 +270,8 @@ __global__ void __launch_bounds__(GP_MOVE_BLOCK(way), BLOCKS_OF(GP_MOVE_BLOCK(wa
 static void (*const kernels[])(gp_move_cut) = {GP_MOVE_FORMS(FORM)};
 
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_tile) {
+    if (problem->move->in_place)
+        return gp_rearrange_pairs(context, plan, problem);
     const gp_move_form form = gp_move_form_at(plan->tiling.form);
     gp_move_tile tile;
     gp_move_cut cut;

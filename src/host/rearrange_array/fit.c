@@ -4,6 +4,7 @@
 #include "../occupancy.h"
 #include "../problem.h"
 #include "array.h"
+#include "pairs.h"
 #include "tiling.h"
 
 /* Bytes of an element, at addresses that are multiples of 16, from which on it is copied straight. */
@@ -61,12 +62,30 @@ static bool stores_words(const gp_move_form *form, const gp_problem *problem) {
     return problem->move->run == 3 && form->out == 4 && problem->in_align >= GP_MOVE_RAW_WORD;
 }
 
+/* In place: the tiling of the first part's first step, at addresses of which no more is known than of the whole's. */
+static bool fit_pairs(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    static const uint32_t first[GP_AXES] = {0};
+    const uint32_t piece = gp_move_piece(problem->move, problem->in_align, problem->out_align);
+    gp_pairs pairs;
+    gp_move move;
+    if (!gp_pairs_make(&pairs, problem->move, piece))
+        return false;
+    gp_pairs_move(&pairs, problem->move, first, GP_PAIRS_TO_SPACE, NULL, &move);
+    gp_problem part = *problem;
+    part.move = &move;
+    gp_move_alignments(&move, &part.in_align, &part.out_align);
+    part.in_align = gp_to_u32(gp_least(part.in_align, problem->in_align));
+    return gp_fit_rearrange_tile(&part, device, attempt, tiling);
+}
+
 bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_move *move = problem->move;
     const uint32_t piece = gp_move_piece(move, problem->in_align, problem->out_align);
     gp_move_fit fit;
-    if (attempt > 1 || move->in_place)
+    if (attempt > 1)
         return false;
+    if (move->in_place)
+        return fit_pairs(problem, device, attempt, tiling);
     for (unsigned i = 0; i < FORMS; i++) {
         const gp_move_form *form = &forms[i].form;
         const bool raw = form->way >= GP_MOVE_RAW;

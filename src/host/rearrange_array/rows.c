@@ -16,7 +16,7 @@ FIT(cpu, true)
 
 const gp_kernel gp_rearrange_array_rows[] = {
     GP_GPU_ROW(rearrange_tile, GP_REARRANGE_TILE_REGS, GP_REARRANGE_TILE_SMEM, gp_fit_rearrange_tile,
-               "any view: boxes of indices, read in the input's order, written in the output's"),
+               "any view: boxes of indices, read as the input lies; in place part by part"),
     {.name = "rearrange_cycle",
      .about = "matrices in place, without gaps: pieces are turned, then moved along cycles",
      .space = GP_SPACE_GPU,

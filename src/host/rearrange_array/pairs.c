@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pairs.h"
+#include "../arithmetic.h"
+#include "array.h"
+#include <string.h>
+
+static bool is_swapped(const gp_pairs *pairs, unsigned axis) {
+    return pairs->partner[axis] != axis;
+}
+
+/* Indices of the longest range: the middle one of an axis in reverse may be nearly twice as long as others. */
+static uint64_t longest(const gp_pairs *pairs, const gp_move *move, unsigned axis) {
+    const uint64_t n = move->axis[axis].n, part = pairs->part[axis];
+    return part < n && move->axis[axis].in < 0 ? gp_least(2 * part, n) : part;
+}
+
+static uint64_t bytes_of(const gp_pairs *pairs, const gp_move *move) {
+    uint64_t bytes = move->run;
+    for (unsigned i = 0; i < move->rank; i++)
+        bytes = gp_times(bytes, longest(pairs, move, i));
+    return bytes;
+}
+
+#define EVEN 16u /* long parts are multiples of so many indices, so that all begin as well aligned */
+
+/* Axes that stay where they are are cut first, then those in reverse; then pairs of axes, each in two, and again. */
+static void cut(gp_pairs *pairs, const gp_move *move) {
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (unsigned i = 0; i < move->rank; i++) {
+            const gp_move_axis *axis = &move->axis[i];
+            if (is_swapped(pairs, i) || (axis->in < 0) != (turn == 1))
+                continue;
+            const uint64_t one = bytes_of(pairs, move) / axis->n,
+                           most = gp_at_least_one(GP_PAIRS_BYTES / one / (axis->in < 0 ? 2 : 1));
+            if (GP_PAIRS_BYTES / one < axis->n)
+                pairs->part[i] = most < 2 * EVEN ? most : most / EVEN * EVEN;
+        }
+    for (unsigned i = 0; i < move->rank; i++)
+        while (is_swapped(pairs, i) && pairs->part[i] > 1 && bytes_of(pairs, move) > GP_PAIRS_BYTES)
+            pairs->part[i] = pairs->part[pairs->partner[i]] = gp_divide_up(pairs->part[i], 2);
+}
+
+/*
+ * Whether parts are faster than what else there is. One H100, us by parts and else: 24 squares of 1024 x 1024 of 3
+ * bytes 160, 343 along cycles, of 4 bytes 165, 107; 4001 rows of 2999 of 1 byte in reverse 46, 87 pair by pair, of 8
+ * bytes 145, 107; 300 x 301 x 300 of 8 bytes, the first and the last axis, 376, 1513.
+ */
+static bool pays(const gp_pairs *pairs, const gp_move *move, uint32_t piece) {
+    unsigned cols;
+    bool swaps = false;
+    for (unsigned i = 0; i < move->rank; i++)
+        swaps = swaps || is_swapped(pairs, i);
+    const uint64_t side = gp_move_is_rectangle(move, &cols) ? move->axis[cols].n : 0;
+    if (side >= GP_PAIRS_SQUARE)
+        return move->run < 4 && gp_times(side, side) <= GP_PAIRS_BYTES / move->run;
+    return piece < 8 || (swaps && move->run <= 16);
+}
+
+bool gp_pairs_make(gp_pairs *pairs, const gp_move *move, uint32_t piece) {
+    if (move->count * move->run < GP_PAIRS_LEAST || move->rank == GP_AXES || !gp_move_is_swap(move, pairs->partner) ||
+        !pays(pairs, move, piece))
+        return false;
+    for (unsigned i = 0; i < move->rank; i++)
+        pairs->part[i] = move->axis[i].n;
+    cut(pairs, move);
+    for (unsigned i = 0; i < move->rank; i++) {
+        const uint64_t n = move->axis[i].n, part = pairs->part[i], twos = n / (2 * part);
+        const bool halves = part < n && move->axis[i].in < 0;
+        pairs->cuts[i] = gp_to_u32(halves ? 2 * twos + (n > 2 * part * twos) : gp_divide_up(n, part));
+    }
+    return bytes_of(pairs, move) <= GP_PAIRS_BYTES;
+}
+
+int gp_pairs_other(const gp_pairs *pairs, const gp_move *move, const uint32_t at[GP_AXES], uint32_t other[GP_AXES]) {
+    int order = 0;
+    for (unsigned i = 0; i < move->rank; i++)
+        other[pairs->partner[i]] = move->axis[i].in < 0 ? pairs->cuts[i] - 1 - at[i] : at[i];
+    for (unsigned i = 0; i < move->rank && order == 0; i++)
+        order = (at[i] > other[i]) - (at[i] < other[i]);
+    return order;
+}
+
+bool gp_pairs_next(const gp_pairs *pairs, const gp_move *move, uint32_t at[GP_AXES]) {
+    for (unsigned i = move->rank; i-- > 0; at[i] = 0)
+        if (++at[i] < pairs->cuts[i])
+            return true;
+    return false;
+}
+
+/* Where range `at` of an axis begins, and its indices: one in reverse has the same ranges from both ends. */
+static uint64_t range_of(const gp_pairs *pairs, const gp_move *move, unsigned axis, uint32_t at, uint64_t *indices) {
+    const uint64_t n = move->axis[axis].n, part = pairs->part[axis];
+    const uint32_t cuts = pairs->cuts[axis];
+    const bool halves = move->axis[axis].in < 0 && cuts > 1;
+    const uint64_t begin = halves && at >= cuts - cuts / 2 ? n - (cuts - at) * part : at * part;
+    *indices = halves && cuts % 2 == 1 && at == cuts / 2 ? n - 2 * begin : gp_least(part, n - begin);
+    return begin;
+}
+
+void gp_pairs_move(const gp_pairs *pairs, const gp_move *move, const uint32_t at[GP_AXES], gp_pairs_step step,
+                   unsigned char *space, gp_move *of_part) {
+    const unsigned rank = move->rank;
+    gp_array in = {.data = NULL, .type = GP_BYTES, .rank = rank + 1, .elem_bytes = 1}, out;
+    in.extent[rank] = move->run;
+    in.stride[rank] = 1;
+    out = in;
+    const unsigned char *from = move->in;
+    unsigned char *to = move->out;
+    size_t dense = move->run; /* bytes from one to the next in the workspace */
+    for (unsigned i = rank; i-- > 0;) {
+        uint64_t n;
+        const uint64_t begin = range_of(pairs, move, i, at[i], &n);
+        from += (int64_t)begin * move->axis[i].in;
+        to += (int64_t)begin * move->axis[i].out;
+        in.extent[i] = out.extent[i] = n;
+        in.stride[i] = step == GP_PAIRS_FROM_SPACE ? (ptrdiff_t)dense : move->axis[i].in;
+        out.stride[i] = step == GP_PAIRS_TO_SPACE ? (ptrdiff_t)dense : move->axis[i].out;
+        dense *= n;
+    }
+    in.data = (void *)(uintptr_t)(step == GP_PAIRS_FROM_SPACE ? space : from);
+    out.data = step == GP_PAIRS_TO_SPACE ? space : to;
+    gp_move_make(of_part, &in, &out, false);
+}
