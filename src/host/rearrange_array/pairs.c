@@ -21,9 +21,12 @@ static uint64_t bytes_of(const gp_pairs *pairs, const gp_move *move) {
     return bytes;
 }
 
-#define EVEN 16u /* long parts are multiples of so many indices, so that all begin as well aligned */
+/* Long parts are multiples of 16 indices, so that all begin as well aligned. */
+static uint64_t even(uint64_t part) {
+    return part < 32 ? part : part / 16 * 16;
+}
 
-/* Axes that stay where they are are cut first, then those in reverse; then pairs of axes, each in two, and again. */
+/* Axes that stay where they are are cut first, then those in reverse, then pairs of axes. */
 static void cut(gp_pairs *pairs, const gp_move *move) {
     for (unsigned turn = 0; turn < 2; turn++)
         for (unsigned i = 0; i < move->rank; i++) {
@@ -33,11 +36,15 @@ static void cut(gp_pairs *pairs, const gp_move *move) {
             const uint64_t one = bytes_of(pairs, move) / axis->n,
                            most = gp_at_least_one(GP_PAIRS_BYTES / one / (axis->in < 0 ? 2 : 1));
             if (GP_PAIRS_BYTES / one < axis->n)
-                pairs->part[i] = most < 2 * EVEN ? most : most / EVEN * EVEN;
+                pairs->part[i] = even(most);
         }
-    for (unsigned i = 0; i < move->rank; i++)
-        while (is_swapped(pairs, i) && pairs->part[i] > 1 && bytes_of(pairs, move) > GP_PAIRS_BYTES)
-            pairs->part[i] = pairs->part[pairs->partner[i]] = gp_divide_up(pairs->part[i], 2);
+    for (unsigned i = 0; i < move->rank; i++) {
+        uint64_t part = pairs->part[i];
+        while (is_swapped(pairs, i) && part > 1 && bytes_of(pairs, move) > GP_PAIRS_BYTES) {
+            part -= gp_divide_up(part, 8);
+            pairs->part[i] = pairs->part[pairs->partner[i]] = even(part);
+        }
+    }
 }
 
 /*
