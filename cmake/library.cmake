@@ -8,7 +8,7 @@ set(host_sources
   rearrange/fit_mirror.c rearrange/fit_pick.c rearrange/fit_pieces.c rearrange/fit_tiles.c rearrange/problem.c
   rearrange/rows.c rearrange/split.c
   rearrange_array/boxes.c rearrange_array/call.c rearrange_array/cpu.c
-  rearrange_array/cpu_elements.c rearrange_array/cpu_planes.c rearrange_array/cpu_rectangles.c
+  rearrange_array/cpu_elements.c rearrange_array/cpu_pairs.c rearrange_array/cpu_planes.c rearrange_array/cpu_rectangles.c
   rearrange_array/cpu_runs.c rearrange_array/cpu_strips.c rearrange_array/fit.c rearrange_array/fit_cycle.c rearrange_array/pairs.c
   rearrange_array/problem.c rearrange_array/raw.c rearrange_array/rows.c rearrange_array/views.c
   rearrange_array/walks.c

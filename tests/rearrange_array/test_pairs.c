@@ -9,6 +9,8 @@
 #include "../check.h"
 #include <stdlib.h>
 
+#define ROOM ((size_t)6 << 20)
+
 typedef struct pairs_case {
     size_t bytes;
     unsigned rank;
@@ -57,7 +59,7 @@ static void do_step(const gp_move *move) {
 }
 
 static unsigned do_parts(const gp_move *whole, const gp_pairs *pairs) {
-    unsigned char *const space = malloc(GP_PAIRS_BYTES);
+    unsigned char *const space = malloc(ROOM);
     uint32_t at[GP_AXES] = {0}, other[GP_AXES];
     unsigned parts = 0;
     assert_non_null(space);
@@ -68,7 +70,7 @@ static unsigned do_parts(const gp_move *whole, const gp_pairs *pairs) {
             if (step == GP_PAIRS_STRAIGHT && order == 0)
                 continue;
             gp_pairs_move(pairs, whole, step == GP_PAIRS_STRAIGHT ? other : at, (gp_pairs_step)step, space, &move);
-            assert_in_range(move.count * move.run, 1, GP_PAIRS_BYTES);
+            assert_in_range(move.count * move.run, 1, ROOM);
             do_step(&move);
         }
         parts++;
@@ -97,7 +99,7 @@ static void parts_change_places(void **state) {
         assert_int_equal(gp_rearrange(context, &from, &to), GP_OK);
         views(c, data, data, &from, &to);
         gp_move_make(&move, &from, &to, true);
-        assert_true(gp_pairs_make(&pairs, &move, 1));
+        assert_true(gp_pairs_make(&pairs, &move, ROOM));
         const unsigned parts = do_parts(&move, &pairs);
         if (memcmp(data, wanted, bytes) != 0)
             fail_msg("case %zu, in %u parts", k, parts);

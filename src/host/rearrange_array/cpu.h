@@ -29,6 +29,10 @@ void gp_rearrange_elements(const gp_move *along, const unsigned char *in, uint64
 bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
                             gp_transpose_put_strip *put);
 
+/* Elements that change places in pairs, too short to do so one by one. */
+bool gp_rearrange_pairs_supports(const gp_problem *problem);
+
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_planes);
+GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_pairs);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_runs);
 GP_DECLARE_LAUNCHER(gp_launch_rearrange_array_cpu);

@@ -62,13 +62,32 @@ static bool stores_words(const gp_move_form *form, const gp_problem *problem) {
     return problem->move->run == 3 && form->out == 4 && problem->in_align >= GP_MOVE_RAW_WORD;
 }
 
+#define PAIRS_LEAST ((uint64_t)512 << 10) /* bytes of a move in place, part by part */
+#define LEAST_SIDE 16u                    /* of a square that rearrange_cycle does */
+
+/*
+ * Whether rearrange_tile takes a move in place. One H100, us so and else: 24 squares of 1024 x 1024 of 3 bytes 160,
+ * 343 along cycles, of 4 bytes 165, 107; 4001 rows of 2999 of 1 byte in reverse 46, 87 pair by pair, of 8 bytes 145,
+ * 107; 300 x 301 x 300 of 8 bytes, the first and the last axis, 376, 1513.
+ */
+static bool takes_pairs(const gp_move *move, uint32_t piece) {
+    unsigned cols;
+    bool swaps = false;
+    for (unsigned i = 0; i < move->rank; i++)
+        swaps = swaps || move->axis[i].in != (move->axis[i].in < 0 ? -move->axis[i].out : move->axis[i].out);
+    const uint64_t side = gp_move_is_rectangle(move, &cols) ? move->axis[cols].n : 0;
+    if (side >= LEAST_SIDE)
+        return move->run < 4 && gp_times(side, side) <= GP_PAIRS_ROOM / move->run;
+    return move->count * move->run >= PAIRS_LEAST && (piece < 8 || (swaps && move->run <= 16));
+}
+
 /* In place: the tiling of the first part's first step, at addresses of which no more is known than of the whole's. */
 static bool fit_pairs(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     static const uint32_t first[GP_AXES] = {0};
-    const uint32_t piece = gp_move_piece(problem->move, problem->in_align, problem->out_align);
     gp_pairs pairs;
     gp_move move;
-    if (!gp_pairs_make(&pairs, problem->move, piece))
+    if (!takes_pairs(problem->move, gp_move_piece(problem->move, problem->in_align, problem->out_align)) ||
+        !gp_pairs_make(&pairs, problem->move, GP_PAIRS_ROOM))
         return false;
     gp_pairs_move(&pairs, problem->move, first, GP_PAIRS_TO_SPACE, NULL, &move);
     gp_problem part = *problem;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pairs.h"
 #include "../arithmetic.h"
+#include "../primitive.h"
+#include "../status.h"
 #include "array.h"
 #include <string.h>
 
@@ -34,39 +36,23 @@ static void cut(gp_pairs *pairs, const gp_move *move) {
             if (is_swapped(pairs, i) || (axis->in < 0) != (turn == 1))
                 continue;
             const uint64_t one = bytes_of(pairs, move) / axis->n,
-                           most = gp_at_least_one(GP_PAIRS_BYTES / one / (axis->in < 0 ? 2 : 1));
-            if (GP_PAIRS_BYTES / one < axis->n)
+                           most = gp_at_least_one(pairs->room / one / (axis->in < 0 ? 2 : 1));
+            if (pairs->room / one < axis->n)
                 pairs->part[i] = even(most);
         }
     for (unsigned i = 0; i < move->rank; i++) {
         uint64_t part = pairs->part[i];
-        while (is_swapped(pairs, i) && part > 1 && bytes_of(pairs, move) > GP_PAIRS_BYTES) {
+        while (is_swapped(pairs, i) && part > 1 && bytes_of(pairs, move) > pairs->room) {
             part -= gp_divide_up(part, 8);
             pairs->part[i] = pairs->part[pairs->partner[i]] = even(part);
         }
     }
 }
 
-/*
- * Whether parts are faster than what else there is. One H100, us by parts and else: 24 squares of 1024 x 1024 of 3
- * bytes 160, 343 along cycles, of 4 bytes 165, 107; 4001 rows of 2999 of 1 byte in reverse 46, 87 pair by pair, of 8
- * bytes 145, 107; 300 x 301 x 300 of 8 bytes, the first and the last axis, 376, 1513.
- */
-static bool pays(const gp_pairs *pairs, const gp_move *move, uint32_t piece) {
-    unsigned cols;
-    bool swaps = false;
-    for (unsigned i = 0; i < move->rank; i++)
-        swaps = swaps || is_swapped(pairs, i);
-    const uint64_t side = gp_move_is_rectangle(move, &cols) ? move->axis[cols].n : 0;
-    if (side >= GP_PAIRS_SQUARE)
-        return move->run < 4 && gp_times(side, side) <= GP_PAIRS_BYTES / move->run;
-    return piece < 8 || (swaps && move->run <= 16);
-}
-
-bool gp_pairs_make(gp_pairs *pairs, const gp_move *move, uint32_t piece) {
-    if (move->count * move->run < GP_PAIRS_LEAST || move->rank == GP_AXES || !gp_move_is_swap(move, pairs->partner) ||
-        !pays(pairs, move, piece))
+bool gp_pairs_make(gp_pairs *pairs, const gp_move *move, size_t room) {
+    if (move->rank == GP_AXES || !gp_move_is_swap(move, pairs->partner))
         return false;
+    pairs->room = room;
     for (unsigned i = 0; i < move->rank; i++)
         pairs->part[i] = move->axis[i].n;
     cut(pairs, move);
@@ -75,7 +61,7 @@ bool gp_pairs_make(gp_pairs *pairs, const gp_move *move, uint32_t piece) {
         const bool halves = part < n && move->axis[i].in < 0;
         pairs->cuts[i] = gp_to_u32(halves ? 2 * twos + (n > 2 * part * twos) : gp_divide_up(n, part));
     }
-    return bytes_of(pairs, move) <= GP_PAIRS_BYTES;
+    return bytes_of(pairs, move) <= pairs->room;
 }
 
 int gp_pairs_other(const gp_pairs *pairs, const gp_move *move, const uint32_t at[GP_AXES], uint32_t other[GP_AXES]) {
@@ -127,4 +113,45 @@ void gp_pairs_move(const gp_pairs *pairs, const gp_move *move, const uint32_t at
     in.data = (void *)(uintptr_t)(step == GP_PAIRS_FROM_SPACE ? space : from);
     out.data = step == GP_PAIRS_TO_SPACE ? space : to;
     gp_move_make(of_part, &in, &out, false);
+}
+
+#define ALIGNED 16u /* bytes; what lies better is planned alike */
+
+static bool same_shape(const gp_pairs_last *a, const gp_pairs_last *b) {
+    return a->problem.in_align == b->problem.in_align && a->problem.out_align == b->problem.out_align &&
+           memcmp(&a->move, &b->move, offsetof(gp_move, axis)) == 0 &&
+           memcmp(a->move.axis, b->move.axis, a->move.rank * sizeof *a->move.axis) == 0;
+}
+
+static gp_status run(gp_context *context, const gp_device *device, gp_rows rows, gp_pairs_last *now,
+                     gp_pairs_last *last) {
+    gp_problem *const problem = &now->problem;
+    problem->primitive->derive(problem);
+    problem->in_align = gp_to_u32(gp_least(problem->in_align, ALIGNED));
+    problem->out_align = gp_to_u32(gp_least(problem->out_align, ALIGNED));
+    if (last->plan.row != NULL && same_shape(now, last))
+        now->plan = last->plan;
+    else
+        (void)gp_plan_make(problem, device, rows, (gp_pin){0}, &now->plan, NULL);
+    *last = *now;
+    last->problem.move = &last->move;
+    return last->plan.row->launch(context, &last->plan, &last->problem);
+}
+
+gp_status gp_pairs_exchange(gp_context *context, const gp_device *device, gp_rows rows, const gp_problem *whole,
+                            const gp_pairs *pairs, const uint32_t at[GP_AXES], unsigned char *space,
+                            gp_pairs_last last[GP_PAIRS_LAST]) {
+    uint32_t other[GP_AXES];
+    const int order = gp_pairs_other(pairs, whole->move, at, other);
+    gp_pairs_last *const now = &last[GP_PAIRS_STEPS];
+    for (unsigned step = 0; step < GP_PAIRS_STEPS && order <= 0; step++) {
+        if (step == GP_PAIRS_STRAIGHT && order == 0)
+            continue;
+        now->problem = *whole;
+        now->problem.move = &now->move;
+        gp_pairs_move(pairs, whole->move, step == GP_PAIRS_STRAIGHT ? other : at, (gp_pairs_step)step, space,
+                      &now->move);
+        GP_TRY(run(context, device, rows, now, &last[step]));
+    }
+    return GP_OK;
 }

@@ -8,6 +8,7 @@
 #define FIT(name, can) GP_CPU_FIT(fit_##name, 0, can, WORTH)
 
 FIT(planes, gp_rearrange_planes_supports(problem))
+FIT(pairs, gp_rearrange_pairs_supports(problem))
 GP_SIMD_FITS(gp_rearrange_runs_supports(problem) && gp_transpose_tiles_supports(problem), WORTH)
 FIT(runs, gp_rearrange_runs_supports(problem))
 FIT(cpu, true)
@@ -27,6 +28,7 @@ const gp_kernel gp_rearrange_array_rows[] = {
     GP_GPU_ROW(rearrange_any, GP_REARRANGE_ANY_REGS, 0, gp_fit_rearrange_any,
                "any view and alignment; in place, elements that change places in pairs"),
     CPU_ROW(planes, "large matrices, squares also in place: each by the kernels that transpose one"),
+    CPU_ROW(pairs, "in place, elements that change places in pairs: part by part by way of a buffer"),
     GP_SIMD_ROWS(rearrange_array, ": runs of the output by way of a buffer, elements of 1 to 16 bytes"),
     CPU_ROW(runs, "portable C: runs of the output by way of a buffer, elements of up to 8 KiB"),
     CPU_ROW(cpu, "portable C, any view, also in place: the reference of all other kernels"),

@@ -22,8 +22,9 @@
 /* clang-format on */
 
 #define GP_REARRANGE_TILE_REGS 64
-#define GP_REARRANGE_TILE_SMEM 768 /* static: where the next tiles begin */
-#define GP_REARRANGE_RAW_REGS 56   /* of raw rows */
+#define GP_REARRANGE_TILE_SMEM 768         /* static: where the next tiles begin */
+#define GP_REARRANGE_RAW_REGS 56           /* of raw rows */
+#define GP_PAIRS_ROOM GP_CYCLE_SPACE_BYTES /* of a part in place, see pairs.h */
 #define GP_REARRANGE_ANY_REGS 48
 #define GP_REARRANGE_ANY_THREADS 256u
 
