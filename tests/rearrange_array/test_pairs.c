@@ -79,6 +79,28 @@ static unsigned do_parts(const gp_move *whole, const gp_pairs *pairs) {
     return parts;
 }
 
+static unsigned char drawn(size_t i) {
+    return (unsigned char)(i * 2654435761u >> 13);
+}
+
+/* From what a call makes of the bytes that were drawn, another call makes these again. */
+static void check_calls(unsigned threads, const pairs_case *c, unsigned char *data, const unsigned char *wanted,
+                        size_t bytes) {
+    gp_options options = {.struct_size = sizeof options, .backend = GP_BACKEND_CPU, .cpu_threads = threads};
+    gp_context *context;
+    gp_array from, to;
+    size_t wrong = 0;
+    assert_int_equal(gp_context_create(&context, &options), GP_OK);
+    views(c, data, data, &from, &to);
+    assert_int_equal(gp_rearrange(context, &from, &to), GP_OK);
+    for (size_t i = 0; i < bytes; i++)
+        wrong += data[i] != drawn(i);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(gp_rearrange(context, &from, &to), GP_OK);
+    assert_memory_equal(data, wanted, bytes);
+    gp_context_destroy(context);
+}
+
 static void parts_change_places(void **state) {
     (void)state;
     gp_context *context;
@@ -94,7 +116,7 @@ static void parts_change_places(void **state) {
         gp_pairs pairs;
         assert_true(data != NULL && wanted != NULL);
         for (size_t i = 0; i < bytes; i++)
-            data[i] = wanted[i] = (unsigned char)(i * 2654435761u >> 13);
+            data[i] = wanted[i] = drawn(i);
         views(c, data, wanted, &from, &to);
         assert_int_equal(gp_rearrange(context, &from, &to), GP_OK);
         views(c, data, data, &from, &to);
@@ -104,6 +126,8 @@ static void parts_change_places(void **state) {
         if (memcmp(data, wanted, bytes) != 0)
             fail_msg("case %zu, in %u parts", k, parts);
         assert_true(parts > 1);
+        for (unsigned threads = 1; threads <= 3; threads += 2)
+            check_calls(threads, c, data, wanted, bytes);
         free(data);
         free(wanted);
     }

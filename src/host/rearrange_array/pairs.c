@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How moves in place are cut into parts, pure; and the steps of one, planned and run. */
 #include "pairs.h"
 #include "../arithmetic.h"
 #include "../primitive.h"
@@ -13,7 +14,7 @@ static bool is_swapped(const gp_pairs *pairs, unsigned axis) {
 /* Indices of the longest range: the middle one of an axis in reverse may be nearly twice as long as others. */
 static uint64_t longest(const gp_pairs *pairs, const gp_move *move, unsigned axis) {
     const uint64_t n = move->axis[axis].n, part = pairs->part[axis];
-    return part < n && move->axis[axis].in < 0 ? gp_least(2 * part, n) : part;
+    return part < n && move->axis[axis].in < 0 ? gp_least(2 * part - 1, n) : part;
 }
 
 static uint64_t bytes_of(const gp_pairs *pairs, const gp_move *move) {
@@ -99,7 +100,7 @@ void gp_pairs_move(const gp_pairs *pairs, const gp_move *move, const uint32_t at
     out = in;
     const unsigned char *from = move->in;
     unsigned char *to = move->out;
-    size_t dense = move->run; /* bytes from one to the next in the workspace */
+    size_t dense = move->run; /* bytes from one to the next in the other memory */
     for (unsigned i = rank; i-- > 0;) {
         uint64_t n;
         const uint64_t begin = range_of(pairs, move, i, at[i], &n);
