@@ -337,8 +337,9 @@ GP_API gp_status gp_transpose(gp_context *context, size_t elem_bytes, const void
  * In place, where both views are the very same elements in another order: axes of one extent may change places in
  * pairs (batches of square transposes), and axes may be reversed; of two that change places with each other both or
  * neither (a turn by 90 degrees is refused). Matrices of any sides may be transposed, in batches too, but no axis
- * besides. Where they are not square that takes other memory: on the processor at most 1 % of the array, or 64 KiB a
- * thread, and of elements with gaps between them a bit each; on a GPU nothing but the context's 8 MiB.
+ * besides. That takes other memory: on the processor 144 KiB a thread where elements change places in pairs, for
+ * other matrices at most 1 % of the array, or 64 KiB a thread, and of elements with gaps between them a bit each; on
+ * a GPU nothing but the context's 8 MiB.
  *
  * A transpose of one matrix takes the kernels of gp_transpose(), unless one of gp_rearrange()'s own is pinned.
  *
