@@ -63,31 +63,30 @@ static bool stores_words(const gp_move_form *form, const gp_problem *problem) {
 }
 
 #define PAIRS_LEAST ((uint64_t)512 << 10) /* bytes of a move in place, part by part */
-#define LEAST_SIDE 16u                    /* of a square that rearrange_cycle does */
 
 /*
  * Whether rearrange_tile takes a move in place. One H100, us so and else: 24 squares of 1024 x 1024 of 3 bytes 160,
  * 343 along cycles, of 4 bytes 165, 107; 4001 rows of 2999 of 1 byte in reverse 46, 87 pair by pair, of 8 bytes 145,
  * 107; 300 x 301 x 300 of 8 bytes, the first and the last axis, 376, 1513.
  */
-static bool takes_pairs(const gp_move *move, uint32_t piece) {
+static bool takes_pairs(const gp_pairs *pairs, const gp_move *move, uint32_t piece) {
     unsigned cols;
     bool swaps = false;
     for (unsigned i = 0; i < move->rank; i++)
-        swaps = swaps || move->axis[i].in != (move->axis[i].in < 0 ? -move->axis[i].out : move->axis[i].out);
-    const uint64_t side = gp_move_is_rectangle(move, &cols) ? move->axis[cols].n : 0;
-    if (side >= LEAST_SIDE)
-        return move->run < 4 && gp_times(side, side) <= GP_PAIRS_ROOM / move->run;
+        swaps = swaps || pairs->partner[i] != i;
+    const uint64_t side = gp_move_is_rectangle(move, &cols) ? move->axis[cols].n : 0, square = gp_times(side, side);
+    if (square >= GP_CYCLE_SQUARE)
+        return move->run < 4 && square <= GP_PAIRS_ROOM / move->run;
     return move->count * move->run >= PAIRS_LEAST && (piece < 8 || (swaps && move->run <= 16));
 }
 
 /* In place: the tiling of the first part's first step, at addresses of which no more is known than of the whole's. */
-static bool fit_pairs(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+static bool fit_pairs(const gp_problem *problem, uint32_t piece, const gp_device *device, unsigned attempt,
+                      gp_tiling *tiling) {
     static const uint32_t first[GP_AXES] = {0};
     gp_pairs pairs;
     gp_move move;
-    if (!takes_pairs(problem->move, gp_move_piece(problem->move, problem->in_align, problem->out_align)) ||
-        !gp_pairs_make(&pairs, problem->move, GP_PAIRS_ROOM))
+    if (!gp_pairs_make(&pairs, problem->move, GP_PAIRS_ROOM) || !takes_pairs(&pairs, problem->move, piece))
         return false;
     gp_pairs_move(&pairs, problem->move, first, GP_PAIRS_TO_SPACE, NULL, &move);
     gp_problem part = *problem;
@@ -104,7 +103,7 @@ bool gp_fit_rearrange_tile(const gp_problem *problem, const gp_device *device, u
     if (attempt > 1)
         return false;
     if (move->in_place)
-        return fit_pairs(problem, device, attempt, tiling);
+        return fit_pairs(problem, piece, device, attempt, tiling);
     for (unsigned i = 0; i < FORMS; i++) {
         const gp_move_form *form = &forms[i].form;
         const bool raw = form->way >= GP_MOVE_RAW;

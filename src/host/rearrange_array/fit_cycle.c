@@ -14,12 +14,6 @@
 #define SECTOR 32u
 #define TRIES 64u
 
-/*
- * Elements of a square, from which on its pairs do not change places one by one. Batches of 100 MB on an H200, us one
- * by one and so: 8 x 8 of 4 bytes 231, 425; 16 x 16 of 4 bytes 234, 136; 2048 x 2048 of 1 byte 1691, 265.
- */
-#define LEAST_SQUARE 256u
-
 static void measure_units(gp_cycle *c, unsigned align) {
     c->word = gp_alignment(c->unit | c->apart | align | (c->matrices > 1 ? c->bytes : 0) | 16);
     const uint64_t words = c->unit / c->word;
@@ -129,7 +123,7 @@ bool gp_fit_rearrange_cycle(const gp_problem *problem, const gp_device *device, 
     gp_cycle_tile tile = {1, 1, 0};
     gp_cycle c;
     const bool fits = gp_cycle_make(&c, move, align, 1);
-    if (c.high == 0 || (c.high == c.across && c.high * c.across < LEAST_SQUARE))
+    if (c.high == 0 || (c.high == c.across && c.high * c.across < GP_CYCLE_SQUARE))
         return false;
     if (move->run >= LONG_ELEMENT || c.apart != move->run) {
         if (!fits)

@@ -118,10 +118,9 @@ void gp_pairs_move(const gp_pairs *pairs, const gp_move *move, const uint32_t at
 
 #define ALIGNED 16u /* bytes; what lies better is planned alike */
 
-static bool same_shape(const gp_pairs_last *a, const gp_pairs_last *b) {
-    return a->problem.in_align == b->problem.in_align && a->problem.out_align == b->problem.out_align &&
-           memcmp(&a->move, &b->move, offsetof(gp_move, axis)) == 0 &&
-           memcmp(a->move.axis, b->move.axis, a->move.rank * sizeof *a->move.axis) == 0;
+static bool same_plan(const gp_pairs_last *a, const gp_pairs_last *b) {
+    return b->plan.row != NULL && a->problem.in_align == b->problem.in_align &&
+           a->problem.out_align == b->problem.out_align && a->problem.primitive->same_shape(&a->problem, &b->problem);
 }
 
 static gp_status run(gp_context *context, const gp_device *device, gp_rows rows, gp_pairs_last *now,
@@ -130,7 +129,7 @@ static gp_status run(gp_context *context, const gp_device *device, gp_rows rows,
     problem->primitive->derive(problem);
     problem->in_align = gp_to_u32(gp_least(problem->in_align, ALIGNED));
     problem->out_align = gp_to_u32(gp_least(problem->out_align, ALIGNED));
-    if (last->plan.row != NULL && same_shape(now, last))
+    if (same_plan(now, last))
         now->plan = last->plan;
     else
         (void)gp_plan_make(problem, device, rows, (gp_pin){0}, &now->plan, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves in place in which elements change places in pairs, cut into parts that do: boxes of indices, each of which
- * gets its elements from another one, which gets its own from it, or from itself. Of two such parts one is written to
- * some other memory, the other where it belongs, then the first is copied to its place.
+ * Moves in place whose elements change places in pairs, because two axes change places or an axis is reversed: done
+ * part by part. A part is a box of indices. The elements that belong into it lie in one other box, whose own lie in
+ * the part; or all in the part itself. The part's go to a buffer, the other box's straight to where they belong, then
+ * the buffer's into the part. Each of these steps is a move between two memories, which other rows do.
  */
 #pragma once
 
@@ -23,16 +24,19 @@ typedef enum gp_pairs_step {
     GP_PAIRS_STEPS
 } gp_pairs_step;
 
-/* False: it is no such move, or no part has room. */
+/* Pure. False: the elements do not change places in pairs, or no part has room. */
 bool gp_pairs_make(gp_pairs *pairs, const gp_move *move, size_t room);
 
-/* The ranges that a part's elements come from; below 0: that part is the later one, 0: the part itself, above 0. */
+/*
+ * at[]: a part, the number of its range on each axis; zeros: the first. other[]: the box where its elements lie.
+ * Returns less than 0 where the part comes before that box in the order of gp_pairs_next(), 0 where it is that box.
+ */
 int gp_pairs_other(const gp_pairs *pairs, const gp_move *move, const uint32_t at[GP_AXES], uint32_t other[GP_AXES]);
 
 /* The next part; false: there is none. */
 bool gp_pairs_next(const gp_pairs *pairs, const gp_move *move, uint32_t at[GP_AXES]);
 
-/* A step of a part: its elements to the other memory, without gaps; to their places; from there to these. */
+/* Fills in the move that one step of a part is. space: the buffer, in which the part has no gaps. */
 void gp_pairs_move(const gp_pairs *pairs, const gp_move *move, const uint32_t at[GP_AXES], gp_pairs_step step,
                    unsigned char *space, gp_move *of_part);
 
@@ -43,11 +47,10 @@ typedef struct gp_pairs_last {
     gp_plan plan;
 } gp_pairs_last;
 
-/* The last of each step, as most parts have the shape of the one before, and the one under way. All zeros at first.
- */
+/* One for each step, so that its plan serves the next part of the same shape, and one under way. Zeros at first. */
 #define GP_PAIRS_LAST (GP_PAIRS_STEPS + 1)
 
-/* All steps of a part, by rows of which the last can do anything; nothing if it is the later one of two. */
+/* All steps of a part; nothing where `other` comes first. rows: plan the steps; the last of them can do any move. */
 gp_status gp_pairs_exchange(gp_context *context, const gp_device *device, gp_rows rows, const gp_problem *whole,
                             const gp_pairs *pairs, const uint32_t at[GP_AXES], unsigned char *space,
                             gp_pairs_last last[GP_PAIRS_LAST]);
