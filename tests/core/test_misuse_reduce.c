@@ -158,6 +158,13 @@ static void no_elements(void **state) {
     assert_int_equal(gp_reduce(cpu, &in, results, 2), GP_OK);
     for (int i = 0; i < 5; i++)
         assert_true(mean[i] != mean[i] && sum[i] == 0);
+    gp_array eight = {.type = GP_F32, .rank = 8}; /* with gaps, so that no axes become one */
+    for (unsigned axis = 0; axis < eight.rank; axis++) {
+        eight.extent[axis] = axis == 5 ? 0 : 2;
+        eight.stride[axis] = (ptrdiff_t)3 << 2 * axis;
+    }
+    none = gp_want(GP_REDUCE_MAX, eight);
+    assert_int_equal(gp_reduce(cpu, &eight, &none, 1), GP_OK);
 }
 
 /* What a call says, and how it is planned; the bits that it writes. */

@@ -167,10 +167,12 @@ static bool measure_reach(const gp_move_pieces *p, const gp_move_tile *tile, con
         else if (back)
             cut->lead -= (int64_t)span;
     }
+    if (gp_plus(gp_plus(below, reach), beyond) > INT32_MAX)
+        return false;
     cut->below = (uint32_t)below;
     cut->reach = (uint32_t)reach;
     cut->beyond = end->in < 0 ? -(int32_t)beyond : (int32_t)beyond;
-    return gp_plus(gp_plus(below, reach), beyond) <= INT32_MAX;
+    return true;
 }
 
 bool gp_move_raw_walk(const gp_move_pieces *p, const gp_move_form *form, const gp_move_tile *tile, gp_move_cut *cut) {

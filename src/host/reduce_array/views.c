@@ -80,6 +80,7 @@ static void set_views(gp_pass *pass, const gp_reduce_call *call, const uint8_t i
         reduced.at[0] = memset(&axes[GP_AXES], 0, sizeof *axes);
         reduced.count = 1;
         pass->length = 0;
+        kept.count = pass->outputs > 0 ? kept.count : 0; /* of eight axes there is no room for one more */
     }
     gp_axes_fuse(&kept, TO + pass->results);
     gp_axes_fuse(&reduced, TO);
