@@ -27,8 +27,8 @@ SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch a
     const gp_window_tile *t = m->tile;
     READS(m, at);
     gp_window_write_exact(t->one, r, m->unit, (SIGNED_T)SUM_AT(i),
-                          t->one->box->wants & GP_WANT_SQUARES ? (gp_window_int)SQUARES_AT(i) : 0, at.n,
-                          t->row + i * gp_type_bytes(t->one->box->result[r].type));
+                          t->one->box->wants & GP_WANT_SQUARES ? (gp_window_int)SQUARES_AT(i) : 0,
+                          counted_at(t, &at, i), t->row + i * gp_type_bytes(t->one->box->result[r].type));
 }
 
 /* Means, or with `variance` variances, or with `root` deviations, as floats. */
@@ -83,6 +83,16 @@ SIMD static void IN_CLASS(write_small_means)(const moments *m, stretch at) {
     }
 }
 
+/* Where the windows' numbers of elements differ. */
+SIMD static void IN_CLASS(write_small_quotients)(const moments *m, stretch at, const how *h) {
+    float *restrict to = (float *)(void *)m->tile->row;
+    counts counted;
+    READS(m, at);
+    count_elements(m->tile, &at, h, &counted);
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)(SIGNED_T)SUM_AT(i) / (float)counted.number[i];
+}
+
 /* To doubles: the numerator and the divisor are exact. */
 SIMD static void IN_CLASS(write_doubles)(const moments *m, stretch at, double divisor, bool variance) {
     const SUM_T n = (SUM_T)at.n;
@@ -94,27 +104,27 @@ SIMD static void IN_CLASS(write_doubles)(const moments *m, stretch at, double di
 
 /* Quotients of whole numbers by one that a double holds. */
 SIMD static void IN_CLASS(write_proven)(const moments *m, unsigned r, stretch at, const how *h) {
-    const VALUE_T n = (VALUE_T)at.n, below = sizeof n > 8 ? 0 : 0x7ff; /* what a double of 64 bits has no room for */
+    const VALUE_T below = sizeof below > 8 ? 0 : 0x7ff; /* what a double of 64 bits has no room for */
     const bool to_float = m->tile->one->box->result[r].type == GP_F32;
     float *const floats = (float *)(void *)m->tile->row;
     uint64_t bits[NUMBERS], unsure[NUMBERS];
-    double by[NUMBERS];
+    counts counted;
     numbers x;
     READS(m, at);
+    count_elements(m->tile, &at, h, &counted);
     for (size_t i = 0; i < count; i++) {
-        const VALUE_T s = (SIGNED_T)SUM_AT(i), q = h->squares ? (VALUE_T)SQUARES_AT(i) : 0;
+        const VALUE_T s = (SIGNED_T)SUM_AT(i), q = h->squares ? (VALUE_T)SQUARES_AT(i) : 0, n = counted.whole[i];
         const VALUE_T value = h->variance ? n * q - s * s : h->squares ? q : s;
         const double high = (double)(value & ~below);
         const VALUE_T rest = below != 0 ? value & below : value - (VALUE_T)high;
         x.high[i] = sum_and_rest(high, (double)rest, &x.low[i]);
         x.off[i] = below != 0 ? 0 : __builtin_fabs(x.low[i]) * 0x1p-52;
-        by[i] = h->divisor;
         unsure[i] = 0;
     }
     if (h->root)
-        divide_as(true, &x, by, count);
+        divide_as(true, &x, counted.by, count);
     else
-        divide_as(false, &x, by, count);
+        divide_as(false, &x, counted.by, count);
     if (to_float)
         round_as(true, &x, count, bits, unsure);
     else
@@ -167,10 +177,10 @@ SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at)
     const size_t bytes = gp_type_bytes(t->one->box->type);
     void *restrict to = t->row;
     READS(m, at);
-    if (sizeof(SUM_T) > 4 || m->bits >> 18 != 0) {
+    if (sizeof(SUM_T) > 4 || m->bits >> 18 != 0 || at.more != 0) {
         for (size_t i = 0; i < count; i++)
-            gp_result_store(t->one->box->result[r].type, (uint64_t)gp_window_mean((SIGNED_T)SUM_AT(i), at.n),
-                            t->row + i * bytes);
+            gp_result_store(t->one->box->result[r].type,
+                            (uint64_t)gp_window_mean((SIGNED_T)SUM_AT(i), counted_at(t, &at, i)), t->row + i * bytes);
         return;
     }
     const int32_t n = (int32_t)at.n, divisor = 2 * n,
@@ -186,23 +196,27 @@ SIMD static void IN_CLASS(write_means)(const moments *m, unsigned r, stretch at)
     }
 }
 
-SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t counted) {
+/* counted: the greatest number of elements in a window; they_differ: others have fewer. */
+SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t counted, bool they_differ) {
     const gp_pass_result *result = &m->tile->one->box->result[r];
     const bool linear = result->op == GP_REDUCE_SUM, square = result->op == GP_REDUCE_SUM_SQUARES,
                variance = result->op >= GP_REDUCE_VARIANCE, sample = result->op >= GP_REDUCE_VARIANCE_SAMPLE,
-               is_double = result->type == GP_F64;
+               is_double = result->type == GP_F64, rounds = m->square_unit > 0 && variance;
     const double n = (double)counted;
     how h = {.squares = square || variance,
              .variance = variance,
              .root = result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE,
-             .divisor = variance ? n * (n - sample) : n};
+             .divides = !linear && !square,
+             .sample = sample,
+             .divisor = variance ? n * (n - sample) : n,
+             .scale = 1};
     h.sure = m->exact && h.divisor < 0x1p53 && h.divisor > 0;
     if (m->most > 0 && m->square_unit == 0 && square)
         h.way = PROVEN, h.divisor = 1;
     else if (m->most > 0 && linear)
         h = (how){.way = is_double ? AS_DOUBLES : AS_FLOATS, .divisor = 1, .sure = m->exact};
     else if (linear || square)
-        h.way = AS_SUMS;
+        h.way = AS_SUMS, h.divisor = 1;
     else if (!gp_type_is_float(result->type))
         h.way = AS_WHOLE_MEANS;
     else if (!variance && !is_double && n < 0x1p24 && m->small && m->most == 0)
@@ -213,9 +227,12 @@ SIMD static how IN_CLASS(how_to_write)(const moments *m, unsigned r, uint64_t co
         h.way = h.divisor < 0x1p53 ? PROVEN : EXACTLY;
     else
         h.way = is_double ? AS_DOUBLES : AS_FLOATS;
+    if (they_differ && h.divides && (h.way == AS_DOUBLES || (h.way == AS_FLOATS && !rounds)))
+        h.way = h.divisor < 0x1p53 ? PROVEN : EXACTLY;
     h.sure = h.sure && is_power_of_two(h.divisor);
-    if (m->most > 0)
-        h.divisor *= h.squares ? m->scale * m->scale : m->scale;
+    if (m->most > 0 && h.way != AS_SUMS)
+        h.scale = h.squares ? m->scale * m->scale : m->scale;
+    h.divisor *= h.scale;
     return h;
 }
 
@@ -228,9 +245,11 @@ SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, con
         IN_CLASS(write_sums)(m, r, at, h->squares);
     else if (h->way == AS_WHOLE_MEANS)
         IN_CLASS(write_means)(m, r, at);
+    else if (h->way == AS_SMALL_MEANS && at.more != 0)
+        IN_CLASS(write_small_quotients)(m, at, h);
     else if (h->way == AS_SMALL_MEANS)
         IN_CLASS(write_small_means)(m, at);
-    else if (h->way == PROVEN && !rounded)
+    else if (h->way == PROVEN)
         IN_CLASS(write_proven)(m, r, at, h);
     else if (h->way == AS_DOUBLES)
         IN_CLASS(write_doubles)(m, at, h->divisor, h->squares);
@@ -262,17 +281,19 @@ SIMD static void IN_CLASS(write_row)(moments *m, uint64_t y) {
     m->slid_end = 0;
     for (size_t x = 0; x < t->n;) {
         const stretch all_of_it = stretch_at(t, y, x / t->channels);
+        const size_t furthest = all_of_it.more > 0 ? all_of_it.end - all_of_it.begin - 1 : 0;
         how h[GP_PASS_RESULTS];
         for (unsigned r = 0; r < results; r++)
-            h[r] = IN_CLASS(how_to_write)(m, r, all_of_it.n);
-        const bool both = results == 2 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS && h[1].way == AS_FLOATS &&
-                          h[1].squares && !h[1].root && gp_window_is_contiguous(t, 0) &&
+            h[r] = IN_CLASS(how_to_write)(m, r, counted_at(t, &all_of_it, furthest), all_of_it.more != 0);
+        const bool both = results == 2 && all_of_it.more == 0 && sizeof(SUM_T) == 4 && h[0].way == AS_SMALL_MEANS &&
+                          h[1].way == AS_FLOATS && h[1].squares && !h[1].root && gp_window_is_contiguous(t, 0) &&
                           gp_window_is_contiguous(t, 1);
         for (stretch at = all_of_it; x < all_of_it.end; x = at.end) {
             if (x >= m->slid_end)
                 IN_CLASS(slide_on)(m, x, gp_least(t->n, end_of_block(to[0], x + SLID - BLOCK, bytes, false)));
             at.end = gp_least(end_of_block(to[0], x, bytes, both), m->slid_end);
-            at = (stretch){x, gp_least(at.end, all_of_it.end), at.n};
+            at.begin = x;
+            at.end = gp_least(at.end, all_of_it.end);
             prefetch_row(t, next, at.begin, at.end);
             at.begin += both ? write_both(m, &h[1], at, to) : 0;
             for (unsigned r = 0; r < results && at.begin < at.end; r++) {

@@ -71,7 +71,7 @@ SIMD static void OF_TYPE(put)(const gp_window_tile *t, const OF_TYPE(way) * way,
     ELEMENT *row = (ELEMENT *)(void *)t->row;
     for (size_t i = 0; way->is_float && i < t->n; i++)
         row[i] = row[i] == way->nan ? way->canonical : KEY(row[i]);
-    put(t, r, gp_window_result_row(t, r, y), (stretch){0, t->n, 0});
+    put(t, r, gp_window_result_row(t, r, y), (stretch){0, t->n, 0, 0, 0});
 }
 
 SIMD static void OF_TYPE(walk)(const gp_window_tile *t, const OF_TYPE(way) * way, unsigned r, ELEMENT *memory) {

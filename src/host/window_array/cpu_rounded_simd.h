@@ -26,29 +26,42 @@ static void write_singly(const moments *m, unsigned r, stretch at, size_t i) {
     (void)gp_accumulator_write(&a, &t->one->pass, r, t->row + i * gp_type_bytes(box->result[r].type));
 }
 
-/*
- * Sums of squares, variances, or with `root` deviations, of sums s in units and of sums q of squares that were
- * rounded down: the exact one is at most n larger. What q, or the difference n q - s^2, may be off by, of that and of
- * roundings, decides which floats its ends become.
- */
-SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h) {
-    const bool variance = h->way == AS_FLOATS, root = h->root;
-    const size_t count = at.end - at.begin;
+/* Both ends of a block's results, as floats; whether some differ. */
+ALWAYS_INLINE bool find_ends(const moments *m, stretch at, const how *h, bool root, bool more, float *to,
+                             float *end) {
     const int64_t *sum = (const int64_t *)m->sums + at.begin - m->slid_begin,
-                  *square = (const int64_t *)m->squares + at.begin - m->slid_begin;
-    const double n = (double)at.n, each = m->square_unit * (variance ? n * m->scale * m->scale : 1),
-                 missing = 2 * n * each, inverse = variance ? 1 / h->divisor : 1, linear = variance;
-    float *const to = (float *)(void *)m->tile->row;
+                  *squares = (const int64_t *)m->squares + at.begin - m->slid_begin;
+    const double unit = m->square_unit, linear = h->variance, square = h->variance ? m->scale * m->scale : 0;
+    const double n_of_all = (double)at.n, inverse_of_all = 1 / h->divisor;
     uint32_t apart = 0;
-    float *const end = to + count; /* a result has room for 8 bytes */
-    for (size_t i = 0; i < count; i++) {
-        const double s = (double)sum[i], s_s = s * s * linear, n_q = (double)square[i] * each,
-                     error = (n_q + s_s) * 0x1p-50, below_it = n_q - s_s - error,
-                     least = (below_it > 0 ? below_it : 0) * inverse, most = (n_q - s_s + error + missing) * inverse;
+    counts counted;
+    if (more)
+        count_elements(m->tile, &at, h, &counted);
+    for (size_t i = 0; i < at.end - at.begin; i++) {
+        const double n = more ? counted.number[i] : n_of_all, inverse = more ? 1 / counted.by[i] : inverse_of_all,
+                     each = unit * (n * square + (1 - linear)), missing = 2 * n * each, s = (double)sum[i],
+                     s_s = s * s * linear, n_q = (double)squares[i] * each, error = (n_q + s_s) * 0x1p-50,
+                     below_it = n_q - s_s - error, least = (below_it > 0 ? below_it : 0) * inverse,
+                     most = (n_q - s_s + error + missing) * inverse;
         to[i] = (float)(BELOW * (root ? __builtin_sqrt(least) : least));
         end[i] = (float)(ABOVE * (root ? __builtin_sqrt(most) : most));
         apart |= gp_bits_of_f32(to[i]) ^ gp_bits_of_f32(end[i]);
     }
+    return apart != 0;
+}
+
+/*
+ * Sums of squares, variances or deviations, of sums s in units and of sums q of squares that were rounded down: the
+ * exact one is at most n larger. What q, or the difference n q - s^2, may be off by, of that and of roundings,
+ * decides which floats its ends become.
+ */
+SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h) {
+    const size_t count = at.end - at.begin;
+    float *const to = (float *)(void *)m->tile->row, *const end = to + count; /* a result has room for 8 bytes */
+    const bool apart = at.more != 0 ? (h->root ? find_ends(m, at, h, true, true, to, end)
+                                               : find_ends(m, at, h, false, true, to, end))
+                       : h->root    ? find_ends(m, at, h, true, false, to, end)
+                                    : find_ends(m, at, h, false, false, to, end);
     for (size_t i = 0; i < count && apart && !too_many_fail(m); i++) {
         if (to[i] == end[i])
             continue;

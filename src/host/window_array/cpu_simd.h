@@ -69,10 +69,12 @@ static uint32_t bits_of_bytes(unsigned type) {
     return type == GP_U8 ? UINT8_MAX : type == GP_S8 ? INT8_MAX : 0;
 }
 
-/* Outputs of a row whose windows have n elements each. */
+/* Outputs of a row. The windows of output `base` and of its pixel's others have n elements each, and those of every
+ * further pixel `more` than the one before. */
 typedef struct stretch {
-    size_t begin, end;
+    size_t begin, end, base;
     uint64_t n;
+    int64_t more;
 } stretch;
 
 /* A quotient, or its root, has at most five roundings by 2^-53 behind it: numerator, denominator, inverse, product,
@@ -111,9 +113,39 @@ typedef struct how {
     /* EXACTLY: one by one; PROVEN: by quotients.h */
     enum { EXACTLY, PROVEN, AS_SUMS, AS_WHOLE_MEANS, AS_SMALL_MEANS, AS_FLOATS, AS_DOUBLES } way;
     bool squares, variance, root; /* sums of squares, or variances; deviations */
-    double divisor;
-    bool sure; /* a quotient in double is exact */
+    bool divides, sample;         /* else the divisor is 1 */
+    double divisor; /* of windows of a stretch's greatest number n of elements: n, or with variance n (n - sample) */
+    double scale;   /* times this */
+    bool sure;      /* a quotient in double is exact */
 } how;
+
+/* Of a block's outputs: how many elements their windows have, and what sums, or numerators, are divided by. */
+typedef struct counts {
+    int64_t whole[NUMBERS];
+    double number[NUMBERS], by[NUMBERS];
+} counts;
+
+SIMD static void count_elements(const gp_window_tile *t, const stretch *at, const how *h, counts *of) {
+    const size_t c = t->channels, begin = at->begin - at->base, n = at->end - at->begin;
+    const double scale = h->scale, sample = h->sample;
+    int64_t now = (int64_t)at->n + (int64_t)(begin / c) * at->more;
+    for (size_t i = 0; at->more == 0 && i < n; i++)
+        of->whole[i] = now, of->number[i] = (double)now;
+    for (size_t i = 0, k = begin % c; at->more != 0 && i < n; i++) {
+        of->whole[i] = now, of->number[i] = (double)now;
+        k = k + 1 < c ? k + 1 : 0;
+        now += k == 0 ? at->more : 0;
+    }
+    if (at->more == 0 || !h->divides)
+        for (size_t i = 0; i < n; i++)
+            of->by[i] = h->divisor;
+    else if (h->variance)
+        for (size_t i = 0; i < n; i++)
+            of->by[i] = of->number[i] * (of->number[i] - sample) * scale;
+    else
+        for (size_t i = 0; i < n; i++)
+            of->by[i] = of->number[i] * scale;
+}
 
 /* The nearest to x / divisor, both exact, of two neighbours; where it lies between them, the even one. */
 static float nearest(double x, double divisor, float a, float b) {
@@ -145,18 +177,23 @@ static bool sums_below(const moments *m, double linear, double square, double nu
     return a * g < linear && (!squares || (a * g * g < square && a * g * a * g < numerator));
 }
 
-/* Of the outputs from x on, those whose windows have as many elements. */
+/* The outputs from pixel x on whose windows have as many elements each, or one more along the row than those of the
+ * pixel before, or one less. */
 static stretch stretch_at(const gp_window_tile *t, uint64_t y, size_t x) {
     const gp_window_box *box = t->one->box;
-    const unsigned border = box->border;
-    const uint64_t at = t->x_begin + x, first = (uint64_t)t->x.before,
-                   last = t->x.n + first < (uint64_t)t->x.window ? 0 : t->x.n + first - (uint64_t)t->x.window + 1;
-    size_t end = border != GP_BORDER_SHRINK || (at >= first && last > t->x_begin + t->count) ? t->count
-                 : at >= first && at < last                                                  ? last - t->x_begin
-                                                                                             : x + 1;
-    return (stretch){x * t->channels, end * t->channels,
-                     gp_window_counted(gp_window_y(box), border, y) *
-                         gp_window_counted(gp_window_x(box), border, at)};
+    const int64_t at = (int64_t)(t->x_begin + x), inside = t->x.before,
+                  beyond = (int64_t)t->x.n + inside - t->x.window + 1, /* where windows begin, and end, in the row */
+        first = inside < beyond ? inside : beyond, last = inside < beyond ? beyond : inside;
+    const uint64_t rows = gp_window_counted(gp_window_y(box), box->border, y),
+                   n = rows * gp_window_counted(gp_window_x(box), box->border, (uint64_t)at);
+    const bool shrinks = box->border == GP_BORDER_SHRINK;
+    const int64_t more = !shrinks ? 0 : at < first ? 1 : at < last ? 0 : -1, turn = more > 0 ? first : last;
+    const size_t begin = x * t->channels, end = shrinks && turn > at ? (uint64_t)turn - t->x_begin : t->count;
+    return (stretch){begin, gp_least(end, t->count) * t->channels, begin, n, more * (int64_t)rows};
+}
+
+static inline uint64_t counted_at(const gp_window_tile *t, const stretch *at, size_t i) {
+    return at->n + (uint64_t)((int64_t)((at->begin + i - at->base) / t->channels) * at->more);
 }
 
 /* A large contiguous result goes past the caches, by whole vectors. */
@@ -221,8 +258,9 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 SIMD static bool find_unit(moments *m) {
     const gp_window_tile *t = m->tile;
     const int64_t begin = (int64_t)t->y_begin - t->y.before, end = (int64_t)t->y_end - t->y.before + t->y.window - 1;
+    const bool all_rows = end - begin >= (int64_t)t->y.n;
     uint32_t below = (254u << 23) - 1, most = 1u << 23; /* the least that is not 0, less 1 */
-    for (int64_t i = begin; i < end && end - begin <= 4 * (int64_t)t->y.n; i++) {
+    for (int64_t i = all_rows ? 0 : begin; i < (all_rows ? (int64_t)t->y.n : end); i++) {
         const int32_t *row = line_at(m, i, true);
         for (size_t k = 0; k < t->held; k++) {
             const uint32_t x = (uint32_t)row[k] & INT32_MAX;
@@ -234,7 +272,7 @@ SIMD static bool find_unit(moments *m) {
     m->unit = low - 150;
     m->scale = power_of_two(-m->unit);
     m->most = power_of_two(high - low + 24);
-    return high < 255 && high - low + 24 <= 62 && end - begin <= 4 * (int64_t)t->y.n;
+    return high < 255 && high - low + 24 <= 62;
 }
 
 /* The last pixel's lanes, again and again. */

@@ -67,6 +67,20 @@ static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
     }
 }
 
+#define GATHER(element)             \
+    for (int64_t i = 0; i < n; i++) \
+    ((element *)to)[i] = *(const element *)(const void *)(from + i * step)
+
+/* Pixels of one element, `step` bytes apart. */
+static void gather(void *to, const unsigned char *from, int64_t step, int64_t n, size_t bytes) {
+    if (bytes == 1)
+        GATHER(uint8_t);
+    else if (bytes == 2)
+        GATHER(uint16_t);
+    else
+        GATHER(uint32_t);
+}
+
 const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *row, void *copy) {
     const int64_t bytes = gp_type_bytes(tile->one->box->type), n = (int64_t)tile->x.n,
                   pixels = (int64_t)(tile->held / tile->channels);
@@ -75,8 +89,14 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
         return row + tile->first * tile->x.in;
     for (int64_t i = 0, count; i < pixels; i += count) {
         const int64_t beyond = tile->first + i, at = beyond < 0 ? beyond + n : beyond < n ? beyond : beyond - n;
-        count = tile->x.in != (int64_t)pixel ? 1 : at + pixels - i > n ? n - at : pixels - i;
-        memcpy((unsigned char *)copy + (size_t)i * pixel, row + at * tile->x.in, (size_t)count * pixel);
+        unsigned char *to = (unsigned char *)copy + (size_t)i * pixel;
+        const unsigned char *from = row + at * tile->x.in;
+        const bool apart = tile->x.in != (int64_t)pixel;
+        count = apart && tile->channels > 1 ? 1 : at + pixels - i > n ? n - at : pixels - i;
+        if (apart && tile->channels == 1)
+            gather(to, from, tile->x.in, count, pixel);
+        else
+            memcpy(to, from, (size_t)count * pixel);
     }
     return copy;
 }
