@@ -25,6 +25,7 @@ typedef struct gp_window_tile {
     const unsigned char *plane; /* element 0 of both axes */
     uint64_t batch, y_begin, y_end, x_begin, count;
     size_t channels, n;
+    int64_t side;  /* bytes from one channel's elements to the next's */
     int64_t first; /* pixel of the first held element; with GP_BORDER_WRAP it may be none of the row's */
     size_t held, left, ext;
     size_t skew; /* in the extended row, of the first output's window */

@@ -21,7 +21,7 @@ static void write_singly(const moments *m, unsigned r, stretch at, size_t i) {
     const gp_window_box *box = t->one->box;
     const size_t column = at.begin + i;
     gp_accumulator a;
-    gp_window_gather_one(&a, t->one, t->plane + column % t->channels * gp_type_bytes(box->type), m->y,
+    gp_window_gather_one(&a, t->one, t->plane + (int64_t)(column % t->channels) * t->side, m->y,
                          t->x_begin + column / t->channels);
     (void)gp_accumulator_write(&a, &t->one->pass, r, t->row + i * gp_type_bytes(box->result[r].type));
 }

@@ -54,7 +54,7 @@ static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
     tile->left = (size_t)((first - ext_begin) * c);
     tile->ext = (size_t)((ext_end - ext_begin) * c);
     tile->skew = (size_t)((begin - ext_begin) * c);
-    tile->direct = tile->x.in == bytes * c && first >= 0 && last <= n;
+    tile->direct = tile->x.in == bytes * c && tile->side == bytes && first >= 0 && last <= n;
     tile->runs = runs;
     tile->n_runs = 0;
     for (int64_t at = ext_begin; at < ext_end; at += runs->count, runs++, tile->n_runs++) {
@@ -67,36 +67,38 @@ static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
     }
 }
 
-#define GATHER(element)             \
-    for (int64_t i = 0; i < n; i++) \
-    ((element *)to)[i] = *(const element *)(const void *)(from + i * step)
+#define COPY(element)                \
+    for (uint64_t i = 0; i < n; i++) \
+    *(element *)(void *)(to + (int64_t)i * to_step) = *(const element *)(const void *)(from + (int64_t)i * from_step)
 
-/* Pixels of one element, `step` bytes apart. */
-static void gather(void *to, const unsigned char *from, int64_t step, int64_t n, size_t bytes) {
+/* n elements; steps in bytes. */
+static void copy_apart(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step, uint64_t n,
+                       size_t bytes) {
     if (bytes == 1)
-        GATHER(uint8_t);
+        COPY(uint8_t);
     else if (bytes == 2)
-        GATHER(uint16_t);
+        COPY(uint16_t);
+    else if (bytes == 4)
+        COPY(uint32_t);
     else
-        GATHER(uint32_t);
+        COPY(uint64_t);
 }
 
 const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *row, void *copy) {
-    const int64_t bytes = gp_type_bytes(tile->one->box->type), n = (int64_t)tile->x.n,
-                  pixels = (int64_t)(tile->held / tile->channels);
-    const size_t pixel = (size_t)bytes * tile->channels;
+    const int64_t bytes = gp_type_bytes(tile->one->box->type), n = (int64_t)tile->x.n, c = (int64_t)tile->channels,
+                  pixels = (int64_t)tile->held / c, pixel = bytes * c;
     if (tile->direct)
         return row + tile->first * tile->x.in;
     for (int64_t i = 0, count; i < pixels; i += count) {
         const int64_t beyond = tile->first + i, at = beyond < 0 ? beyond + n : beyond < n ? beyond : beyond - n;
-        unsigned char *to = (unsigned char *)copy + (size_t)i * pixel;
+        unsigned char *to = (unsigned char *)copy + i * pixel;
         const unsigned char *from = row + at * tile->x.in;
-        const bool apart = tile->x.in != (int64_t)pixel;
-        count = apart && tile->channels > 1 ? 1 : at + pixels - i > n ? n - at : pixels - i;
-        if (apart && tile->channels == 1)
-            gather(to, from, tile->x.in, count, pixel);
+        count = at + pixels - i > n ? n - at : pixels - i;
+        if (tile->x.in == pixel && tile->side == bytes)
+            memcpy(to, from, (size_t)(count * pixel));
         else
-            memcpy(to, from, (size_t)count * pixel);
+            for (int64_t k = 0; k < c; k++)
+                copy_apart(to + k * bytes, pixel, from + k * tile->side, tile->x.in, (uint64_t)count, (size_t)bytes);
     }
     return copy;
 }
@@ -114,7 +116,7 @@ static void compute_singly(const gp_window_tile *tile) {
                 to[r] = gp_pass_address(&tile->one->pass, r,
                                         (batch * box->axis[box->outer].outputs + y) * gp_window_x(box)->outputs + x);
             }
-            gp_window_gather_one(&a, tile->one, tile->plane + channel * gp_type_bytes(box->type), y, x);
+            gp_window_gather_one(&a, tile->one, tile->plane + (int64_t)channel * tile->side, y, x);
             gp_window_write_one(&a, tile->one, to);
         }
 }
@@ -144,6 +146,7 @@ static void take_tiles(void *argument, unsigned part, unsigned share, unsigned s
     for (uint64_t i = gp_part_begin(tiles, share, shares); i < end; i++) {
         const uint64_t piece = i % w->pieces, strip = i / w->pieces % w->strips;
         gp_window_tile tile = {.one = &w->one, .y = *y, .x = *x, .plane = box->in, .channels = box->channels};
+        tile.side = tile.channels > 1 ? box->axis[box->outer - 1].in : gp_type_bytes(box->type);
         uint64_t batch = tile.batch = i / w->pieces / w->strips;
         for (unsigned a = box->outer - (box->channels > 1 ? 1u : 0u); a-- > 0; batch /= box->axis[a].n)
             tile.plane += (int64_t)(batch % box->axis[a].n) * box->axis[a].in;
@@ -195,17 +198,19 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
         memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
-    for (size_t i = begin; i < end; i++)
-        memcpy(to + (int64_t)(i / c) * step + (int64_t)(i % c) * side, tile->row + (i - begin) * bytes, bytes);
+    for (size_t k = 0; k < c; k++) {
+        const size_t first = begin + (c + k - begin % c) % c, n = first < end ? (end - first - 1) / c + 1 : 0;
+        copy_apart(to + (int64_t)(first / c) * step + (int64_t)k * side, step, tile->row + (first - begin) * bytes,
+                   (int64_t)(c * bytes), n, bytes);
+    }
 }
 
 /* Of one thread. */
 #define OUTPUTS_A_US 300
 #define ELEMENT_NS 4 /* of a window, by the reference row */
 
-gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                             const gp_window_kernels *kernels) {
-    const gp_window_box *box = problem->box;
+static void run_box(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
+                    const gp_window_kernels *kernels) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     work w = {
         .one = {.box = box}, .kernels = kernels, .batches = box->outputs / y->outputs / x->outputs / box->channels};
@@ -225,6 +230,70 @@ gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_
                             : gp_divide_up(gp_greatest(parts, bytes / GP_SHARE_BYTES_MIN), w.batches * w.pieces);
     w.strips = gp_least(w.strips, y->outputs);
     gp_threads_share(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), bytes, take_tiles, &w);
+}
+
+/* Rows up to which a tile's work for each of them is more than copying their elements twice. */
+#define SHORT_ROW 28
+#define FEW_BATCHES 4
+
+static void move_axis(gp_window_box *box, unsigned to, unsigned from) {
+    box->axis[to] = box->axis[from];
+    for (unsigned r = 0; r < box->results; r++)
+        box->result[r].stride[to] = box->result[r].stride[from];
+}
+
+/* Makes room in the box for channels before Y. False: rows are not that short, or batches few. */
+static bool find_batches(gp_window_box *box) {
+    const gp_window_axis *y = gp_window_y(box);
+    const bool rows = y->window == 1 && y->n > 1; /* which are batches as well */
+    const unsigned outer = box->outer + rows;
+    if (box->channels > 1 || gp_window_x(box)->n > SHORT_ROW || outer == 0 || outer + 2u >= GP_AXES ||
+        box->axis[outer - 1].n < FEW_BATCHES)
+        return false;
+    move_axis(box, outer + 2, box->outer + 1u);
+    move_axis(box, outer + 1, box->outer);
+    if (rows) {
+        box->axis[outer + 1] = (gp_window_axis){1, 1, 0, 1, 0};
+        for (unsigned r = 0; r < box->results; r++)
+            box->result[r].stride[outer + 1] = 0;
+    }
+    box->outer = (uint8_t)(outer + 1);
+    return true;
+}
+
+/* The first batches of those from `first` on that go evenly into channels: how many these are. */
+static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint64_t first) {
+    const unsigned at = box->outer - 2u;
+    const gp_window_axis *all = &whole->axis[at];
+    const uint64_t left = all->n - first, channels = gp_least(left, GP_CHANNELS_MAX), batches = left / channels;
+    box->channels = (uint8_t)channels;
+    box->outputs = whole->outputs / all->n * channels * batches;
+    box->axis[at] = (gp_window_axis){batches, batches, all->in * (int64_t)channels, 1, 0};
+    box->axis[at + 1] = (gp_window_axis){channels, channels, all->in, 1, 0};
+    box->in = whole->in + (int64_t)first * all->in;
+    for (unsigned r = 0; r < box->results; r++) {
+        const int64_t step = whole->result[r].stride[at];
+        box->result[r].stride[at] = step * (int64_t)channels;
+        box->result[r].stride[at + 1] = step;
+        box->to[r] = (unsigned char *)whole->to[r] + (int64_t)first * step;
+    }
+    return channels * batches;
+}
+
+/* Short rows of several batches are done together, as if these were channels. */
+gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                             const gp_window_kernels *kernels) {
+    gp_window_box box = *problem->box;
+    if (kernels == NULL || !find_batches(&box)) {
+        run_box(context, plan, problem, problem->box, kernels);
+        return GP_OK;
+    }
+    const gp_window_box whole = box;
+    const uint64_t batches = box.axis[box.outer - 2u].n;
+    for (uint64_t done = 0; done < batches;) {
+        done += interleave(&box, &whole, done);
+        run_box(context, plan, problem, &box, kernels);
+    }
     return GP_OK;
 }
 
