@@ -104,22 +104,34 @@ SIMD static void IN_CLASS(write_doubles)(const moments *m, stretch at, double di
 
 /* Quotients of whole numbers by one that a double holds. */
 SIMD static void IN_CLASS(write_proven)(const moments *m, unsigned r, stretch at, const how *h) {
-    const VALUE_T below = sizeof below > 8 ? 0 : 0x7ff; /* what a double of 64 bits has no room for */
     const bool to_float = m->tile->one->box->result[r].type == GP_F32;
     float *const floats = (float *)(void *)m->tile->row;
     uint64_t bits[NUMBERS], unsure[NUMBERS];
     counts counted;
     numbers x;
     READS(m, at);
+    const SUM_T *const of = h->squares ? squares_of : sums_of; /* also as signed numbers none is negative */
+    const bool variance = h->variance;
     count_elements(m->tile, &at, h, &counted);
     for (size_t i = 0; i < count; i++) {
-        const VALUE_T s = (SIGNED_T)SUM_AT(i), q = h->squares ? (VALUE_T)SQUARES_AT(i) : 0, n = counted.whole[i];
-        const VALUE_T value = h->variance ? n * q - s * s : h->squares ? q : s;
-        const double high = (double)(value & ~below);
-        const VALUE_T rest = below != 0 ? value & below : value - (VALUE_T)high;
-        x.high[i] = sum_and_rest(high, (double)rest, &x.low[i]);
-        x.off[i] = below != 0 ? 0 : __builtin_fabs(x.low[i]) * 0x1p-52;
+        const VALUE_T n = counted.whole[i], s = (SIGNED_T)SUM_AT(i), q = (SIGNED_T)of[i],
+                      value = variance ? n * q - s * s : q;
         unsure[i] = 0;
+        if (sizeof value == 8) {
+            x.high[i] = sum_and_rest((double)(value & ~(VALUE_T)LOW_BITS), (double)(value & LOW_BITS), &x.low[i]);
+            x.off[i] = 0;
+        } else {
+            const gp_window_int whole = value;
+            x.high[i] = (double)(int64_t)(whole >> 96) * 0x1p96;
+            x.low[i] = (double)(int64_t)(whole >> 48 & MIDDLE_BITS) * 0x1p48;
+            x.off[i] = (double)(int64_t)(whole & MIDDLE_BITS);
+        }
+    }
+    for (size_t i = 0; i < count && sizeof(VALUE_T) > 8; i++) {
+        double rest, off;
+        const double high = sum_and_rest(x.high[i], x.low[i], &rest);
+        x.high[i] = sum_and_rest(high, sum_and_rest(rest, x.off[i], &off), &x.low[i]);
+        x.off[i] = __builtin_fabs(off);
     }
     if (h->root)
         divide_as(true, &x, counted.by, count);

@@ -82,6 +82,11 @@ typedef struct stretch {
 #define BELOW (1 - 0x1p-50)
 #define ABOVE (1 + 0x1p-50)
 
+/* Of a whole number of 64 bits those that a double has no room for; and parts of one of 128 bits, for which it has.
+ */
+#define LOW_BITS 0x7ff
+#define MIDDLE_BITS (((int64_t)1 << 48) - 1)
+
 /* Elements of a line of memory, or two or four. */
 #define LINE 16
 #if defined(LANES)
