@@ -39,12 +39,13 @@ foreach(primitive rearrange reduce reduce_array window window_array)
     endif()
   endforeach()
 endforeach()
-# Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm.
+# Square roots as instructions, in vectors: nobody asks for errno, and the library needs no libm. Nor for flags of
+# exceptions, so that both sides of a choice may be computed.
 set(of_windows ${PROJECT_BINARY_DIR}/src/host/window_array/cpu_)
 set(of_reductions ${PROJECT_BINARY_DIR}/src/host/reduce_array/cpu_)
 set_property(SOURCE src/host/window_array/cpu_plain.c ${of_windows}avx2.c ${of_windows}avx512.c ${of_windows}neon.c
   ${of_reductions}avx2.c ${of_reductions}avx512.c ${of_reductions}neon.c
-  APPEND PROPERTY COMPILE_OPTIONS -fno-math-errno)
+  APPEND PROPERTY COMPILE_OPTIONS -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set_property(SOURCE ${of_windows}avx512.c APPEND PROPERTY COMPILE_OPTIONS -mprefer-vector-width=512)
 endif()
