@@ -10,6 +10,32 @@
 #define NUMBERS 256 /* at once, at most */
 #define ALWAYS_INLINE static inline __attribute__((always_inline)) SIMD
 
+/* The nearest double; and a whole number of a magnitude below 2^62, or the next below one that is not whole. */
+#if defined(LACKS_CONVERSIONS)
+/* By the bits of sums with 2^52, 2^84 and 3 2^51, beside which fractions, and what others add, have no room. */
+#define ONE_AND_A_HALF 0x1.8p52
+ALWAYS_INLINE double f64_of(int64_t x) {
+    const uint64_t low = ((uint64_t)x & UINT32_MAX) | 0x4330000000000000,
+                   high = (uint64_t)x >> 32 ^ 0x4530000080000000;
+    return (gp_f64_of_bits(high) - (0x1p84 + 0x1p63 + 0x1p52)) + gp_f64_of_bits(low);
+}
+
+ALWAYS_INLINE int64_t s64_of(double x) {
+    const double high = x * 0x1p-32 + ONE_AND_A_HALF, rest = x - (high - ONE_AND_A_HALF) * 0x1p32,
+                 low = rest + ONE_AND_A_HALF;
+    const uint64_t none = 0x4338000000000000, above = low - ONE_AND_A_HALF > rest;
+    return (int64_t)(((gp_bits_of_f64(high) - none) << 32) + (gp_bits_of_f64(low) - none) - above);
+}
+#else
+ALWAYS_INLINE double f64_of(int64_t x) {
+    return (double)x;
+}
+
+ALWAYS_INLINE int64_t s64_of(double x) {
+    return (int64_t)x;
+}
+#endif
+
 /* More than high + low - off and less than high + low + off, if these are not the same. */
 typedef struct {
     double high[NUMBERS], low[NUMBERS], off[NUMBERS];

@@ -10,6 +10,7 @@
 #define MM(name) _mm256_##name
 
 #define LANES 8
+#define LACKS_CONVERSIONS 1 /* between doubles and ints of 64 bits */
 
 typedef __m256i vec;
 typedef __m256i wide;

@@ -22,6 +22,7 @@
     __attribute__((unused)) const size_t count = (at).end - (at).begin
 #define SUM_AT(i) (sums_of[i])
 #define SQUARES_AT(i) (squares_of[i])
+#define NUMBER(x) (sizeof(SUM_T) == 8 ? f64_of((int64_t)(x)) : (double)(SIGNED_T)(x))
 
 SIMD static void IN_CLASS(write_exactly)(const moments *m, unsigned r, stretch at, size_t i) {
     const gp_window_tile *t = m->tile;
@@ -45,7 +46,7 @@ IN_CLASS(write_quotients)(const moments *m, unsigned r, stretch at, const how *h
 /* Without optimisation sqrt() and fmaf() are calls of libm, which the library does without; __builtin_ makes them
  * instructions. */
 #define ROOT(x) (root ? __builtin_sqrt((x)*inverse) : (x))
-#define VALUE(i) ROOT(variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i))
+#define VALUE(i) ROOT(variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : NUMBER(SUM_AT(i)))
     unsigned apart = 0;
     float *const end = to + count; /* a result has room for 8 bytes */
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +100,7 @@ SIMD static void IN_CLASS(write_doubles)(const moments *m, stretch at, double di
     double *restrict to = (double *)(void *)m->tile->row;
     READS(m, at);
     for (size_t i = 0; i < count; i++)
-        to[i] = (variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : (double)(SIGNED_T)SUM_AT(i)) / divisor;
+        to[i] = (variance ? NUMERATOR(n, SUM_AT(i), SQUARES_AT(i)) : NUMBER(SUM_AT(i))) / divisor;
 }
 
 /* Quotients of whole numbers by one that a double holds. */
@@ -118,7 +119,8 @@ SIMD static void IN_CLASS(write_proven)(const moments *m, unsigned r, stretch at
                       value = variance ? n * q - s * s : q;
         unsure[i] = 0;
         if (sizeof value == 8) {
-            x.high[i] = sum_and_rest((double)(value & ~(VALUE_T)LOW_BITS), (double)(value & LOW_BITS), &x.low[i]);
+            const int64_t whole = (int64_t)value;
+            x.high[i] = sum_and_rest(f64_of(whole & ~LOW_BITS), f64_of(whole & LOW_BITS), &x.low[i]);
             x.off[i] = 0;
         } else {
             const gp_window_int whole = value;

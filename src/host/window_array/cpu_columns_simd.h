@@ -2,14 +2,15 @@
 /* Sums of columns of a tile, and of windows over them, in the width of the file that includes this one. */
 /* An element; of floats, from its bits, in units; its square; what squares grow by where b leaves and a enters. */
 #define WHOLE(x) ((SUM_T)(x))
-#define UNITS(x) ((SUM_T)(int64_t)((double)(x)*scale))
+#define WHOLE_OF(x) (sizeof(SUM_T) == 8 ? s64_of(x) : (int64_t)(x))
+#define UNITS(x) ((SUM_T)WHOLE_OF((double)(x)*scale))
 #define SQUARED(number, x) (number(x) * number(x))
 #define GROWN(number, a, b) ((number(a) - number(b)) * (number(a) + number(b)))
 
 /* Squares rounded down, of ints and of floats. */
 #define SHIFTED(number, x) ((SUM_T)(number(x) * number(x)) >> shift)
 #define SHIFTED_GROWN(number, a, b) (SHIFTED(number, a) - SHIFTED(number, b))
-#define SCALED(number, x) ((SUM_T)(int64_t)((double)(x) * (double)(x)*square_scale))
+#define SCALED(number, x) ((SUM_T)WHOLE_OF((double)(x) * (double)(x)*square_scale))
 #define SCALED_GROWN(number, a, b) (SCALED(number, a) - SCALED(number, b))
 
 #define EACH(to_sum, to_square)                 \

@@ -39,8 +39,8 @@ ALWAYS_INLINE bool find_ends(const moments *m, stretch at, const how *h, bool ro
         count_elements(m->tile, &at, h, &counted);
     for (size_t i = 0; i < at.end - at.begin; i++) {
         const double n = more ? counted.number[i] : n_of_all, inverse = more ? 1 / counted.by[i] : inverse_of_all,
-                     each = unit * (n * square + (1 - linear)), missing = 2 * n * each, s = (double)sum[i],
-                     s_s = s * s * linear, n_q = (double)squares[i] * each, error = (n_q + s_s) * 0x1p-50,
+                     each = unit * (n * square + (1 - linear)), missing = 2 * n * each, s = f64_of(sum[i]),
+                     s_s = s * s * linear, n_q = f64_of(squares[i]) * each, error = (n_q + s_s) * 0x1p-50,
                      below_it = n_q - s_s - error, least = (below_it > 0 ? below_it : 0) * inverse,
                      most = (n_q - s_s + error + missing) * inverse;
         to[i] = (float)(BELOW * (root ? __builtin_sqrt(least) : least));

@@ -84,7 +84,7 @@ typedef struct stretch {
 
 /* Of a whole number of 64 bits those that a double has no room for; and parts of one of 128 bits, for which it has.
  */
-#define LOW_BITS 0x7ff
+#define LOW_BITS ((int64_t)0x7ff)
 #define MIDDLE_BITS (((int64_t)1 << 48) - 1)
 
 /* Elements of a line of memory, or two or four. */
@@ -248,7 +248,7 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define SIGNED_T int64_t
 #define VALUE_T int64_t
 #define HOLDS(m) ((m)->square_unit > 0 || ((m)->bits <= INT32_MAX && sums_below(m, 0x1p62, 0x1p63, 0x1p63)))
-#define NUMERATOR(n, s, q) ((double)(int64_t)((n) * (q) - (s) * (s)))
+#define NUMERATOR(n, s, q) f64_of((int64_t)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
 #define CLASS widest
