@@ -10,6 +10,10 @@
 void gp_pass_run_any(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      int64_t place, uint64_t n);
 
+/* The dot product alone of ints of 64 bits. False: it is another pass. */
+bool gp_pass_run_dot(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
+                     uint64_t n);
+
 /* Whether elements of an output are taken from where they are gathered; takes elements begin .. end - 1 of the output
  * whose first is at `in`. by_runs: one by one, for places. */
 bool gp_gathers(const gp_pass *pass);

@@ -128,7 +128,8 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
                      int64_t place, uint64_t n) {
     const gp_pass_axis none = {0}, *axis = pass->reduced > 0 ? &pass->axis[pass->kept + pass->reduced - 1] : &none;
     if (!gp_pass_is_contiguous(pass, axis) || pass->skip_nan || pass->where || !run_can(pass)) {
-        gp_pass_run_any(a, pass, in, with, place, n);
+        if (!gp_pass_run_dot(a, pass, in, with, n))
+            gp_pass_run_any(a, pass, in, with, place, n);
         return;
     }
     const bool products = pass->kind == GP_PASS_PAIR;
