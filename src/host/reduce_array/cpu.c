@@ -17,10 +17,10 @@ __extension__ typedef unsigned __int128 product;
 /* Products have 128 bits: their lower halves are added up, and their upper ones. */
 bool gp_pass_run_dot(gp_accumulator *a, const gp_pass *pass, const unsigned char *in, const unsigned char *with,
                      uint64_t n) {
-    const gp_pass_axis *axis = &pass->axis[pass->kept + pass->reduced - 1];
     const bool is_signed = pass->type == GP_S64;
-    if (pass->wants != GP_WANT_DOT || (!is_signed && pass->type != GP_U64) || n < 2)
+    if (pass->wants != GP_WANT_DOT || (!is_signed && pass->type != GP_U64) || pass->reduced == 0)
         return false;
+    const gp_pass_axis *axis = &pass->axis[pass->kept + pass->reduced - 1];
     product low = 0;
     gp_total high = 0;
     for (uint64_t i = 0; i < n; i++, in += axis->in, with += axis->with) {

@@ -67,21 +67,23 @@ static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
     }
 }
 
-#define COPY(element)                \
-    for (uint64_t i = 0; i < n; i++) \
-    *(element *)(void *)(to + (int64_t)i * to_step) = *(const element *)(const void *)(from + (int64_t)i * from_step)
+/* n elements; steps in bytes. Of constant bytes memcpy is a load and a store. */
+static inline void copy_of(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
+                           uint64_t n, size_t bytes) {
+    for (uint64_t i = 0; i < n; i++, to += to_step, from += from_step)
+        memcpy(to, from, bytes);
+}
 
-/* n elements; steps in bytes. */
 static void copy_apart(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step, uint64_t n,
                        size_t bytes) {
     if (bytes == 1)
-        COPY(uint8_t);
+        copy_of(to, to_step, from, from_step, n, 1);
     else if (bytes == 2)
-        COPY(uint16_t);
+        copy_of(to, to_step, from, from_step, n, 2);
     else if (bytes == 4)
-        COPY(uint32_t);
+        copy_of(to, to_step, from, from_step, n, 4);
     else
-        COPY(uint64_t);
+        copy_of(to, to_step, from, from_step, n, 8);
 }
 
 const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *row, void *copy) {
