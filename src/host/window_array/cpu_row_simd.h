@@ -35,3 +35,11 @@ SIMD static void widen_halves(float *to, const uint16_t *from, size_t n) {
         to[i] = gp_f32_of_bits(finite | ((half & 0x7c00) == 0x7c00 ? 0x7f800000 : 0) | (half & 0x8000) << 16);
     }
 }
+
+#define MAGNITUDE_OF_INFINITY 0x7f800000u
+
+SIMD static void clear_specials(float *to, const float *from, size_t n) {
+    const any_float *x = from;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (gp_bits_of_f32(x[i]) & INT32_MAX) < MAGNITUDE_OF_INFINITY ? x[i] : 0;
+}

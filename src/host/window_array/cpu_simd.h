@@ -38,6 +38,7 @@ typedef struct moments {
     float *floats[2];
     double most, scale; /* of floats, all whole numbers below `most` of 2^unit, which is 1 / scale; of ints 0, 1 */
     int unit;
+    bool specials; /* of the tile's elements some are NaNs or infinite, and are summed as zeros */
     /* Not 0: sums are in 64 bits, and squares are rounded down to whole numbers of this. */
     double square_unit, square_scale; /* scale: of floats, 1 / unit */
     unsigned shift;                   /* of ints: log2 of the unit */
@@ -50,19 +51,20 @@ typedef struct moments {
     void *sums, *squares; /* of a row's windows from the one to the other; a few before them are there too */
 } moments;
 
-/* A row of the input's held elements, of halves as floats. */
+/* A row of the input's held elements, of halves as floats; with `specials` these are zeros. */
 SIMD static const void *line_at(moments *m, int64_t i, bool enters) {
     const gp_window_tile *t = m->tile;
     const unsigned char *row = gp_window_row(t, i);
     if (row == NULL)
         return memset(m->copies[enters], 0, t->held * sizeof(float));
     const void *held = gp_window_held_row(t, row, m->copies[enters]);
-    if (t->one->box->type == GP_F16) {
+    const bool half = t->one->box->type == GP_F16;
+    if (half)
         widen_halves(m->floats[enters], held, t->held);
-        return m->floats[enters];
-    }
+    if (m->specials)
+        clear_specials(m->floats[enters], half ? m->floats[enters] : held, t->held);
     m->bits |= enters ? bits_of(t->one->box->type, held, t->held) : 0;
-    return held;
+    return half || m->specials ? m->floats[enters] : held;
 }
 
 static uint32_t bits_of_bytes(unsigned type) {
@@ -259,26 +261,7 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 #define NUMERATOR(n, s, q) ((double)((n) * (q) - (s) * (s)))
 #include "cpu_class_simd.h"
 
-/* Floats of a bounded spread are whole numbers of one unit. False: these are not, or not all are numbers. */
-SIMD static bool find_unit(moments *m) {
-    const gp_window_tile *t = m->tile;
-    const int64_t begin = (int64_t)t->y_begin - t->y.before, end = (int64_t)t->y_end - t->y.before + t->y.window - 1;
-    const bool all_rows = end - begin >= (int64_t)t->y.n;
-    uint32_t below = (254u << 23) - 1, most = 1u << 23; /* the least that is not 0, less 1 */
-    for (int64_t i = all_rows ? 0 : begin; i < (all_rows ? (int64_t)t->y.n : end); i++) {
-        const int32_t *row = line_at(m, i, true);
-        for (size_t k = 0; k < t->held; k++) {
-            const uint32_t x = (uint32_t)row[k] & INT32_MAX;
-            below = x - 1 < below ? x - 1 : below;
-            most = x > most ? x : most;
-        }
-    }
-    const int low = (below + 1) >> 23 > 0 ? (int)((below + 1) >> 23) : 1, high = (int)(most >> 23);
-    m->unit = low - 150;
-    m->scale = power_of_two(-m->unit);
-    m->most = power_of_two(high - low + 24);
-    return high < 255 && high - low + 24 <= 62;
-}
+#include "cpu_units_simd.h"
 
 /* The last pixel's lanes, again and again. */
 static void find_last(moments *m) {
@@ -324,7 +307,7 @@ static bool goes_on(const gp_window_tile *t, uint64_t first, uint64_t y) {
 /* Rows whose elements need wider sums than those before go on with these. Floats have one unit for all rows. */
 static bool moments_of_rows(moments *m, gp_window_tile *t) {
     unsigned char *const row = t->row;
-    if (gp_type_is_float(t->one->box->type) && !(find_unit(m) && sums_below(m, 0x1p126, 0x1p126, 0x1p126))) {
+    if (gp_type_is_float(t->one->box->type) && !find_unit(m)) {
         const bool done = gp_window_float_moments(t);
         t->row = row;
         return done;
@@ -337,6 +320,8 @@ static bool moments_of_rows(moments *m, gp_window_tile *t) {
         m->square_unit = 0;
         y = goes_on(t, first, y) ? slide_widest(m, y) : y;
     }
+    if (m->specials)
+        write_specials(m);
     return true;
 }
 
