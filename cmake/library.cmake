@@ -43,7 +43,8 @@ endforeach()
 # exceptions, so that both sides of a choice may be computed.
 set(of_windows ${PROJECT_BINARY_DIR}/src/host/window_array/cpu_)
 set(of_reductions ${PROJECT_BINARY_DIR}/src/host/reduce_array/cpu_)
-set_property(SOURCE src/host/window_array/cpu_plain.c ${of_windows}avx2.c ${of_windows}avx512.c ${of_windows}neon.c
+set_property(SOURCE src/host/window_array/cpu_plain.c src/host/window_array/cpu_floats.c
+  ${of_windows}avx2.c ${of_windows}avx512.c ${of_windows}neon.c
   ${of_reductions}avx2.c ${of_reductions}avx512.c ${of_reductions}neon.c
   APPEND PROPERTY COMPILE_OPTIONS -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")

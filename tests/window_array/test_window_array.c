@@ -295,8 +295,47 @@ static void windows_beyond_the_array(void **state) {
     harness_close(&h);
 }
 
+/* Elements that are no numbers, a few and many, among such as have one unit and such as have none; matrices that lie
+ * side by side, of rows so short that they are done together. */
+static void specials_of_any_spread(void **state) {
+    (void)state;
+    enum { MATRICES = 37, ROWS = 9, COLS = 21, MOST = MATRICES * ROWS * COLS };
+    static const uint32_t ops[] = {GP_REDUCE_SUM, GP_REDUCE_MEAN, GP_REDUCE_SUM_SQUARES, GP_REDUCE_STDDEV_SAMPLE};
+    static float numbers[MOST], owed[2][MOST], memory[2][MOST];
+    float *expected[] = {owed[0], owed[1]};
+    uint64_t draws = cases_seed();
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    for (size_t k = 0; k < 24; k++) {
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {0, k % 3 == 0 ? 1 : 5, 4},
+                                        .border = k % 2 ? GP_BORDER_SHRINK : GP_BORDER_REFLECT};
+        const unsigned one_in = k % 4 < 2 ? 5 : 200, spread = k % 8 < 4 ? 20 : 180;
+        gp_array in = gp_dense(GP_F32, numbers, 3, (const size_t[]){MATRICES, ROWS, COLS}), to = in;
+        gp_result wanted[2], results[2];
+        for (size_t j = 0; j < MOST; j++) {
+            static const uint32_t specials[] = {0x7f800000, 0xff800000, 0x7fc00001, 0xff800001};
+            const uint64_t x = cases_random(&draws);
+            const uint32_t exponent = 120 - spread / 2 + (uint32_t)(x >> 32) % spread;
+            const uint32_t bits =
+                x % one_in == 0 ? specials[x >> 60 & 3] : ((uint32_t)x & 0x807fffff) | exponent << 23;
+            memcpy(&numbers[j], &bits, sizeof bits);
+        }
+        for (size_t r = 0; r < COUNT(results); r++) {
+            to.data = owed[r];
+            wanted[r] = gp_want(ops[(k / 3 + r) % COUNT(ops)], to);
+            to.data = memory[r];
+            results[r] = gp_want(ops[(k / 3 + r) % COUNT(ops)], to);
+        }
+        oracle_window_array(&in, &window, wanted, COUNT(wanted));
+        expect_windows(&h, &in, &window, results, COUNT(results), sizeof owed[0], expected, "specials of any spread");
+    }
+    harness_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls),
+                                       cmocka_unit_test(specials_of_any_spread),
                                        cmocka_unit_test(rows_in_pieces),
                                        cmocka_unit_test(a_long_row_of_floats),
                                        cmocka_unit_test(wide_and_high_windows),

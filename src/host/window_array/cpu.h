@@ -83,6 +83,9 @@ static inline const unsigned char *gp_window_row(const gp_window_tile *tile, int
 /* The held elements of a row of the input, contiguous: where they are, or copied to `copy`. */
 const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *row, void *copy);
 
+/* Result r of one output, number i of the tile's in row y, from the elements of its window. */
+void gp_window_write_singly(const gp_window_tile *tile, unsigned r, uint64_t y, size_t i, unsigned char *to);
+
 /* Where result r has the tile's part of row y, and elements begin .. end - 1 of it from tile->row. */
 unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y);
 void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, size_t begin, size_t end);

@@ -275,7 +275,10 @@ SIMD static void IN_CLASS(write_block)(moments *m, unsigned r, const how *h, con
         IN_CLASS(write_quotients)(m, r, at, h, false, false);
     else
         for (size_t i = 0; i < at.end - at.begin; i++)
-            rounded ? write_singly(m, r, at, i) : IN_CLASS(write_exactly)(m, r, at, i);
+            if (rounded)
+                gp_window_write_singly(m->tile, r, m->y, at.begin + i, m->tile->row + i * sizeof(float));
+            else
+                IN_CLASS(write_exactly)(m, r, at, i);
 }
 
 #include "cpu_columns_simd.h"

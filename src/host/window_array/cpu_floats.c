@@ -2,10 +2,14 @@
 /*
  * Moments of floats of any spread in windows. Each column of the strip has the exact sum of what the window holds of
  * it, in limbs, to which a row that enters is added and from which one that leaves is subtracted; the same then goes
- * along the row. Nothing is ever rounded but results, whatever the elements' spread.
+ * along the row. Nothing is ever rounded but results, whatever the elements' spread: these are computed by blocks,
+ * from two doubles a sum and a bound on what they lack, and by their limbs or elements where that does not decide.
  */
 #include "cpu.h"
 #include <stdlib.h>
+
+#define SIMD
+#include "../cpu/quotients.h"
 
 #define SUM_LIMBS 11
 #define SQUARE_LIMBS 20
@@ -65,6 +69,116 @@ static void write_output(const gp_window_tile *tile, gp_accumulator *a, const su
     (void)gp_accumulator_write(a, &tile->one->pass, r, tile->row + i * gp_type_bytes(tile->one->box->result[r].type));
 }
 
+/* A sum: high + low, or up to `off` more or less. */
+typedef struct number {
+    double high, low, off;
+} number;
+
+static double power_of_two(int k) {
+    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
+}
+
+/* Of limbs in units of 2^unit, by the first four digits of 32 bits. */
+static number number_of(const int64_t *limb, unsigned limbs, int unit) {
+    uint32_t digit[SQUARE_LIMBS];
+    int64_t carry = 0;
+    for (unsigned l = 0; l < limbs; l++) {
+        carry += limb[l];
+        digit[l] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    const bool negative = carry < 0;
+    uint64_t one = 1;
+    for (unsigned l = 0; l < limbs && negative; l++) {
+        one += (uint32_t)~digit[l];
+        digit[l] = (uint32_t)one;
+        one >>= 32;
+    }
+    unsigned top = limbs;
+    while (top > 0 && digit[top - 1] == 0)
+        top--;
+    if (top == 0)
+        return (number){0, 0, 0};
+    double part[4], rest, lost[2];
+    uint32_t below = 0;
+    for (unsigned k = 0; k < 4; k++)
+        part[k] = k < top ? (double)digit[top - 1 - k] * power_of_two(-32 * (int)k) : 0;
+    for (unsigned l = 0; l + 4 < top; l++)
+        below |= digit[l];
+    const double first = sum_and_rest(part[0], part[1], &rest), second = sum_and_rest(part[2], part[3], &lost[0]);
+    number x;
+    x.high = sum_and_rest(first, sum_and_rest(rest, second, &lost[1]), &x.low);
+    x.off = __builtin_fabs(lost[0]) + __builtin_fabs(lost[1]) + (below != 0 ? 0x1p-96 : 0);
+    const double scale = power_of_two(unit + 32 * (int)(top - 1));
+    return (number){negative ? -x.high * scale : x.high * scale, negative ? -x.low * scale : x.low * scale,
+                    x.off * scale};
+}
+
+/* n Q - S^2, of numbers in which nothing overflows. */
+static number numerator(double n, const number *s, const number *q) {
+    double p_rest, r_rest, first, second, third, fourth, low;
+    const double p = product_and_rest(n, q->high, &p_rest), r = product_and_rest(s->high, s->high, &r_rest),
+                 high = sum_and_rest(p, -r, &first), rest = sum_and_rest(p_rest, -r_rest, &second),
+                 small = n * q->low - 2 * s->high * s->low,
+                 large = __builtin_fabs(n * q->low) + __builtin_fabs(2 * s->high * s->low);
+    number x;
+    low = sum_and_rest(sum_and_rest(first, rest, &third), small, &fourth);
+    x.high = sum_and_rest(high, low, &x.low);
+    x.off = __builtin_fabs(second) + __builtin_fabs(third) + __builtin_fabs(fourth) + large * 0x1p-50 +
+            s->low * s->low + n * q->off * (1 + 0x1p-50) +
+            (2 * __builtin_fabs(s->high) + 2 * __builtin_fabs(s->low) + s->off) * s->off * (1 + 0x1p-50);
+    return x;
+}
+
+/* Outputs of a row and a channel on their way: how many, from pixel `first` on. */
+typedef struct block {
+    size_t first, count;
+    numbers x;
+    double by[NUMBERS];
+    bool done[NUMBERS];
+} block;
+
+static void add_output(block *b, const sums *s, uint64_t counted, unsigned op) {
+    const bool variance = op >= GP_REDUCE_VARIANCE, sample = op >= GP_REDUCE_VARIANCE_SAMPLE;
+    const size_t k = b->count++;
+    const double n = (double)counted;
+    const number sum = op == GP_REDUCE_SUM_SQUARES ? number_of(s->at + SQUARES, SQUARE_LIMBS, -298)
+                                                   : number_of(s->at + SUM, SUM_LIMBS, -149);
+    number x = sum;
+    if (variance) {
+        const number squares = number_of(s->at + SQUARES, SQUARE_LIMBS, -298);
+        x = numerator(n, &sum, &squares);
+    }
+    b->x.high[k] = x.high, b->x.low[k] = x.low, b->x.off[k] = x.off;
+    b->by[k] = variance ? n * (n - sample) : op == GP_REDUCE_MEAN ? n : 1;
+}
+
+static void write_block(const gp_window_tile *tile, block *b, uint64_t y, unsigned r, size_t channel) {
+    const gp_pass_result *result = &tile->one->box->result[r];
+    const size_t bytes = gp_type_bytes(result->type);
+    uint64_t bits[NUMBERS], unsure[NUMBERS] = {0};
+    if (result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE)
+        divide_as(true, &b->x, b->by, b->count);
+    else
+        divide_as(false, &b->x, b->by, b->count);
+    if (result->type == GP_F32)
+        round_as(true, &b->x, b->count, bits, unsure);
+    else
+        round_as(false, &b->x, b->count, bits, unsure);
+    for (size_t k = 0; k < b->count; k++) {
+        const size_t i = channel + (b->first + k) * tile->channels;
+        const uint32_t single = (uint32_t)bits[k];
+        if (b->done[k])
+            continue;
+        if (unsure[k] != 0)
+            gp_window_write_singly(tile, r, y, i, tile->row + i * bytes);
+        else
+            memcpy(tile->row + i * bytes, bytes == 4 ? (const void *)&single : &bits[k], bytes);
+    }
+    b->first += b->count;
+    b->count = 0;
+}
+
 /* Of a channel, the tile's first window. */
 static void first_window(const gp_window_tile *tile, const sums *column, size_t length, sums *sum) {
     const gp_window_held first = gp_window_first(tile);
@@ -84,7 +198,9 @@ static void first_window(const gp_window_tile *tile, const sums *column, size_t 
 
 GP_WINDOW_EXTEND(extend, sums, )
 
-static void write_row(const gp_window_tile *tile, sums *column, gp_accumulator *a, uint64_t y, unsigned r) {
+#define COUNTED_MAX ((uint64_t)1 << 26) /* whose square a double holds */
+
+static void write_row(const gp_window_tile *tile, sums *column, gp_accumulator *a, block *b, uint64_t y, unsigned r) {
     const gp_window_box *box = tile->one->box;
     const size_t c = tile->channels, length = box->wants & GP_WANT_SQUARES ? LENGTH : SQUARES;
     const uint64_t n = gp_window_counted(&tile->y, box->border, y);
@@ -94,9 +210,16 @@ static void write_row(const gp_window_tile *tile, sums *column, gp_accumulator *
     for (size_t channel = 0; channel < c; channel++) {
         sums s;
         first_window(tile, column + channel, length, &s);
+        b->first = b->count = 0;
         for (size_t i = channel;; i += c) {
-            const uint64_t x = tile->x_begin + i / c;
-            write_output(tile, a, &s, n * gp_window_counted(gp_window_x(box), box->border, x), i, r);
+            const uint64_t x = tile->x_begin + i / c,
+                           counted = n * gp_window_counted(gp_window_x(box), box->border, x);
+            b->done[b->count] = (s.at[NANS] | s.at[PLUS] | s.at[MINUS]) != 0 || counted >= COUNTED_MAX;
+            if (b->done[b->count])
+                write_output(tile, a, &s, counted, i, r);
+            add_output(b, &s, counted, box->result[r].op);
+            if (b->count == NUMBERS || i + c >= tile->n)
+                write_block(tile, b, y, r, channel);
             if (i + c >= tile->n)
                 break;
             add_column(&s, &enters[i], length, 1);
@@ -114,8 +237,9 @@ bool gp_window_float_moments(gp_window_tile *tile) {
     sums *column = room ? calloc(tile->ext, sizeof *column) : NULL;
     float *copy = malloc(tile->held * sizeof *copy + tile->n * sizeof(double));
     gp_accumulator *a = malloc(sizeof *a);
+    block *b = malloc(sizeof *b);
     const gp_window_held rows = gp_window_held_of(&tile->y, box->border, tile->y_begin);
-    const bool fits = column != NULL && copy != NULL && a != NULL;
+    const bool fits = column != NULL && copy != NULL && a != NULL && b != NULL;
     tile->row = (unsigned char *)(copy + (fits ? tile->held : 0));
     for (unsigned s = 0; fits && s < rows.stretches; s++)
         for (int64_t i = 0; i < rows.at[s].count; i++)
@@ -123,7 +247,7 @@ bool gp_window_float_moments(gp_window_tile *tile) {
     for (uint64_t y = tile->y_begin; fits && y < tile->y_end; y++) {
         const int64_t leaves = (int64_t)y - tile->y.before;
         for (unsigned r = 0; r < box->results; r++)
-            write_row(tile, column, a, y, r);
+            write_row(tile, column, a, b, y, r);
         if (y + 1 < tile->y_end) {
             add_row(tile, column, leaves + tile->y.window, 1, false, copy);
             add_row(tile, column, leaves, 1, true, copy);
@@ -132,5 +256,6 @@ bool gp_window_float_moments(gp_window_tile *tile) {
     free(column);
     free(copy);
     free(a);
+    free(b);
     return fits;
 }

@@ -15,17 +15,6 @@ static bool too_many_fail(const moments *m) {
     return (double)m->failures * area(m->tile) > rows * (double)m->tile->n;
 }
 
-/* Output i of the stretch, from the elements of its window. */
-static void write_singly(const moments *m, unsigned r, stretch at, size_t i) {
-    const gp_window_tile *t = m->tile;
-    const gp_window_box *box = t->one->box;
-    const size_t column = at.begin + i;
-    gp_accumulator a;
-    gp_window_gather_one(&a, t->one, t->plane + (int64_t)(column % t->channels) * t->side, m->y,
-                         t->x_begin + column / t->channels);
-    (void)gp_accumulator_write(&a, &t->one->pass, r, t->row + i * gp_type_bytes(box->result[r].type));
-}
-
 /* Both ends of a block's results, as floats; whether some differ. */
 ALWAYS_INLINE bool find_ends(const moments *m, stretch at, const how *h, bool root, bool more, float *to,
                              float *end) {
@@ -66,7 +55,7 @@ SIMD static void write_rounded(moments *m, unsigned r, stretch at, const how *h)
         if (to[i] == end[i])
             continue;
         m->failures++;
-        write_singly(m, r, at, i);
+        gp_window_write_singly(m->tile, r, m->y, at.begin + i, m->tile->row + i * sizeof(float));
     }
 }
 

@@ -105,6 +105,13 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
     return copy;
 }
 
+void gp_window_write_singly(const gp_window_tile *tile, unsigned r, uint64_t y, size_t i, unsigned char *to) {
+    const size_t c = tile->channels;
+    gp_accumulator a;
+    gp_window_gather_one(&a, tile->one, tile->plane + (int64_t)(i % c) * tile->side, y, tile->x_begin + i / c);
+    (void)gp_accumulator_write(&a, &tile->one->pass, r, to);
+}
+
 /* The last resort: memory is short, or windows are too large for the kernel or for such a small array. */
 static void compute_singly(const gp_window_tile *tile) {
     const gp_window_box *box = tile->one->box;
