@@ -6,7 +6,7 @@
 /* Numbers of each kind in a window; windows have fewer elements. */
 #define KIND_BITS 21
 #define OF_KIND(kind) ((uint64_t)1 << KIND_BITS * (kind))
-#define HOLDS_KIND(kinds, kind) (((kinds) >> KIND_BITS * (kind) & (OF_KIND(1) - 1)) != 0)
+#define HOLDS_KIND(kinds, kind) ((unsigned)(((kinds) >> KIND_BITS * (kind) & (OF_KIND(1) - 1)) != 0))
 enum { NANS, PLUS, MINUS, KINDS };
 
 /* Of the tile's elements the greatest magnitude, and the least that is not 0, less 1. */
