@@ -10,6 +10,11 @@
 #define NUMBERS 256 /* at once, at most */
 #define ALWAYS_INLINE static inline __attribute__((always_inline)) SIMD
 
+/* 2^k, if that is a normal number; ldexp() would need libm. */
+static inline double power_of_two(int k) {
+    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
+}
+
 /* The nearest double; and a whole number of a magnitude below 2^62, or the next below one that is not whole. */
 #if defined(LACKS_CONVERSIONS)
 /* By the bits of sums with 2^52, 2^84 and 3 2^51, beside which fractions, and what others add, have no room. */

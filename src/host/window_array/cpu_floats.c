@@ -74,10 +74,6 @@ typedef struct number {
     double high, low, off;
 } number;
 
-static double power_of_two(int k) {
-    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
-}
-
 /* Of limbs in units of 2^unit, by the first four digits of 32 bits. */
 static number number_of(const int64_t *limb, unsigned limbs, int unit) {
     uint32_t digit[SQUARE_LIMBS];

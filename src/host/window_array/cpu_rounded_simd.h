@@ -4,11 +4,6 @@
  * and the sum of n of them is less than n units too small. Outputs that this leaves open are computed from their
  * elements; where these are many, the tile goes on with squares in full.
  */
-/* 2^k of a normal number; ldexp() would need libm. */
-static double power_of_two(int k) {
-    return gp_f64_of_bits((uint64_t)(k + 1023) << 52);
-}
-
 /* Whether so many outputs of the rows so far, and of some to come, were open that squares in full are faster. */
 static bool too_many_fail(const moments *m) {
     const double rows = (double)(m->y - m->first_y) + FAILING_ROWS;

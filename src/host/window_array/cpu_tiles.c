@@ -251,23 +251,31 @@ static void move_axis(gp_window_box *box, unsigned to, unsigned from) {
         box->result[r].stride[to] = box->result[r].stride[from];
 }
 
-/* Makes room in the box for channels before Y. False: rows are not that short, or batches few. */
-static bool find_batches(gp_window_box *box) {
-    const gp_window_axis *y = gp_window_y(box);
-    const bool rows = y->window == 1 && y->n > 1; /* which are batches as well */
+/* Rows that are their windows' only ones are batches as well. */
+static bool has_rows_alone(const gp_window_box *box) {
+    return gp_window_y(box)->window == 1 && gp_window_y(box)->n > 1;
+}
+
+static bool has_short_rows(const gp_window_box *box) {
+    const unsigned outer = box->outer + has_rows_alone(box); /* axes of batches, then */
+    return box->channels == 1 && gp_window_x(box)->n <= SHORT_ROW && outer > 0 && outer + 2u < GP_AXES &&
+           box->axis[outer - 1].n >= FEW_BATCHES;
+}
+
+/* The box with room for channels before Y. */
+static gp_window_box with_room(const gp_window_box *box) {
+    const bool rows = has_rows_alone(box);
     const unsigned outer = box->outer + rows;
-    if (box->channels > 1 || gp_window_x(box)->n > SHORT_ROW || outer == 0 || outer + 2u >= GP_AXES ||
-        box->axis[outer - 1].n < FEW_BATCHES)
-        return false;
-    move_axis(box, outer + 2, box->outer + 1u);
-    move_axis(box, outer + 1, box->outer);
+    gp_window_box more = *box;
+    move_axis(&more, outer + 2, box->outer + 1u);
+    move_axis(&more, outer + 1, box->outer);
     if (rows) {
-        box->axis[outer + 1] = (gp_window_axis){1, 1, 0, 1, 0};
+        more.axis[outer + 1] = (gp_window_axis){1, 1, 0, 1, 0};
         for (unsigned r = 0; r < box->results; r++)
-            box->result[r].stride[outer + 1] = 0;
+            more.result[r].stride[outer + 1] = 0;
     }
-    box->outer = (uint8_t)(outer + 1);
-    return true;
+    more.outer = (uint8_t)(outer + 1);
+    return more;
 }
 
 /* The first batches of those from `first` on that go evenly into channels: how many these are. */
@@ -289,20 +297,24 @@ static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint6
     return channels * batches;
 }
 
-/* Short rows of several batches are done together, as if these were channels. */
-gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                             const gp_window_kernels *kernels) {
-    gp_window_box box = *problem->box;
-    if (kernels == NULL || !find_batches(&box)) {
-        run_box(context, plan, problem, problem->box, kernels);
-        return GP_OK;
-    }
-    const gp_window_box whole = box;
-    const uint64_t batches = box.axis[box.outer - 2u].n;
-    for (uint64_t done = 0; done < batches;) {
+/* Short rows of several batches are done together, as if these were channels, which here need not lie side by side.
+ * By itself, for its frame. */
+__attribute__((noinline)) static void run_short_rows(gp_context *context, const gp_plan *plan,
+                                                     const gp_problem *problem, const gp_window_kernels *kernels) {
+    const gp_window_box whole = with_room(problem->box);
+    gp_window_box box = whole;
+    for (uint64_t done = 0; done < whole.axis[whole.outer - 2u].n;) {
         done += interleave(&box, &whole, done);
         run_box(context, plan, problem, &box, kernels);
     }
+}
+
+gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                             const gp_window_kernels *kernels) {
+    if (kernels != NULL && has_short_rows(problem->box))
+        run_short_rows(context, plan, problem, kernels);
+    else
+        run_box(context, plan, problem, problem->box, kernels);
     return GP_OK;
 }
 
