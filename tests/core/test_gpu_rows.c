@@ -8,6 +8,8 @@
 #include "../gpu.h"
 #include "../observe.h"
 
+#include <string.h>
+
 #define IMAGE_ROWS 300
 #define IMAGE_COLS 5000
 #define INTS ((size_t)IMAGE_ROWS * IMAGE_COLS * 4)
@@ -171,8 +173,13 @@ static void compare(const gp_kernel *row, unsigned threads, const observed *o, c
         fail_msg("%s, %u threads: %u registers (ceiling %u), %zu static bytes (%zu); %u blocks an SM, CUDA says %u",
                  row->name, threads, o->regs, plan.regs_per_thread, o->smem_static, row->smem_static,
                  ours.blocks_per_sm, o->blocks_per_sm);
-    assert_true(plan.blocks_per_sm <= o->blocks_per_sm && plan.blocks_per_sm > 0);
-    assert_true(plan.block == o->threads && plan.grid == o->grid && plan.smem_dynamic == o->smem_dynamic);
+    if (plan.blocks_per_sm > o->blocks_per_sm || plan.blocks_per_sm == 0)
+        fail_msg("%s, %u threads: %u blocks an SM are planned, CUDA says %u", row->name, threads, plan.blocks_per_sm,
+                 o->blocks_per_sm);
+    if (plan.block != o->threads || plan.grid != o->grid || plan.smem_dynamic != o->smem_dynamic)
+        fail_msg("%s: %u threads, %llu blocks, %zu bytes are planned, %u, %llu, %zu launched", row->name, plan.block,
+                 (unsigned long long)plan.grid, plan.smem_dynamic, o->threads, (unsigned long long)o->grid,
+                 o->smem_dynamic);
     assert_int_equal(o->threads, threads);
 }
 
@@ -201,6 +208,8 @@ static void every_row_at_every_block_size(void **state) {
                     continue;
                 if (!is_view && !is_move && requests[k].in_place && requests[k].rows != requests[k].cols)
                     continue; /* gp_transpose() turns squares in place */
+                if (is_move && requests[k].in_place && strcmp(row->name, "rearrange_tile") == 0)
+                    continue; /* moved part by part, each with a plan of its own */
                 gp_status status = is_view   ? ask_view(&views[k - COUNT(requests)])
                                    : is_move ? ask_move(&requests[k])
                                    : is_box  ? ask_box(&requests[k])
@@ -209,7 +218,7 @@ static void every_row_at_every_block_size(void **state) {
                 if (status != GP_OK || observed_last.launches == before)
                     continue;
                 /* behind a view's kernel there may be another */
-                compare(row, threads, is_view ? observed_launch(before) : &observed_last, &device);
+                compare(row, threads, is_view || is_move ? observed_launch(before) : &observed_last, &device);
                 ran++;
             }
         }

@@ -37,6 +37,22 @@ static void choose_extents(random_source *s, random_call *call, size_t work) {
     }
 }
 
+/* Narrow pictures, in batches or so high that a GPU does parts of them side by side. */
+static void choose_narrow_extents(random_source *s, random_call *call) {
+    gp_array *in = &call->in.view;
+    const bool high = random_chance(s, 30);
+    const size_t extent[] = {1 + random_draw(s, high ? 2 : 80), 1 + random_draw(s, high ? 1500 : 6),
+                             1 + random_draw(s, 9), random_chance(s, 25) ? 3 : 1 + random_draw(s, 2)};
+    in->rank = extent[3] > 1 ? 4 : 3;
+    for (unsigned axis = 0; axis < in->rank; axis++) {
+        in->extent[axis] = extent[axis];
+        call->window.extent[axis] = axis == 1 || axis == 2 ? random_draw(s, 5) : 0;
+        const size_t window = call->window.extent[axis];
+        if (window > 1 && random_chance(s, 30))
+            call->window.shift[axis] = (ptrdiff_t)(window / 2) - (ptrdiff_t)random_draw(s, window);
+    }
+}
+
 static void choose_result(random_source *s, random_call *call, size_t i) {
     static const uint32_t ops[] = {GP_REDUCE_SUM,      GP_REDUCE_SUM_SQUARES, GP_REDUCE_MEAN,
                                    GP_REDUCE_VARIANCE, GP_REDUCE_STDDEV,      GP_REDUCE_VARIANCE_SAMPLE,
@@ -91,7 +107,10 @@ void random_window_make(random_call *call, uint64_t seed, size_t work) {
     call->in.view.type = types[random_draw(&s, COUNT(types))];
     call->window.struct_size = sizeof call->window;
     call->window.border = (int32_t)random_draw(&s, GP_BORDER_SHRINK + 1);
-    choose_extents(&s, call, work);
+    if (work > 300 && random_chance(&s, 8))
+        choose_narrow_extents(&s, call);
+    else
+        choose_extents(&s, call, work);
     random_array_place(&s, &call->in, true);
     random_array_fill(&s, &call->in);
     for (size_t i = 0; i < call->count; i++)

@@ -7,7 +7,7 @@
  * with the minimum of the rows behind these they make the windows' columns. Those of some rows go to shared memory,
  * words then holding neighbours of a column, and are made windows along rows so too, in shorter blocks.
  */
-#include "strip.cuh"
+#include "order.cuh"
 
 #define AT_ONCE 4 /* rows that a thread loads */
 
@@ -18,77 +18,6 @@ struct extremes_arguments {
 };
 
 extern __shared__ __align__(16) uint32_t extremes_shared[];
-
-/* A word of E elements, as they are compared: those of a byte two by two. */
-template <int E> struct lanes {
-    uint32_t even, odd;
-
-    static __device__ lanes all() {
-        return {~0u, ~0u};
-    }
-    static __device__ lanes of(uint32_t word) {
-        return E == 4 ? lanes{__byte_perm(word, 0, 0x4240), __byte_perm(word, 0, 0x4341)} : lanes{word, 0};
-    }
-    __device__ uint32_t word() const {
-        return E == 4 ? __byte_perm(even, odd, 0x6240) : even;
-    }
-    __device__ void least(const lanes &other) {
-        even = E == 1 ? min(even, other.even) : __vminu2(even, other.even);
-        if (E == 4)
-            odd = __vminu2(odd, other.odd);
-    }
-};
-
-/* Numbers of which the least wins: of signed ints and floats in their order, NaN before all. */
-template <int E> struct order {
-    static constexpr int bits = 32 / E;
-    static constexpr uint32_t all = ~0u >> (32 - bits), top = all / 2 + 1, ones = ~0u / all; /* 1 in each element */
-    static constexpr uint32_t infinity = E == 1 ? 0x7f800000u : 0x7c00, nan = E == 1 ? 0x7fc00000u : 0x7e00;
-    bool is_float;
-    uint32_t flip; /* bits of all elements: of ints the signs that they have, and all for maxima */
-
-    __device__ order(unsigned type, bool of_maximum)
-        : is_float(E < 4 && gp_type_is_float(type)),
-          flip((!is_float && gp_type_is_signed(type) ? top * ones : 0) ^ (of_maximum ? ~0u : 0)) {}
-    __device__ uint32_t keys_of(uint32_t word) const {
-        if (E == 4 || !is_float)
-            return word ^ flip;
-        uint32_t keys = 0;
-#pragma unroll
-        for (int i = 0; i < 32; i += bits) {
-            const uint32_t x = word >> i & all;
-            keys |= ((x & ~top) > infinity ? 0 : ((x & top ? ~x : x | top) ^ flip) & all) << i;
-        }
-        return keys;
-    }
-    __device__ uint32_t bits_of(uint32_t keys) const {
-        if (E == 4 || !is_float)
-            return keys ^ flip;
-        uint32_t word = 0;
-#pragma unroll
-        for (int i = 0; i < 32; i += bits) {
-            const uint32_t won = keys >> i & all, x = (won ^ flip) & all;
-            word |= (won == 0 ? nan : x & top ? x & ~top : ~x & all) << i;
-        }
-        return word;
-    }
-};
-
-/* Four words of four bytes, two of two halves: element j of word i becomes element i of word j. */
-template <int E> __device__ inline void turn(uint32_t (&w)[E]) {
-    if constexpr (E == 4) {
-        const uint32_t a = __byte_perm(w[0], w[1], 0x5140), b = __byte_perm(w[0], w[1], 0x7362),
-                       c = __byte_perm(w[2], w[3], 0x5140), d = __byte_perm(w[2], w[3], 0x7362);
-        w[0] = __byte_perm(a, c, 0x5410);
-        w[1] = __byte_perm(a, c, 0x7632);
-        w[2] = __byte_perm(b, d, 0x5410);
-        w[3] = __byte_perm(b, d, 0x7632);
-    } else if constexpr (E == 2) {
-        const uint32_t a = __byte_perm(w[0], w[1], 0x5410);
-        w[1] = __byte_perm(w[0], w[1], 0x7632);
-        w[0] = a;
-    }
-}
 
 /* The minimum from each of `count` words up to the last, `apart` words from one to the next. */
 template <int E> __device__ inline void least_to_last(const uint32_t *from, uint32_t *to, int apart, int count) {
@@ -137,6 +66,7 @@ template <int E> class extremes {
     int32_t at[E]; /* columns of the thread's word in a row */
     uint32_t none; /* bits of those that are in none: others stand for them */
     bool together; /* the word is one of the input */
+    int above;     /* rows to those of the word, of parts of a picture */
 
   public:
     __device__ extremes(const extremes_arguments &arguments, const strip_place &place, bool of_maximum)
@@ -148,27 +78,33 @@ template <int E> class extremes {
   private:
     __device__ void find_columns(int word) {
         const int64_t n = (int64_t)gp_window_x(&a.box)->n;
+        const strip_spot spot = spot_of(a.cut.pack, word * E);
+        const int32_t shift = min(spot.picture, p.pictures - 1) * p.picture_units;
+        above = rows_above(a.cut, p, spot.picture);
         none = 0;
         together = a.cut.vectors;
 #pragma unroll
         for (int k = 0; k < E; k++) {
-            const int own = word * E + k;
+            const int own = spot.at + k;
             const int64_t j = p.first + own, pixel = j >= 0 ? j / channels : ~(~j / channels);
-            const bool used = own < (int)(p.outputs + a.cut.skew + a.cut.reach);
+            const bool used = spot.picture < p.pictures && own < (int)(p.cols + a.cut.skew + a.cut.reach);
             const int64_t source = used ? source_near(a.box.border, n, pixel) : -1;
             /* one that no window sees is a neighbour, so that words stay words */
             at[k] = source >= 0      ? (int32_t)((source - pixel) * channels + j)
                     : used || k == 0 ? 0
                                      : (int32_t)min((int64_t)at[0] + k, n * channels - 1);
             none |= source < 0 ? order<E>::all << k * order<E>::bits : 0;
-            together = together && (source >= 0 || !used) && (k == 0 ? at[0] % E == 0 : at[k] == at[0] + k);
+            together = together && (source >= 0 || !used) && (k == 0 ? (at[0] + shift) % E == 0 : at[k] == at[0] + k);
         }
+#pragma unroll
+        for (int k = 0; k < E; k++)
+            at[k] += shift;
     }
     /* Keys of the thread's words of rows from number `row` on of those that the block's windows see, as far as `end`.
      */
     __device__ void load(int row, int end, uint32_t (&word)[AT_ONCE]) const {
         const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
-        const int64_t first = p.y - y->before + row, stride = channels > 1 ? bytes : x->in;
+        const int64_t first = p.y + above - y->before + row, stride = channels > 1 ? bytes : x->in;
         const uint32_t outside = a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u;
         const unsigned char *line[AT_ONCE];
         uint32_t there = ~0u;
@@ -320,9 +256,11 @@ template <int E> class extremes {
         const int64_t *stride = a.box.result[r].stride;
         const int64_t down = stride[a.box.outer], pixel = stride[a.box.outer + 1],
                       side = channels > 1 ? stride[a.box.outer - 1] : 0;
-        const bool whole = (a.stores >> r & 1) && first + E <= p.outputs;
+        const strip_spot spot = spot_of(a.cut.pack, first);
+        const bool whole = (a.stores >> r & 1) && spot.at + E <= p.cols;
         const square *from = (const square *)(extremes_shared + won + first);
-        unsigned char *to = p.to[r] + row * down;
+        const strip_spot picture = {spot.picture, 0};
+        unsigned char *to = p.to[r] + row * down + bytes_to(a.box, a.cut, p, r, picture, channels);
 #pragma unroll 1
         for (int left = (int)p.rows - row, q = 0; q < GP_EXTREMES_DOWN; q++, from += pitch / E) {
             square turned = *from;
@@ -333,15 +271,15 @@ template <int E> class extremes {
                 if (left-- <= 0)
                     return;
                 if (whole)
-                    *(uint32_t *)(to + first * bytes) = word;
+                    *(uint32_t *)(to + spot.at * bytes) = word;
                 else
-                    store_apart(to, first, word, pixel, side);
+                    store_apart(to, spot.at, word, pixel, side);
             }
         }
     }
     __device__ void store_apart(unsigned char *line, int first, uint32_t word, int64_t pixel, int64_t side) const {
 #pragma unroll 1
-        for (int k = 0; k < E && first + k < p.outputs; k++, word >>= order<E>::bits % 32)
+        for (int k = 0; k < E && first + k < p.cols; k++, word >>= order<E>::bits % 32)
             store_bits(bytes, word, line + (first + k) / channels * pixel + (first + k) % channels * side);
     }
 

@@ -26,11 +26,12 @@ inline window_failed *window_failed_of(const gp_context *context) {
     return (window_failed *)((char *)context->gpu->workspace + GP_REDUCE_MANY_SPACE_FIRST);
 }
 
-/* By lanes whose outputs are as far apart as they are: those that fail together are listed together. */
+/* Lanes whose outputs are as far apart as they are, and that fail together, are listed together. */
 static __device__ inline void fail(window_failed *failed, uint64_t output) {
     const unsigned lane = threadIdx.x % 32, shift = (unsigned)(output - lane) % 32;
     const uint32_t first = (uint32_t)(output / 32);
-    const unsigned together = __match_any_sync(__activemask(), first);
+    const unsigned active = __activemask(),
+                   together = __match_any_sync(active, first) & __match_any_sync(active, (uint32_t)(output - lane));
     if (lane != (unsigned)__ffs((int)together) - 1 || *(volatile uint32_t *)&failed->count > GP_WINDOW_FAILED_MAX)
         return;
     const uint32_t at = atomicAdd(&failed->count, 1);

@@ -5,8 +5,9 @@
  */
 #include "floats.cuh"
 
-/* plain: all columns are there, side by side and aligned, and all results floats of whole windows. */
-template <int BYTES, class sums, bool plain> class float_strip {
+/* plain: all columns are there, side by side and aligned, and all results floats of whole windows. packed: pictures
+ * may lie side by side. */
+template <int BYTES, class sums, bool plain, bool packed> class float_strip {
     typedef scaled_elements<COLUMNS, BYTES> elements;
     typedef typename elements::row row_type;
 
@@ -15,6 +16,7 @@ template <int BYTES, class sums, bool plain> class float_strip {
     unsigned char *const kept;    /* prefix sums: column j has entry j + (j >> gap), against bank conflicts */
     const int32_t *const apart;   /* the columns' places in a row: [COLUMNS][threads]; -1: none */
     const unsigned char *columns; /* plain: the thread's in row 0 */
+    const int above;              /* rows to those of the thread's columns, of parts of a picture */
     unsigned begin, end;          /* entries of the thread's first output */
     uint32_t seen;                /* lanes whose columns its window has, if the warp is alone */
     sums held[COLUMNS];
@@ -24,14 +26,15 @@ template <int BYTES, class sums, bool plain> class float_strip {
     static __device__ unsigned entry_of(unsigned column) {
         return column + (column >> gap);
     }
-    static __device__ unsigned output_of(int k) {
+    static __device__ unsigned column_of(int k) {
         return threadIdx.x / 32 * (32 * COLUMNS) + threadIdx.x % 32 + 32 * k;
     }
 
   public:
     __device__ float_strip(const floats_arguments &arguments, floats_shared<sums> &shared, unsigned char *prefixes)
-        : a(arguments), s(shared), kept(prefixes), apart((const int32_t *)(prefixes + arguments.cut.prefix_bytes)) {
-        const unsigned first = output_of(0) + a.cut.skew, last = first + a.cut.reach - 1;
+        : a(arguments), s(shared), kept(prefixes), apart((const int32_t *)(prefixes + arguments.cut.prefix_bytes)),
+          above(packed ? rows_above(a.cut, s.place, spot_of(a.cut.pack, (int)(threadIdx.x * COLUMNS)).picture) : 0) {
+        const unsigned first = column_of(0) + a.cut.skew, last = first + a.cut.reach - 1;
         begin = entry_of(first);
         end = entry_of(first + a.cut.reach);
         seen = (last / COLUMNS < 31 ? (2u << last / COLUMNS) - 1 : ~0u) & ~0u << min(first / COLUMNS, 31u);
@@ -56,9 +59,16 @@ template <int BYTES, class sums, bool plain> class float_strip {
             if (at >= 0)
                 row = load_together<COLUMNS, BYTES>(columns + (uint64_t)(uint32_t)at * (uint32_t)y->in);
         } else {
-            const int64_t at = source_near(a.box.border, (int64_t)y->n, i);
+            int64_t at = i;
+            const unsigned char *plane = s.place.plane + above * y->in;
+            if (!packed)
+                at = source_near(a.box.border, (int64_t)y->n, i);
+            else if (i < 0 || i + s.place.above_most >= (int64_t)y->n) { /* for some parts, if not for all */
+                at = source_near(a.box.border, (int64_t)y->n, i + above);
+                plane = s.place.plane;
+            }
             if (at >= 0)
-                row = load_apart<COLUMNS, BYTES>(s.place.plane + at * y->in, apart + threadIdx.x, blockDim.x,
+                row = load_apart<COLUMNS, BYTES>(plane + at * y->in, apart + threadIdx.x, blockDim.x,
                                                  gp_window_x(&a.box)->in, row);
         }
         if (s.scale.careful)
@@ -138,9 +148,9 @@ template <int BYTES, class sums, bool plain> class float_strip {
     }
     __device__ bool is_whole(unsigned row) const {
         const gp_window_axis *x = gp_window_x(&a.box), *y = gp_window_y(&a.box);
-        const int64_t first = s.place.output + output_of(0), last = s.place.output + output_of(COLUMNS - 1);
+        const int64_t first = s.place.output + column_of(0), last = s.place.output + column_of(COLUMNS - 1);
         return a.box.border != GP_BORDER_SHRINK ||
-               (first >= x->before && last - x->before + x->window <= (int64_t)x->n &&
+               (!packed && first >= x->before && last - x->before + x->window <= (int64_t)x->n &&
                 gp_window_counted(y, GP_BORDER_SHRINK, (uint64_t)(s.place.y + row)) == (uint64_t)y->window);
     }
     template <two_doubles (window_numbers<sums>::*NUMBER)(const sums &, bool) const>
@@ -157,8 +167,8 @@ template <int BYTES, class sums, bool plain> class float_strip {
         const int outputs = s.place.outputs;
         const window_numbers<sums> numbers = {s.scale, a.cut.area};
 #pragma unroll 1
-        for (int from = 0; from < COLUMNS && (int)output_of(from) < outputs; from += AT_ONCE) {
-            const int left = outputs - (int)output_of(from);
+        for (int from = 0; from < COLUMNS && (int)column_of(from) < outputs; from += AT_ONCE) {
+            const int left = outputs - (int)column_of(from);
             sums window[AT_ONCE];
             bool decided[AT_ONCE];
 #pragma unroll
@@ -173,11 +183,12 @@ template <int BYTES, class sums, bool plain> class float_strip {
                 if (wide || (!plain && (!whole || how.way == FLOAT_OTHER))) {
 #pragma unroll 1
                     for (int k = 0; 32 * k < left && k < AT_ONCE; k++)
-                        write_slowly(a, s.place, s.scale, window_at(from + k), r, row, output_of(from + k),
-                                     sees(a.box.result[r].op == GP_REDUCE_SUM || a.box.result[r].op == GP_REDUCE_MEAN
-                                              ? lanes.fine
-                                              : lanes.inexact,
-                                          from + k));
+                        write_slowly<packed>(
+                            a, s.place, s.scale, window_at(from + k), r, row, column_of(from + k),
+                            sees(a.box.result[r].op == GP_REDUCE_SUM || a.box.result[r].op == GP_REDUCE_MEAN
+                                     ? lanes.fine
+                                     : lanes.inexact,
+                                 from + k));
                     continue;
                 }
                 if (how.way == FLOAT_TOTAL)
@@ -186,17 +197,18 @@ template <int BYTES, class sums, bool plain> class float_strip {
                     make<&window_numbers<sums>::squares>(how, numbers, window, from, lanes.inexact, bits, decided);
                 else if (squares)
                     make<&window_numbers<sums>::spread>(how, numbers, window, from, lanes.inexact, bits, decided);
-                unsigned char *const to = address_of(a, s.place, r, row, output_of(from));
+                unsigned char *const to = address_of<packed>(a, s.place, r, row, column_of(from));
                 const int64_t step = plain ? 4 : a.box.result[r].stride[a.box.outer + 1];
 #pragma unroll
                 for (int k = 0; k < AT_ONCE; k++)
-                    if (32 * k < left)
-                        *(uint32_t *)(to + 32 * k * step) = bits[k];
+                    if (is_output<packed>(a, s.place, column_of(from + k)))
+                        *(uint32_t *)(packed ? address_of<true>(a, s.place, r, row, column_of(from + k))
+                                             : to + 32 * k * step) = bits[k];
             }
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++)
-                if (!decided[k] && 32 * k < left)
-                    fail(a.failed, number_of(a, s.place, row, output_of(from + k)));
+                if (!decided[k] && is_output<packed>(a, s.place, column_of(from + k)))
+                    fail(a.failed, number_of<packed>(a, s.place, row, column_of(from + k)));
         }
     }
     /* The range of every step-th row that the windows of a row of outputs see, to all threads. */
@@ -205,7 +217,7 @@ template <int BYTES, class sums, bool plain> class float_strip {
         strip_range range = {INFINITY, -INFINITY, 0, false};
         bool taken;
         for (unsigned i = 0; i < (unsigned)y->window; i += step) {
-            const bool is_row = source_near(a.box.border, (int64_t)y->n, row_first(row) + i) >= 0;
+            const bool is_row = source_near(a.box.border, (int64_t)y->n, row_first(row) + above + i) >= 0;
             const row_type raw = load(row_first(row) + i, &taken);
 #pragma unroll 1
             for (int k = 0; k < COLUMNS; k++) {
@@ -282,7 +294,8 @@ template <int BYTES, class sums, bool plain> class float_strip {
     }
 };
 
-template <int BYTES, class SUMS>
+/* PACKED: pictures may lie side by side. A kernel of its own, as the other's registers would be fewer. */
+template <int BYTES, class SUMS, bool PACKED>
 __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     window_strip_floats(const __grid_constant__ floats_arguments a) {
     extern __shared__ __align__(16) unsigned char prefixes[];
@@ -295,10 +308,10 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     __syncthreads();
     const bool plain = __syncthreads_and(find_columns(a, shared.place, threadIdx.x, blockDim.x,
                                                       (int32_t *)(prefixes + a.cut.prefix_bytes) + threadIdx.x));
-    if constexpr (!SUMS::widest) /* whose results are doubles */
+    if constexpr (!PACKED)
         if (plain)
-            return float_strip<BYTES, SUMS, true>(a, shared, prefixes).walk_all();
-    float_strip<BYTES, SUMS, false>(a, shared, prefixes).walk_all();
+            return float_strip<BYTES, SUMS, true, false>(a, shared, prefixes).walk_all();
+    float_strip<BYTES, SUMS, false, PACKED>(a, shared, prefixes).walk_all();
 }
 
 static float_result result_of(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
@@ -316,10 +329,14 @@ static float_result result_of(const gp_problem *problem, const gp_strip_cut *cut
 
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     /* by gp_strip_form */
-    static const void *const forms[] = {
-        (const void *)window_strip_floats<2, walk_wide>, (const void *)window_strip_floats<4, walk_wide_linear>,
-        (const void *)window_strip_floats<4, walk_wide>, (const void *)window_strip_floats<2, walk_widest>,
-        (const void *)window_strip_floats<4, walk_widest>};
+    static const void *const forms[] = {(const void *)window_strip_floats<2, walk_wide, false>,
+                                        (const void *)window_strip_floats<4, walk_wide_linear, false>,
+                                        (const void *)window_strip_floats<4, walk_wide, false>,
+                                        (const void *)window_strip_floats<2, walk_widest, true>,
+                                        (const void *)window_strip_floats<4, walk_widest, true>};
+    static const void *const packed[] = {(const void *)window_strip_floats<2, walk_wide, true>, NULL,
+                                         (const void *)window_strip_floats<4, walk_wide, true>,
+                                         forms[GP_STRIP_F16_WIDE], forms[GP_STRIP_F32_WIDE]};
     floats_arguments arguments = {};
     arguments.box = *problem->box;
     arguments.failed = window_failed_of(context);
@@ -333,8 +350,11 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
     }
     void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
-    const void *const kernel = form == GP_WALK_MEANS ? gp_window_means[arguments.box.border == GP_BORDER_SHRINK]
-                                                     : forms[form - GP_STRIP_F16];
+    const bool packs = arguments.cut.pack.count > 0;
+    const void *const kernel = form == GP_WALK_MEANS
+                                   ? gp_window_means[packs][arguments.box.border == GP_BORDER_SHRINK]
+                               : packs ? packed[form]
+                                       : forms[form];
     GP_TRY(gp_gpu_launch(context, plan, kernel, list));
     return gp_window_failed(context, plan, problem);
 }

@@ -58,34 +58,66 @@ template <class SUMS> struct floats_shared {
     strip_part<SUMS> part[GP_STRIP_THREADS_MAX / 32];
 };
 
-static __device__ uint64_t number_of(const floats_arguments &a, const strip_place &p, unsigned row, unsigned column) {
-    const gp_window_axis *y = gp_window_y(&a.box), *x = gp_window_x(&a.box);
-    return (p.batch * y->outputs + (uint64_t)(p.y + row)) * x->outputs + (uint64_t)p.output + column;
+/* Output `column` of a strip's: where it is on the box's last axes. PACKED: pictures may lie side by side. */
+struct output_at {
+    uint64_t batch, y, x;
+};
+
+template <bool PACKED>
+static __device__ output_at output_of(const floats_arguments &a, const strip_place &p, unsigned row,
+                                      unsigned column) {
+    if (!PACKED)
+        return {p.batch, (uint64_t)(p.y + row), (uint64_t)p.output + column};
+    const strip_spot spot = spot_of(a.cut.pack, (int)column);
+    return {p.batch + (a.cut.pack.down ? 0 : spot.picture),
+            (uint64_t)(p.y + row) + rows_above(a.cut, p, spot.picture), (uint64_t)(p.output + spot.at)};
 }
 
+template <bool PACKED>
+static __device__ uint64_t number_of(const floats_arguments &a, const strip_place &p, unsigned row, unsigned column) {
+    const output_at at = output_of<PACKED>(a, p, row, column);
+    return (at.batch * gp_window_y(&a.box)->outputs + at.y) * gp_window_x(&a.box)->outputs + at.x;
+}
+
+/* Elements that count in the window of an output. */
+template <bool PACKED>
+static __device__ uint32_t counted_at(const floats_arguments &a, const strip_place &p, unsigned row,
+                                      unsigned column) {
+    const output_at at = output_of<PACKED>(a, p, row, column);
+    return (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, at.y) *
+                      gp_window_counted(gp_window_x(&a.box), a.box.border, at.x));
+}
+
+template <bool PACKED>
+static __device__ bool is_output(const floats_arguments &a, const strip_place &p, unsigned column) {
+    return (int)column < p.outputs && (!PACKED || spot_of(a.cut.pack, (int)column).at < p.cols);
+}
+
+template <bool PACKED>
 static __device__ unsigned char *address_of(const floats_arguments &a, const strip_place &p, unsigned r, unsigned row,
                                             unsigned column) {
     const int64_t *stride = a.box.result[r].stride + a.box.outer;
-    return p.to[r] + row * stride[0] + column * stride[1];
+    return p.to[r] + row * stride[0] +
+           (PACKED ? bytes_to(a.box, a.cut, p, r, spot_of(a.cut.pack, (int)column), 1) : column * stride[1]);
 }
 
 /* Any result of an output. Where the sums do not decide it, the output is listed instead. */
-template <class SUMS>
+template <bool PACKED, class SUMS>
 static __device__ __noinline__ void write_slowly(const floats_arguments &a, const strip_place &p,
                                                  const strip_scale &scale, SUMS window, unsigned r, unsigned row,
                                                  unsigned column, bool inexact) {
     const unsigned op = a.box.result[r].op;
-    const uint64_t y = (uint64_t)(p.y + row), x = (uint64_t)p.output + column;
-    const window_numbers<SUMS> numbers = {scale, (uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
-                                                            gp_window_counted(gp_window_x(&a.box), a.box.border, x))};
+    if (PACKED && !is_output<true>(a, p, column))
+        return;
+    const window_numbers<SUMS> numbers = {scale, counted_at<PACKED>(a, p, row, column)};
     const two_doubles number = op >= GP_REDUCE_VARIANCE      ? numbers.spread(window, inexact)
                                : op == GP_REDUCE_SUM_SQUARES ? numbers.squares(window, inexact)
                                                              : numbers.total(window, inexact);
     uint64_t raw;
     if (decide(number, op, a.box.result[r].type, numbers.count, &raw))
-        store_bits(gp_type_bytes(a.box.result[r].type), raw, address_of(a, p, r, row, column));
+        store_bits(gp_type_bytes(a.box.result[r].type), raw, address_of<PACKED>(a, p, r, row, column));
     else
-        fail(a.failed, number_of(a, p, row, column));
+        fail(a.failed, number_of<PACKED>(a, p, row, column));
 }
 
 /* Where the columns of one of so many threads are in a row of the input: to every threads-th of `apart`. Returns
@@ -93,13 +125,15 @@ static __device__ __noinline__ void write_slowly(const floats_arguments &a, cons
 static __device__ bool find_columns(const floats_arguments &a, const strip_place &p, unsigned thread,
                                     unsigned threads, int32_t *apart) {
     const int64_t n = (int64_t)gp_window_x(&a.box)->n;
+    const strip_spot spot = spot_of(a.cut.pack, (int)(thread * COLUMNS));
     bool together = a.cut.vectors;
 #pragma unroll 1
     for (int k = 0, before = 0; k < COLUMNS; k++) {
-        const int64_t column = p.first + (int64_t)(thread * COLUMNS + k);
-        const bool used = thread * COLUMNS + k < p.outputs + a.cut.skew + a.cut.reach;
-        const bool there = used || (column >= 0 && column < n);
-        const int32_t at = there ? (int32_t)source_near(a.box.border, n, column) : -1;
+        const int64_t column = p.first + spot.at + k;
+        const bool used = spot.at + k < (int)(p.cols + a.cut.skew + a.cut.reach);
+        const bool there = spot.picture < p.pictures && (used || (column >= 0 && column < n));
+        const int32_t source = there ? (int32_t)source_near(a.box.border, n, column) : -1,
+                      at = source < 0 ? -1 : source + spot.picture * p.picture_units;
         together = together && (k == 0 ? at >= 0 && at % COLUMNS == 0 : at == before + 1);
         before = at;
         apart[k * threads] = at;
@@ -107,4 +141,4 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
     return together;
 }
 
-extern const void *const gp_window_means[2]; /* the kernels of means by warps: [windows shrink] */
+extern const void *const gp_window_means[2][2]; /* the kernels of means by warps: [packed][windows shrink] */

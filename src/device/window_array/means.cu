@@ -35,8 +35,10 @@ struct mean_scale {
     }
 };
 
-/* EDGE: some columns do not stand side by side. SHRINKS: windows may lack elements. */
-template <bool EDGE, bool SHRINKS> class mean_walk {
+/* EDGE: some columns do not stand side by side. SHRINKS: windows may lack elements. PACKED: pictures lie side by
+ * side.
+ */
+template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
     typedef scaled_elements<COLUMNS, 4> elements;
     typedef elements::row row_type;
     static constexpr int ahead = GP_STRIP_AHEAD;
@@ -44,8 +46,10 @@ template <bool EDGE, bool SHRINKS> class mean_walk {
     const floats_arguments &a;
     const strip_place &p;
     const unsigned lane;
-    unsigned char *const kept;  /* prefix sums: column j has entry j + j / 16, against bank conflicts */
-    const int32_t *const apart; /* the lane's columns in a row: [COLUMNS][32] */
+    const int32_t above;                  /* rows to those of the lane's columns, of parts of a picture */
+    unsigned char *const kept;            /* prefix sums: column j has entry j + j / 16, against bank conflicts */
+    const int32_t *const apart;           /* the lane's columns in a row: [COLUMNS][32] */
+    const unsigned char *const own_plane; /* row 0 of the lane's part */
     const unsigned char *const columns, *begin, *end; /* begin, end: entries of the lane's first window */
     unsigned char *to;                                /* its output; others are 32 columns apart */
     const uint32_t width; /* results so near to the middle of two floats are rounded by comparing what is exact */
@@ -54,22 +58,25 @@ template <bool EDGE, bool SHRINKS> class mean_walk {
   public:
     __device__ mean_walk(const floats_arguments &arguments, const strip_place &place, unsigned char *entries,
                          const int32_t *at)
-        : a(arguments), p(place), lane(threadIdx.x % 32), kept(entries), apart(at),
-          columns(place.plane + (int64_t)at[0] * 4), begin(entry_of(a.cut.skew + lane)),
-          end(entry_of(a.cut.skew + lane + a.cut.reach)), to(address_of(a, p, 0, 0, lane)),
+        : a(arguments), p(place), lane(threadIdx.x % 32),
+          above(PACKED ? rows_above(a.cut, p, spot_of(a.cut.pack, (int)(lane * COLUMNS)).picture) : 0), kept(entries),
+          apart(at), own_plane(p.plane + above * gp_window_y(&a.box)->in), columns(place.plane + (int64_t)at[0] * 4),
+          begin(entry_of(a.cut.skew + lane)), end(entry_of(a.cut.skew + lane + a.cut.reach)),
+          to(address_of<false>(a, p, 0, 0, lane)),
           width(SHRINKS || (a.cut.area & (a.cut.area - 1)) != 0 ? HALF_WIDTH : 0) {}
 
   private:
     /* Elements that count in the window of output `number` of a row. */
     __device__ double counted(unsigned row, unsigned number) const {
-        const uint64_t y = (uint64_t)p.y + row, x = (uint64_t)p.output + number;
-        return SHRINKS ? (double)(uint32_t)(gp_window_counted(gp_window_y(&a.box), a.box.border, y) *
-                                            gp_window_counted(gp_window_x(&a.box), a.box.border, x))
-                       : a.result[0].by;
+        return SHRINKS ? (double)counted_at<PACKED>(a, p, row, number) : a.result[0].by;
     }
     /* 1 / number, of what counted() returns. */
     __device__ double inverse_of(double number) const {
         return SHRINKS ? inverse_near(number) : a.result[0].inverse;
+    }
+    /* Where the lane's k-th output is. */
+    __device__ uint32_t *place_of(unsigned row, unsigned k) const {
+        return (uint32_t *)(PACKED ? address_of<true>(a, p, 0, row, lane + 32 * k) : to + k * 128);
     }
     __device__ unsigned char *entry_of(unsigned column) const {
         return kept + (column + column / 16) * walk_narrow::bytes;
@@ -77,12 +84,15 @@ template <bool EDGE, bool SHRINKS> class mean_walk {
     __device__ row_type fetch(int32_t i) const {
         const gp_window_axis *y = gp_window_y(&a.box);
         row_type row = {};
-        if ((uint32_t)i >= (uint32_t)y->n)
-            i = (int32_t)row_near(a.box.border, (int64_t)y->n, i);
+        const unsigned char *plane = PACKED ? own_plane : p.plane;
+        if (PACKED ? i < 0 || i + (int64_t)p.above_most >= (int64_t)y->n : (uint32_t)i >= (uint32_t)y->n) {
+            i = (int32_t)row_near(a.box.border, (int64_t)y->n, i + above);
+            plane = p.plane;
+        }
         if (i < 0)
             return row;
         const uint64_t line = (uint64_t)(uint32_t)i * (uint64_t)y->in;
-        return EDGE ? load_apart<COLUMNS, 4>(p.plane + line, apart, 32, 4, row)
+        return EDGE ? load_apart<COLUMNS, 4>(plane + line, apart, 32, 4, row)
                     : load_together<COLUMNS, 4>(columns + line);
     }
     /* Puts 0 for what is too large. Returns whether anything was. */
@@ -213,8 +223,8 @@ template <bool EDGE, bool SHRINKS> class mean_walk {
             }
 #pragma unroll
             for (unsigned k = 0; k < AT_ONCE; k++)
-                if ((int)(lane + (g + k) * 32) < p.outputs)
-                    __stcs((uint32_t *)(to + (g + k) * 128), raw[k]);
+                if (is_output<PACKED>(a, p, lane + 32 * (g + k)))
+                    __stcs(place_of(row, g + k), raw[k]);
         }
         if (lost == 0 && special == 0)
             return;
@@ -223,15 +233,15 @@ template <bool EDGE, bool SHRINKS> class mean_walk {
         for (unsigned k = 0; k < COLUMNS; k++) {
             const unsigned number = lane + 32 * k;
             bool decided = !sees(special, number);
-            if ((int)number >= p.outputs || (decided && lost == 0))
+            if (!is_output<PACKED>(a, p, number) || (decided && lost == 0))
                 continue;
             const two_doubles sum = {total_of(s, window_at(k)) * s.unit, 0, error};
             const double by = counted(row, number);
             const uint32_t bits = nearest_float(sum, by, inverse_of(by), false, &decided);
             if (decided)
-                *(uint32_t *)(to + k * 128) = bits;
+                *place_of(row, k) = bits;
             else
-                fail(a.failed, number_of(a, p, row, number));
+                fail(a.failed, number_of<PACKED>(a, p, row, number));
         }
     }
     /* The strip's rows from `row` on. Returns the first that is not done, as elements came that are too large. */
@@ -300,8 +310,9 @@ static __device__ bool has_all_rows(const floats_arguments &a, const strip_place
     return first >= 0 && last <= (int64_t)y->n;
 }
 
-/* SHRINKS: the border is GP_BORDER_SHRINK. One kernel for all borders takes registers from those that are whole. */
-template <bool SHRINKS>
+/* SHRINKS: the border is GP_BORDER_SHRINK. PACKED: pictures lie side by side. One kernel for all takes registers from
+ * the commonest. */
+template <bool SHRINKS, bool PACKED>
 __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5))
     window_means(const __grid_constant__ floats_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
@@ -315,11 +326,13 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5)
     if (threadIdx.x % 32 == 0)
         find_place(a.box, a.cut, number, 1, &place);
     __syncwarp();
-    if (__all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart)) &&
-        (!SHRINKS || has_all_rows(a, place)))
-        mean_walk<false, false>(a, place, prefixes + own, apart).walk_all();
-    else
-        mean_walk<true, SHRINKS>(a, place, prefixes + own, apart).walk_all();
+    const bool together = __all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart));
+    if constexpr (!PACKED)
+        if (together && (!SHRINKS || has_all_rows(a, place)))
+            return mean_walk<false, false, false>(a, place, prefixes + own, apart).walk_all();
+    mean_walk<true, SHRINKS, PACKED>(a, place, prefixes + own, apart).walk_all();
 }
 
-const void *const gp_window_means[] = {(const void *)window_means<false>, (const void *)window_means<true>};
+const void *const gp_window_means[2][2] = {
+    {(const void *)window_means<false, false>, (const void *)window_means<true, false>},
+    {(const void *)window_means<false, true>, (const void *)window_means<true, true>}};

@@ -31,8 +31,38 @@ static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, in
     return decide(number, op, type, n, &raw) ? raw : window_exactly(op, type, sum, squares, n);
 }
 
-/* USUAL: a mean, alone or with a variance, or a sum and one of squares, of windows that are whole. */
-template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class walk_outputs {
+template <unsigned EACH>
+static __device__ __forceinline__ void put_four(unsigned char *four, const uint32_t (&raw)[4]) {
+    __builtin_assume(__isGlobal(four));
+    if (EACH == 4)
+        __stcs((uint4 *)four, make_uint4(raw[0], raw[1], raw[2], raw[3]));
+    else if (EACH == 2)
+        *(uint2 *)four = make_uint2(__byte_perm(raw[0], raw[1], 0x5410), __byte_perm(raw[2], raw[3], 0x5410));
+    else
+        *(uint32_t *)four = __byte_perm(__byte_perm(raw[0], raw[1], 0x40), __byte_perm(raw[2], raw[3], 0x40), 0x5410);
+}
+
+/* Four outputs of one of pictures that lie side by side, from number `at` on. */
+template <unsigned EACH, int CHANNELS>
+static __device__ void store_packed(const strip_arguments &a, const strip_place &p, unsigned char *line, unsigned r,
+                                    int at, uint4 four) {
+    uint32_t raw[4] = {four.x, four.y, four.z, four.w};
+    const strip_spot spot = spot_of(a.cut.pack, at);
+    unsigned char *const to = line + bytes_to(a.box, a.cut, p, r, spot, CHANNELS);
+    const int count = at < p.outputs ? p.cols - spot.at : 0;
+    if (a.fours && count > 0)
+        return put_four<EACH>(to, raw);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (k < count)
+            store_bits(EACH, raw[k],
+                       CHANNELS == 1 ? to + k * a.box.result[r].stride[a.box.outer + 1]
+                                     : line + bytes_to(a.box, a.cut, p, r, {spot.picture, spot.at + k}, CHANNELS));
+}
+
+/* USUAL: a mean, alone or with a variance, or a sum and one of squares, of windows that are whole. PACKED: pictures
+ * may lie side by side. */
+template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PACKED> class walk_outputs {
     typedef typename SUMS::sum_type sum_type;
     typedef typename SUMS::square_type square_type;
 
@@ -47,7 +77,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     __device__ walk_outputs(const strip_arguments &arguments, const strip_place &place, unsigned kept, unsigned warp,
                             unsigned row)
         : a(arguments), p(place), first((int)(warp * (32 * COLUMNS) + threadIdx.x % 32 * 4)), outputs(place.outputs),
-          four_until(a.stores == (1u << a.box.results) - 1 ? outputs - 4 : -1) {
+          four_until(!PACKED && a.stores == (1u << a.box.results) - 1 ? outputs - 4 : -1) {
         const unsigned own = kept + (warp * (40 * COLUMNS) + threadIdx.x % 32 * 5) * SUMS::bytes;
 #pragma unroll
         for (unsigned k = 0; k < 4; k++) {
@@ -82,6 +112,9 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         return window_at(end[0] + (a.end[k] - a.end[0]) * SUMS::bytes,
                          begin[0] + (a.begin[k] - a.begin[0]) * SUMS::bytes, g);
     }
+    __device__ strip_spot spot(int at) const {
+        return PACKED ? spot_of(a.cut.pack, at) : strip_spot{0, at};
+    }
     __device__ uint64_t pivot() const {
         return BYTES == 4 || gp_type_is_signed(a.box.type) ? 0 : 1u << (8 * BYTES - 1);
     }
@@ -114,7 +147,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
         const gp_window_axis *x = gp_window_x(&a.box);
         if (USUAL || a.box.border != GP_BORDER_SHRINK)
             return a.cut.area;
-        const int begin = ((int)p.output + min(at, outputs - 1)) / CHANNELS - (int)x->before;
+        const int own = min(spot(at).at, p.cols - 1);
+        const int begin = ((int)p.output + own) / CHANNELS - (int)x->before;
         return rows * (uint32_t)(min(begin + (int)x->window, (int)x->n) - max(begin, 0));
     }
     /* Result r of four windows from output number `at` on, as floats or in the elements' type. rows, at: ask what
@@ -165,6 +199,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     /* Where output number `at` of result r is. */
     __device__ unsigned char *place_of(unsigned char *line, unsigned r, int at) const {
+        if (PACKED)
+            return line + bytes_to(a.box, a.cut, p, r, spot(at), CHANNELS);
         const int64_t *stride = a.box.result[r].stride + a.box.outer;
         return line + at / CHANNELS * stride[1] + (CHANNELS > 1 ? at % CHANNELS * stride[-1] : 0);
     }
@@ -172,7 +208,11 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     template <unsigned EACH>
     __device__ void store_four(unsigned char *line, unsigned r, int at, const uint32_t (&raw)[4]) const {
         unsigned char *const four = line + at * (int)EACH;
-        if (at > four_until) {
+        if (at <= four_until)
+            put_four<EACH>(four, raw);
+        else if (PACKED)
+            store_packed<EACH, CHANNELS>(a, p, line, r, at, make_uint4(raw[0], raw[1], raw[2], raw[3]));
+        else
 #pragma unroll 1
             for (int k = 0; k < 4 && at + k < outputs; k++)
                 store_bits(EACH,
@@ -180,16 +220,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
                            : k == 2 ? raw[2]
                                     : raw[3],
                            place_of(line, r, at + k));
-            return;
-        }
-        __builtin_assume(__isGlobal(four));
-        if (EACH == 4)
-            __stcs((uint4 *)four, make_uint4(raw[0], raw[1], raw[2], raw[3]));
-        else if (EACH == 2)
-            *(uint2 *)four = make_uint2(__byte_perm(raw[0], raw[1], 0x5410), __byte_perm(raw[2], raw[3], 0x5410));
-        else
-            *(uint32_t *)four =
-                __byte_perm(__byte_perm(raw[0], raw[1], 0x40), __byte_perm(raw[2], raw[3], 0x40), 0x5410);
     }
     /* Outputs go in groups of 4 a lane, 128 a warp, so that each store of a warp fills whole sectors. */
     template <strip_way FIRST, strip_way SECOND> __device__ __forceinline__ void write_as() {
@@ -252,6 +282,8 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     /* Output number `at` of result r, of n elements, the lane's k-th of group g. */
     __device__ void write_slowly(unsigned char *line, unsigned r, int at, int g, int k, uint32_t n) const {
         const gp_pass_result &result = a.box.result[r];
+        if (PACKED && spot(at).at >= p.cols)
+            return;
         const SUMS window = one_window(g, k);
         const sum_type sum = (sum_type)window.sum;
         const uint64_t bits = result_of(result.op, result.type, (int64_t)sum + (int64_t)pivot() * n,
@@ -260,9 +292,10 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL> class wa
     }
     /* Results of any kind, of windows that may lack elements. */
     __device__ void write_any(unsigned row) const {
-        const uint32_t rows = (uint32_t)gp_window_counted(gp_window_y(&a.box), a.box.border, (uint64_t)p.y + row);
 #pragma unroll 1
         for (int at = first, g = 0; g < COLUMNS / 4 && at < outputs; at += 128, g++) {
+            const uint64_t y = (uint64_t)p.y + row + rows_above(a.cut, p, spot(at).picture);
+            const uint32_t rows = (uint32_t)gp_window_counted(gp_window_y(&a.box), a.box.border, y);
             sum_type sum[4];
             square_type square[4];
             uint32_t raw[4];

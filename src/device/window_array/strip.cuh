@@ -15,31 +15,86 @@ struct strip_place {
     int64_t y; /* rows of outputs */
     unsigned rows;
     int64_t first;  /* column of the input that the strip begins with, of all channels; may be negative */
-    int64_t output; /* column of the first output, and how many there are */
+    int64_t output; /* column of the first output, and how many there are, with those between pictures */
     int outputs;
+    int cols, pictures;    /* outputs of a picture in a row; pictures side by side */
+    int32_t picture_units; /* strides of columns from one to the next */
+    int above_most;        /* rows from the first part of a picture to the last */
 };
+
+/* Which of the pictures that a strip has side by side a column or an output is of, and which of its. */
+struct strip_spot {
+    int picture, at;
+};
+
+__device__ inline strip_spot spot_of(const gp_strip_pack &pack, int at) {
+    const int picture = (int)__umulhi((uint32_t)at, pack.inverse);
+    return {picture, at - picture * (int)pack.span};
+}
+
+/* Rows from the first output of a strip to that of a part of a picture. The last part begins where all its rows are
+ * there, and has some twice. */
+template <class CUT> __device__ inline int rows_above(const CUT &cut, const strip_place &p, int picture) {
+    return cut.pack.down ? min(picture * (int)cut.rows, p.above_most) : 0;
+}
+
+/* Bytes from a row's first output of result r to another. */
+template <class CUT>
+__device__ inline int64_t bytes_to(const gp_window_box &box, const CUT &cut, const strip_place &p, unsigned r,
+                                   const strip_spot &spot, int channels) {
+    const int64_t *stride = box.result[r].stride + box.outer;
+    const int64_t next = cut.pack.count == 0 ? 0
+                         : cut.pack.down     ? rows_above(cut, p, spot.picture) * stride[0]
+                                             : spot.picture * stride[channels > 1 ? -2 : -1];
+    return next + spot.at / channels * stride[1] + (channels > 1 ? spot.at % channels * stride[-1] : 0);
+}
 
 template <class CUT>
 __device__ inline void find_place(const gp_window_box &box, const CUT &cut, unsigned number, unsigned channels,
                                   strip_place *p) {
     const gp_window_axis *y = gp_window_y(&box), *x = gp_window_x(&box);
-    const unsigned strip = number % cut.strips, segment = number / cut.strips % cut.segments;
+    unsigned strip = number % cut.strips;
+    const unsigned segment = number / cut.strips % cut.segments, count = max(cut.pack.count, 1u);
     uint64_t batch = number / cut.strips / cut.segments;
     const int64_t all = (int64_t)x->outputs * channels;
     p->plane = box.in;
     p->batch = batch;
     for (unsigned r = 0; r < box.results; r++)
         p->to[r] = (unsigned char *)box.to[r];
-    for (unsigned axis = box.outer - (channels > 1 ? 1 : 0); axis-- > 0; batch /= box.axis[axis].n) {
+    p->pictures = 1;
+    p->picture_units = 0;
+    unsigned axis = box.outer - (channels > 1 ? 1 : 0);
+    if (count > 1 && !cut.pack.down) {
+        const gp_window_axis &pictures = box.axis[--axis];
+        const unsigned first = strip * count;
+        p->pictures = (int)min((uint64_t)count, pictures.n - first);
+        p->picture_units = (int32_t)(pictures.in / (channels > 1 ? gp_type_bytes(box.type) : x->in));
+        p->plane += first * pictures.in;
+        p->batch = batch * pictures.n + first;
+        for (unsigned r = 0; r < box.results; r++)
+            p->to[r] += first * box.result[r].stride[axis];
+        strip = 0;
+    }
+    while (axis-- > 0) {
         const int64_t i = (int64_t)(batch % box.axis[axis].n);
         p->plane += i * box.axis[axis].in;
         for (unsigned r = 0; r < box.results; r++)
             p->to[r] += i * box.result[r].stride[axis];
+        batch /= box.axis[axis].n;
     }
-    p->y = (int64_t)segment * cut.rows;
+    p->y = (int64_t)segment * cut.rows * (cut.pack.down ? count : 1);
     p->rows = (unsigned)((int64_t)y->outputs - p->y < cut.rows ? y->outputs - p->y : cut.rows);
+    p->above_most = 0;
+    if (cut.pack.down) {
+        const int64_t last = (int64_t)y->outputs - cut.rows;
+        p->pictures = (int)min((int64_t)count, ((int64_t)y->outputs - p->y + cut.rows - 1) / cut.rows);
+        p->y = min(p->y, last);
+        p->rows = cut.rows;
+        p->above_most = (int)min(last - p->y, (int64_t)INT32_MAX);
+    }
     p->output = (int64_t)strip * cut.cols;
-    p->outputs = (int)(all - p->output < cut.cols ? all - p->output : cut.cols);
+    p->cols = (int)(all - p->output < cut.cols ? all - p->output : cut.cols);
+    p->outputs = p->cols + (p->pictures - 1) * (int)cut.pack.span;
     const int64_t window = p->output - x->before * channels;
     p->first = window - cut.skew;
     for (unsigned r = 0; r < box.results; r++)

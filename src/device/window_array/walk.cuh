@@ -44,19 +44,20 @@ template <class ROW> static __device__ void load_all(ROW *to, const unsigned cha
 
 /*
  * How a lane's columns lie: side by side and aligned; or, of bytes, in two groups that do, by whose bytes they are
- * put together a row later; or apart. Each has a register then: what waited for the loads of bytes to put them
- * together would take all others on.
+ * put together a row later; or apart, of one picture or of several side by side. Each has a register then: what
+ * waited for the loads of bytes to put them together would take all others on.
  */
-enum walk_columns { WALK_TOGETHER, WALK_GROUPS, WALK_APART };
+enum walk_columns { WALK_TOGETHER, WALK_GROUPS, WALK_APART, WALK_PACKED };
 
 template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_columns LIE> class walk {
-    static constexpr bool EDGE = LIE == WALK_APART, groups = LIE == WALK_GROUPS;
+    static constexpr bool PACKED = LIE == WALK_PACKED, EDGE = LIE == WALK_APART || PACKED,
+                          groups = LIE == WALK_GROUPS;
     static constexpr int words = COLUMNS * BYTES / 4;
     typedef strip_row<COLUMNS, EDGE ? 4 : BYTES> one_row;
     struct raw_row {
         one_row of[groups ? 2 : 1];
     };
-    typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL> outputs_of;
+    typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, PACKED> outputs_of;
     static constexpr int ahead = GP_STRIP_AHEAD;
 
     const strip_arguments &a;
@@ -65,10 +66,12 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
     const unsigned lane, warp; /* of the strip's */
     int32_t *const apart;      /* where columns are that do not stand together: [COLUMNS][32] */
     const bool has_sign;
-    const uint32_t flip;    /* bits that make an element less its pivot, which has a sign */
-    const uint32_t nothing; /* stands for elements that are not there */
-    const int32_t column;   /* the lane's first */
-    bool stands = false;    /* of groups: those of the warp need none */
+    const uint32_t flip;                   /* bits that make an element less its pivot, which has a sign */
+    const uint32_t nothing;                /* stands for elements that are not there */
+    const int32_t column;                  /* the lane's first */
+    bool stands = false;                   /* of groups: those of the warp need none */
+    int32_t above = 0;                     /* rows to those of the lane's columns, of parts of a picture */
+    const unsigned char *own_plane = NULL; /* row 0 of the part */
 
   public:
     __device__ walk(const strip_arguments &arguments, const strip_place &place, unsigned shared)
@@ -125,14 +128,19 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
   private:
     /* Which column of the input windows see as the lane's k-th; -1: none. */
     __device__ int32_t source_of(int k) const {
-        const int32_t at = column + k, own = at - (int32_t)p.first;
+        const int32_t own = column + k - (int32_t)p.first;
+        const strip_spot spot = PACKED ? spot_of(a.cut.pack, own) : strip_spot{0, own};
+        const int32_t at = (int32_t)p.first + spot.at;
         const int32_t pixel = at >= 0 ? at / CHANNELS : ~(~at / CHANNELS);
-        const int64_t source = own < (int32_t)(p.outputs + a.cut.skew + a.cut.reach)
+        const int64_t source = spot.picture < p.pictures && spot.at < (int32_t)(p.cols + a.cut.skew + a.cut.reach)
                                    ? source_near(a.box.border, (int64_t)gp_window_x(&a.box)->n, pixel)
                                    : -1;
-        return source < 0 ? -1 : (int32_t)(source - pixel) * CHANNELS + at;
+        return source < 0 ? -1 : (int32_t)(source - pixel) * CHANNELS + at + spot.picture * p.picture_units;
     }
     __device__ void find_columns() {
+        if (PACKED)
+            above = rows_above(a.cut, p, spot_of(a.cut.pack, column - (int32_t)p.first).picture);
+        own_plane = p.plane + above * a.fold.in;
 #pragma unroll 1
         for (int k = 0; k < COLUMNS; k++)
             apart[k * 32] = source_of(k);
@@ -157,8 +165,15 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         return i;
     }
     __device__ raw_row fetch(int32_t i) const {
-        const int32_t row = row_at(i);
-        const unsigned char *const line = p.plane + (uint64_t)(uint32_t)row * a.fold.in;
+        int32_t row = i;
+        const unsigned char *plane = PACKED ? own_plane : p.plane;
+        if (!PACKED)
+            row = row_at(i);
+        else if (i < 0 || (int64_t)i + p.above_most >= a.fold.n) { /* for some parts of a picture, if not for all */
+            row = row_at(i + above);
+            plane = p.plane;
+        }
+        const unsigned char *const line = plane + (uint64_t)(uint32_t)row * a.fold.in;
         raw_row raw = filled();
         if constexpr (EDGE) {
             const int32_t step = CHANNELS == 1 ? (int32_t)gp_window_x(&a.box)->in : BYTES;

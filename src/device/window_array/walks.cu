@@ -23,6 +23,11 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
     unsigned row = 0;
     uint32_t seen = 0;
     bool done = false;
+    if constexpr (!USUAL)
+        if (a.cut.pack.count > 0) {
+            walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_PACKED>(a, place, own).walk_down(0, 0, &seen);
+            return;
+        }
     walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_TOGETHER> s(a, place, own);
     if (!s.any_of_strip(!s.stands_together())) { /* all warps of a strip go one way, and meet at its barriers */
         row = s.walk_down(0, a.cut.over, &seen);
@@ -103,6 +108,8 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
     for (unsigned r = 0; r < arguments.box.results; r++)
         arguments.result[r] = result_of_windows(problem, &arguments.cut, r);
     arguments.stores = stores_together(problem, arguments.cut.channels);
+    arguments.fours = arguments.cut.pack.count > 0 && arguments.cut.cols % 4 == 0 &&
+                      arguments.stores == (1u << arguments.box.results) - 1;
     arguments.fold = fold_of(&arguments.box);
     const bool pivots = arguments.box.type == GP_U8 || arguments.box.type == GP_U16;
     arguments.less = pivots ? (int64_t)arguments.cut.area << (8 * problem->elem_bytes - 1) : 0;

@@ -32,6 +32,7 @@ struct strip_arguments {
     gp_strip_cut cut;
     strip_result result[GP_PASS_RESULTS];
     uint32_t stores; /* see stores_together() */
+    uint32_t fours;  /* of pictures side by side: four outputs of a row are of one, or none */
     row_fold fold;
     int64_t less;              /* what a whole window's sum is less than that of its elements */
     uint32_t begin[4], end[4]; /* of windows of a lane's outputs k: entries of prefix sums, by k % 4 */

@@ -165,7 +165,7 @@ static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, 
         least = cost;
         cut->strips = gp_to_u32(strips);
         cut->cols = gp_to_u32(cols);
-        cut->warps = gp_to_u32(warps);
+        cut->warps = warps & UINT16_MAX;
     }
     return least;
 }
@@ -207,13 +207,24 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     if (form == 0 || attempt > 2 || y->n > INT32_MAX / 2)
         return false;
     const unsigned channels = walks[form - GP_WALK_LINEAR].channels;
-    const uint64_t columns = x->outputs * channels, batches = box->outputs / y->outputs / columns;
+    const uint64_t columns = x->outputs * channels;
     cut->reach = gp_to_u32((uint64_t)x->window) * channels;
-    cut->channels = channels;
+    const unsigned next = walks[form - GP_WALK_LINEAR].next, packs = next ? next : form; /* usual results do not */
+    const uint64_t each_packed = walks[packs - GP_WALK_LINEAR].columns;
+    cut->pack = gp_window_pack(box, 32 * each_packed, each_packed, channels);
+    form = cut->pack.count > 0 ? packs : form;
+    const gp_packed packed = gp_window_packed(box, cut->pack, channels);
+    const uint64_t batches = packed.batches;
+    cut->channels = channels & UINT16_MAX;
     if (columns > INT32_MAX / 2 || batches > INT32_MAX || x->in > INT32_MAX || x->in < INT32_MIN)
         return false;
-    uint64_t least = 0;
-    for (unsigned other = form; other != 0; other = walks[other - GP_WALK_LINEAR].next) {
+    uint64_t least = cut->pack.count;
+    if (least > 0) {
+        cut->strips = gp_to_u32(packed.strips);
+        cut->cols = gp_to_u32(columns);
+        cut->warps = 1;
+    }
+    for (unsigned other = cut->pack.count > 0 ? 0 : form; other != 0; other = walks[other - GP_WALK_LINEAR].next) {
         gp_strip_cut tried = *cut;
         const uint64_t cost = cut_columns(&tried, other, columns, x->before * channels, warps_max);
         if (cost == 0 || (least > 0 && cost >= least))
@@ -230,6 +241,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
                    problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
     if (form == GP_WALK_MEANS && (!cut->vectors || box->result[0].stride[box->outer + 1] != 4))
         return false;
+    cut->vectors = cut->vectors && cut->pack.count == 0;
     /* outputs are computed up to the last column */
     const uint64_t room = ((all + cut->reach + each) / 4 * 5 + 5) * walks[form - GP_WALK_LINEAR].entry_bytes;
     cut->prefix_bytes = gp_to_u32(gp_round_up(room, 16)) + (warps > 1 ? GP_WALK_TOTALS : 0);
@@ -243,8 +255,8 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const double window = (double)y->window,
                  begin = form == GP_WALK_MEANS ? window / 4 + 4 : 2 + window / (bytes == 4 ? 3 : 6);
     const uint64_t rows = (uint64_t)y->window * (bytes == 4 ? 3 : 1);
-    cut_walks(cut, y, begin,
-              form == GP_WALK_MEANS ? y->outputs
+    cut_walks(cut, &packed.y, begin,
+              form == GP_WALK_MEANS ? packed.y.outputs
               : rows > USUAL_ROWS   ? rows
                                     : USUAL_ROWS,
               cut->strips * batches * warps, device->multiprocessors,
@@ -281,19 +293,23 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     cut = (gp_strip_cut){.area = cut.area};
     const unsigned bytes = gp_type_bytes(box->type);
     const bool squares = box->wants & GP_WANT_SQUARES, wide = squares && has_doubles(box);
-    const gp_strip_form form = bytes == 2 ? (wide ? GP_STRIP_F16_WIDE : GP_STRIP_F16)
-                               : wide     ? GP_STRIP_F32_WIDE
-                               : squares  ? GP_STRIP_F32
-                                          : GP_STRIP_F32_LINEAR;
-    const uint64_t columns = x->outputs, batches = box->outputs / y->outputs / columns;
+    cut.pack = gp_window_pack(box, 32 * each, each, 1);
+    const gp_strip_form form = bytes == 2                      ? (wide ? GP_STRIP_F16_WIDE : GP_STRIP_F16)
+                               : wide                          ? GP_STRIP_F32_WIDE
+                               : squares || cut.pack.count > 0 ? GP_STRIP_F32
+                                                               : GP_STRIP_F32_LINEAR;
     if (x->window > 8 * 32 * 8)
         return false;
     cut.reach = gp_to_u32((uint64_t)x->window);
-    cut.skew = gp_window_skew(x->before, each);
-    const unsigned warps = strip_warps(&cut, columns, each, 8 >> attempt);
+    const gp_packed packed = gp_window_packed(box, cut.pack, 1);
+    const uint64_t batches = packed.batches;
+    cut.skew = cut.pack.count > 0 ? 0 : gp_window_skew(x->before, each);
+    cut.strips = gp_to_u32(packed.strips);
+    cut.cols = gp_to_u32(x->outputs);
+    const unsigned warps = cut.pack.count > 0 ? 1 : strip_warps(&cut, x->outputs, each, 8 >> attempt);
     if (warps == 0)
         return false;
-    cut.vectors = x->in == (int64_t)bytes && problem->in_align >= gp_least(each * bytes, 16) &&
+    cut.vectors = cut.pack.count == 0 && x->in == (int64_t)bytes && problem->in_align >= gp_least(each * bytes, 16) &&
                   box->border != GP_BORDER_SHRINK && y->n <= INT32_MAX / 2 && y->in <= INT32_MAX;
     tiling->form = form;
     tiling->threads = 32 * warps;
@@ -303,7 +319,7 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
     const unsigned held =
         gp_occupancy_blocks(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem);
-    gp_window_cut_rows(&cut.rows, &cut.segments, y, cut.strips * batches,
+    gp_window_cut_rows(&cut.rows, &cut.segments, &packed.y, cut.strips * batches,
                        gp_at_least_one((uint64_t)held * device->multiprocessors));
     if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)
         return false;

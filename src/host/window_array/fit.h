@@ -5,6 +5,7 @@
 #include "../arithmetic.h"
 #include "../kernel.h"
 #include "box.h"
+#include "tiling.h"
 
 GP_DECLARE_ROW(window_strip);
 GP_DECLARE_ROW(window_any);
@@ -29,6 +30,18 @@ static inline void gp_window_cut_rows(uint32_t *rows, uint32_t *segments, const 
 static inline uint32_t gp_window_skew(int64_t before, uint64_t each) {
     return gp_to_u32((each - (uint64_t)(before % (int64_t)each)) % each);
 }
+
+/* How many pictures, or parts of one, strips of `columns` have side by side, `each` of them a thread's; `channels`
+ * are columns. 0: none. */
+gp_strip_pack gp_window_pack(const gp_window_box *box, uint64_t columns, uint64_t each, unsigned channels);
+
+/* Strips of a row, of batches that such strips then have; and Y of which they are the rows. */
+typedef struct gp_packed {
+    uint64_t strips, batches;
+    gp_window_axis y;
+} gp_packed;
+
+gp_packed gp_window_packed(const gp_window_box *box, gp_strip_pack pack, unsigned channels);
 
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);

@@ -40,25 +40,30 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
                           gp_extremes_cut *cut, uint64_t *resident) {
     const uint64_t each = 4 / gp_type_bytes(box->type), unit = each * box->channels,
                    columns = gp_window_x(box)->outputs * box->channels, lost = cut->reach + each - 1;
+    const double lines = (double)box->outputs / (double)columns;
     double least = 0;
     for (uint32_t words = 32; words <= WORDS_MAX && smem_of(box, words) <= smem; words += words < 512 ? 32 : 256) {
         if (words * each < lost + unit)
             continue;
-        const uint64_t strips = gp_divide_up(columns, (words * each - lost) / unit * unit);
+        const gp_strip_pack pack = gp_window_pack(box, words * each, unit, box->channels);
+        const uint64_t strips = pack.count > 0 ? gp_window_packed(box, pack, box->channels).strips
+                                               : gp_divide_up(columns, (words * each - lost) / unit * unit);
+        const double of_row = pack.count > 0 ? 1.0 / pack.count : (double)strips;
         const unsigned block = threads_of(words, threads);
         const unsigned held =
             gp_occupancy_blocks(device, block, GP_EXTREMES_REGS, GP_STRIP_STATIC_SMEM + smem_of(box, words));
         if (held == 0)
             continue;
         const double warps = held * (block / 32), blocks = (double)held * device->multiprocessors;
-        const double rows = (double)box->outputs / (double)columns * (double)strips / blocks;
-        const double cost = (double)strips * words * (1 + 16 / warps) * (1 + (double)gp_window_y(box)->window / rows);
+        const double rows = lines * of_row / blocks;
+        const double cost = of_row * words * (1 + 16 / warps) * (1 + (double)gp_window_y(box)->window / rows);
         if (least > 0 && cost >= least)
             continue;
         least = cost;
         cut->words = words;
         cut->strips = gp_to_u32(strips);
-        cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, strips), unit));
+        cut->cols = gp_to_u32(pack.count > 0 ? columns : gp_round_up(gp_divide_up(columns, strips), unit));
+        cut->pack = pack;
         *resident = (uint64_t)held * device->multiprocessors;
     }
     return least > 0;
@@ -85,10 +90,13 @@ bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, 
         return false;
     cut.block = block_of(box);
     cut.vectors = x->in == (int64_t)(bytes * channels) && problem->in_align >= 4 && x->n * channels * bytes >= 4;
-    const uint64_t batches = box->outputs / y->outputs / (x->outputs * channels), apart = cut.strips * batches;
+    const gp_packed packed = gp_window_packed(box, cut.pack, channels);
+    const uint64_t batches = packed.batches, apart = cut.strips * batches;
+    if (cut.pack.count > 0)
+        cut.skew = 0;
     if (batches > INT32_MAX || apart > INT32_MAX)
         return false;
-    gp_window_cut_rows(&cut.rows, &cut.segments, y, apart, resident);
+    gp_window_cut_rows(&cut.rows, &cut.segments, &packed.y, apart, resident);
     tiling->form = GP_STRIP_FORMS + gp_log2(bytes);
     tiling->threads = threads_of(cut.words, GP_EXTREMES_THREADS_MAX >> attempt);
     tiling->smem = smem_of(box, cut.words);

@@ -41,6 +41,12 @@ typedef enum gp_strip_form {
     GP_WALK_BEHIND
 } gp_strip_form;
 
+/* Narrow pictures that a strip has side by side: of a batch, or parts of one, from rows on that are as far apart. */
+typedef struct gp_strip_pack {
+    uint32_t count : 16, span : 15, down : 1; /* columns from one to the next; parts of one. 0: there is one */
+    uint32_t inverse;                         /* 2^32 / span, rounded up; 0: there is one */
+} gp_strip_pack;
+
 /* How window_strip cuts a box; the tiling's numbers. */
 typedef struct gp_strip_cut {
     uint32_t rows, cols; /* of outputs that a block, or a warp, computes; columns of all channels */
@@ -51,11 +57,12 @@ typedef struct gp_strip_cut {
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
     uint16_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
     uint16_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
-    uint32_t channels;     /* of a strip of ints, which has them as columns; 1: they are batches */
-    uint32_t warps;        /* of a strip of ints; 1: a block has several strips */
+    uint16_t channels;     /* of a strip of ints, which has them as columns; 1: they are batches */
+    uint16_t warps;        /* of a strip of ints; 1: a block has several strips */
     uint32_t skew;         /* the first output's window begins so many columns behind a strip's first */
     uint32_t prefix_bytes; /* of shared memory */
     uint32_t warp_bytes;   /* of it, for a strip of ints */
+    gp_strip_pack pack;
 } gp_strip_cut;
 
 /* window_strip of extremes: words hold as many elements as they can. */
@@ -73,4 +80,5 @@ typedef struct gp_extremes_cut {
     uint32_t block;   /* columns of a channel that a thread does; a window has no fewer, unless it is small */
     uint32_t vectors; /* words can be loaded as such */
     uint32_t skew;    /* the first output's window begins so many columns behind a strip's first */
+    gp_strip_pack pack;
 } gp_extremes_cut;
