@@ -43,13 +43,13 @@ static bool does_strip(const gp_window_box *box) {
 }
 
 /*
- * Most bits of magnitudes whose sums over an area stay below 2^31, and those of squares below 2^32; n times squares,
- * and sums squared, stay below 2^53, as numerators of variances are computed in double.
+ * Most bits of magnitudes whose sums over an area stay below 2^31. Where squares are wanted, their sums stay below
+ * 2^32; n times squares, and sums squared, below 2^53, as numerators of variances are computed in double.
  */
-static unsigned bits_known(uint64_t area) {
+static unsigned bits_known(uint64_t area, bool squares) {
     const unsigned log2 = gp_log2(area - 1) + (area > 1); /* area <= 2^log2 */
     const unsigned linear = 30 - log2, square = (31 - log2) / 2, both = 26 - log2;
-    return gp_to_u32(gp_least(gp_least(linear, square), both));
+    return squares ? gp_to_u32(gp_least(gp_least(linear, square), both)) : linear;
 }
 
 /*
@@ -125,7 +125,7 @@ static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
     if (bytes > 4)
         return 0;
     if (bytes == 4) {
-        const unsigned known = bits_known(cut->area);
+        const unsigned known = bits_known(cut->area, squares);
         cut->over = UINT32_MAX << known;
         cut->small = (uint64_t)cut->area << known <= 1u << 24 && cut->area < 1u << 22;
         return usual ? GP_WALK_ANY : GP_WALK_ANY_ANY;
