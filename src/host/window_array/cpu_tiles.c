@@ -12,6 +12,7 @@ typedef struct work {
     gp_window_one one;
     const gp_window_kernels *kernels;
     uint64_t batches, strips, pieces; /* of Y and of X */
+    uint64_t first, rows;             /* of outputs */
 } work;
 
 /* Looking further than two axes' lengths beyond an edge shows nothing new, whatever the border. To sums, which are
@@ -162,8 +163,8 @@ static void take_tiles(void *argument, unsigned part, unsigned share, unsigned s
         if (extremes)
             reduce(&tile.y, box->border, false);
         reduce(&tile.x, box->border, !extremes);
-        tile.y_begin = gp_part_begin(y->outputs, (unsigned)strip, (unsigned)w->strips);
-        tile.y_end = gp_part_begin(y->outputs, (unsigned)strip + 1, (unsigned)w->strips);
+        tile.y_begin = w->first + gp_part_begin(w->rows, (unsigned)strip, (unsigned)w->strips);
+        tile.y_end = w->first + gp_part_begin(w->rows, (unsigned)strip + 1, (unsigned)w->strips);
         tile.x_begin = gp_part_begin(x->outputs, (unsigned)piece, (unsigned)w->pieces);
         tile.count = gp_part_begin(x->outputs, (unsigned)piece + 1, (unsigned)w->pieces) - tile.x_begin;
         tile.n = tile.count * tile.channels;
@@ -218,27 +219,39 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
 #define OUTPUTS_A_US 300
 #define ELEMENT_NS 4 /* of a window, by the reference row */
 
-static void run_box(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
-                    const gp_window_kernels *kernels) {
+/* Outputs of a box in the rows from `first` on. */
+static void run_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
+                     const gp_window_kernels *kernels, uint64_t first, uint64_t rows) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    work w = {
-        .one = {.box = box}, .kernels = kernels, .batches = box->outputs / y->outputs / x->outputs / box->channels};
+    work w = {.one = {.box = box},
+              .kernels = kernels,
+              .batches = box->outputs / y->outputs / x->outputs / box->channels,
+              .first = first,
+              .rows = rows};
+    if (rows == 0)
+        return;
     gp_window_as_pass(box, &w.one.pass);
     const uint64_t halo = gp_least((uint64_t)x->window, 3 * x->n);
     const uint64_t most = y->window > 1 ? TILE_COUNT : TILE_COUNT_ALONE;
     w.pieces = gp_divide_up(x->outputs, gp_greatest(gp_at_least_one(most / box->channels), 4 * halo));
     const uint64_t elements = gp_times((uint64_t)y->window, (uint64_t)x->window);
+    const uint64_t outputs = box->outputs / y->outputs * rows;
     const uint64_t ns =
-        kernels != NULL ? box->outputs * 1000 / OUTPUTS_A_US : gp_times(elements, gp_times(box->outputs, ELEMENT_NS));
+        kernels != NULL ? outputs * 1000 / OUTPUTS_A_US : gp_times(elements, gp_times(outputs, ELEMENT_NS));
     const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, ns);
     const bool alone =
         y->window == 1; /* then strips cost nothing, and those of one row keep to the order of memory */
     const uint64_t bytes = alone ? problem->bytes_read + problem->bytes_written : 0;
-    w.strips = alone && w.pieces > 1 ? y->outputs
+    w.strips = alone && w.pieces > 1 ? rows
                : parts == 1          ? 1
                             : gp_divide_up(gp_greatest(parts, bytes / GP_SHARE_BYTES_MIN), w.batches * w.pieces);
-    w.strips = gp_least(w.strips, y->outputs);
+    w.strips = gp_least(w.strips, rows);
     gp_threads_share(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), bytes, take_tiles, &w);
+}
+
+static void run_box(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
+                    const gp_window_kernels *kernels) {
+    run_rows(context, plan, problem, box, kernels, 0, gp_window_y(box)->outputs);
 }
 
 /* Rows up to which a tile's work for each of them is more than copying their elements twice. */
@@ -309,10 +322,46 @@ __attribute__((noinline)) static void run_short_rows(gp_context *context, const 
     }
 }
 
+#define PART_ROWS 32 /* or more */
+
+/* Rows of one of as many parts as there may be channels: of outputs whose windows have all their rows; or 0. */
+static uint64_t rows_of_part(const gp_window_box *box) {
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    const uint64_t window = (uint64_t)y->window, inside = window > y->n ? 0 : y->n - window + 1,
+                   rows = gp_least(inside, y->outputs - gp_least(y->outputs, (uint64_t)y->before)) / GP_CHANNELS_MAX;
+    const bool takes = box->channels == 1 && y->window > 1 && x->n <= SHORT_ROW && box->outer + 3u < GP_AXES &&
+                       rows >= gp_greatest(PART_ROWS, window);
+    return takes ? rows : 0;
+}
+
+/* So are parts of a narrow picture, but for the outputs at its ends. */
+__attribute__((noinline)) static void run_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                                const gp_window_kernels *kernels, uint64_t rows) {
+    const gp_window_box *whole = problem->box;
+    const gp_window_axis y = *gp_window_y(whole);
+    const uint64_t first = (uint64_t)y.before, parts = GP_CHANNELS_MAX;
+    gp_window_box box = with_room(whole);
+    const unsigned at = box.outer - 1u;
+    box.channels = (uint8_t)parts;
+    box.outputs = whole->outputs / y.outputs * rows * parts;
+    box.axis[at] = (gp_window_axis){parts, parts, y.in * (int64_t)rows, 1, 0};
+    box.axis[at + 1] = (gp_window_axis){rows + (uint64_t)y.window - 1, rows, y.in, y.window, 0};
+    for (unsigned r = 0; r < box.results; r++) {
+        const int64_t step = whole->result[r].stride[whole->outer];
+        box.result[r].stride[at] = step * (int64_t)rows;
+        box.to[r] = (unsigned char *)whole->to[r] + (int64_t)first * step;
+    }
+    run_rows(context, plan, problem, &box, kernels, 0, rows);
+    run_rows(context, plan, problem, whole, kernels, 0, first);
+    run_rows(context, plan, problem, whole, kernels, first + rows * parts, y.outputs - first - rows * parts);
+}
+
 gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              const gp_window_kernels *kernels) {
     if (kernels != NULL && has_short_rows(problem->box))
         run_short_rows(context, plan, problem, kernels);
+    else if (kernels != NULL && rows_of_part(problem->box) > 0)
+        run_parts(context, plan, problem, kernels, rows_of_part(problem->box));
     else
         run_box(context, plan, problem, problem->box, kernels);
     return GP_OK;
