@@ -38,6 +38,7 @@ GP_EXACT_STATIC void carry_over(int64_t *limb, int limbs, natural *v) {
         high--;
     int64_t carry = 0;
     int l = low;
+    GP_EXACT_ROLLED
     for (; l < limbs - 1 && (l <= high || carry != 0); l++) {
         const int64_t value = limb[l] + carry;
         limb[l] = value & UINT32_MAX;
@@ -79,6 +80,7 @@ GP_EXACT_INLINE int leading_zeros(uint64_t x) {
 GP_EXACT_STATIC uint64_t divide(uint64_t high, uint64_t low, uint64_t by, uint64_t *rest) {
     const uint64_t by1 = by >> 32, by0 = by & UINT32_MAX;
     uint64_t quotient = 0;
+    GP_EXACT_ROLLED
     for (int i = 0; i < 2; i++) {
         uint64_t digit = high / by1, over = high % by1;
         while (over <= UINT32_MAX && (digit > UINT32_MAX || digit * by0 > (over << 32 | low >> 32))) {
@@ -97,6 +99,7 @@ GP_EXACT_STATIC uint64_t divide(uint64_t high, uint64_t low, uint64_t by, uint64
 GP_EXACT_STATIC uint64_t root_of(uint64_t high, uint64_t low, bool *exact) {
     /* The line through sqrt(1/2) and beside the curve is off by 6 %; three steps are good for 39 bits. */
     uint64_t root = ((high >> 32) * 0xb504f334 >> 33) + 0x5a827999, rest;
+    GP_EXACT_ROLLED
     for (int i = 0; i < 3; i++)
         root = (root + high / root) / 2;
     root = root > UINT32_MAX ? UINT64_MAX : root << 32 | UINT32_MAX;
@@ -182,8 +185,10 @@ GP_EXACT_STATIC uint64_t finish(const natural *v, int unit, uint64_t by, uint64_
     bool sticky = 32 * v->low + 63 - leading_zeros(lowest & -lowest) < at;
     int exponent = at + unit; /* of the last word's bit 0 */
     uint64_t word[4];
+    GP_EXACT_ROLLED
     for (int k = 0; k < count; k++)
         word[k] = word_at(v, at + 64 * (count - 1 - k));
+    GP_EXACT_ROLLED
     for (int turn = 0; turn < 2; turn++, by = by_too) {
         if (by > 1) {
             const int shift = leading_zeros(by);

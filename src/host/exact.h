@@ -26,6 +26,13 @@
 #define GP_EXACT
 #endif
 
+/* Before loops, which a GPU's compiler would write out: their code is rarely reached, and loaded then. */
+#ifdef __CUDA_ARCH__
+#define GP_EXACT_ROLLED _Pragma("unroll 1")
+#else
+#define GP_EXACT_ROLLED
+#endif
+
 /* Other forms than those of gp_exact_form_of() are as good: {-24, 4} for sums of f16 counted in 2^-24, say. */
 typedef struct gp_exact_form {
     int16_t unit;   /* exponent of limb 0 */

@@ -17,6 +17,7 @@ template <bool PARTNERS = false>
 __device__ __forceinline__ const unsigned char *begin_of(const gp_pass &pass, uint32_t output) {
     const unsigned char *at = PARTNERS ? pass.with : pass.in;
     const auto stride = [&](int axis) { return PARTNERS ? pass.axis[axis].with : pass.axis[axis].in; };
+#pragma unroll 1
     for (int axis = pass.kept; axis-- > 1; output /= (uint32_t)pass.axis[axis].n)
         at += (int64_t)(output % (uint32_t)pass.axis[axis].n) * stride(axis);
     return pass.kept > 0 ? at + (int64_t)output * stride(0) : at;
@@ -24,6 +25,7 @@ __device__ __forceinline__ const unsigned char *begin_of(const gp_pass &pass, ui
 
 __device__ __forceinline__ int64_t offset_of(const gp_pass &pass, uint32_t element) {
     int64_t offset = 0;
+#pragma unroll 1
     for (int axis = pass.kept + pass.reduced - 1; element > 0; element /= (uint32_t)pass.axis[axis--].n)
         offset += (int64_t)(element % (uint32_t)pass.axis[axis].n) * pass.axis[axis].in;
     return offset;
@@ -56,12 +58,15 @@ __device__ __forceinline__ void redo_limbs(const gp_pass &pass, const unsigned c
             special |= x.special;
         }
         __syncwarp();
+#pragma unroll 1
+        for (int lane = 16; lane > 0; lane /= 2)
 #pragma unroll
-        for (uint32_t i = 0; i < REDO_AT_ONCE; i++) {
-            sum[i] = add_lanes(sum[i]);
+            for (uint32_t i = 0; i < REDO_AT_ONCE; i++)
+                sum[i] += __shfl_xor_sync(GP_FULL_WARP, sum[i], lane);
+#pragma unroll
+        for (uint32_t i = 0; i < REDO_AT_ONCE; i++)
             if (threadIdx.x % 32 == 0)
                 atomicAdd((unsigned long long *)&limb[l + i], (unsigned long long)sum[i]);
-        }
         if (special != 0)
             atomicOr((unsigned long long *)flags, (unsigned long long)special);
     }

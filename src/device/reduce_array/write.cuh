@@ -117,12 +117,11 @@ __device__ inline uint64_t rounded(double sum, double rest, unsigned type) {
 
 /* sum / n, of numbers that are exact, rounded once to a float. */
 __device__ inline uint64_t quotient(double sum, uint64_t n, unsigned type) {
-    const double by = (double)n;
-    sum += 0.0;
+    const double by = (double)n, near = __ddiv_rn(sum + 0.0, by), rest = __fma_rn(near, -by, sum);
     if (type == GP_F64)
-        return (uint64_t)__double_as_longlong(__ddiv_rn(sum, by));
-    const double cut = __ddiv_rz(sum, by);
-    return by_odd(cut, __fma_rn(cut, -by, sum) == 0, type);
+        return (uint64_t)__double_as_longlong(near);
+    const bool beyond = rest != 0 && (rest < 0) == (near > 0); /* then `near` is further from 0 */
+    return by_odd(__longlong_as_double(__double_as_longlong(near) - beyond), rest == 0, type);
 }
 
 /* value_of(): a result's bits; false: it needs reduce_any, or is an integer that its type does not hold. */
@@ -146,6 +145,7 @@ __device__ inline uint64_t magnitude_of(const gp_pass &pass, uint64_t raw) {
 /* The place of element number `index`. */
 __device__ inline int64_t place_of(const gp_pass &pass, uint64_t index) {
     int64_t place = pass.place_first;
+#pragma unroll 1
     for (unsigned i = pass.kept + pass.reduced; i-- > pass.kept + 1u; index /= pass.axis[i].n)
         place += (int64_t)(index % pass.axis[i].n) * pass.axis[i].place;
     return pass.reduced > 0 ? place + (int64_t)index * pass.axis[pass.kept].place : place;
