@@ -80,6 +80,21 @@ INLINE void gather(size_t piece, char *to, size_t step, const char *from, int64_
         copy(piece, to + i * step, from + (int64_t)i * apart, bytes);
 }
 
+/* Every other one. Compilers take vectors, as the distance is a constant. */
+INLINE void gather_seconds(size_t piece, char *restrict to, const char *restrict from, size_t n, size_t bytes) {
+    for (size_t i = 0; i < n; ++i)
+        copy(piece, to + i * bytes, from + 2 * i * bytes, bytes);
+}
+
+/* One element n times: what is there is doubled. */
+static void repeat(char *to, const char *from, size_t n, size_t bytes) {
+    memcpy(to, from, n > 0 ? bytes : 0);
+    for (size_t done = bytes, more; done < n * bytes; done += more) {
+        more = gp_least(done, n * bytes - done);
+        memcpy(to + done, to, more);
+    }
+}
+
 /* In reverse. Compilers take vectors; but gcc not for bytes, of which eight are reversed at once. */
 INLINE void reverse(size_t piece, char *restrict to, const char *restrict from, size_t n, size_t bytes) {
     size_t i = 0;
@@ -139,6 +154,10 @@ void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, 
         memcpy(to, in, n * bytes);
     else if (step == bytes && apart == -(int64_t)bytes)
         WITH_BYTES(reverse, bytes, to, in, n)
+    else if (step == bytes && apart == 2 * (int64_t)bytes)
+        WITH_BYTES(gather_seconds, bytes, to, in, n)
+    else if (step == bytes && apart == 0)
+        repeat(to, in, n, bytes);
     else
         WITH_BYTES(gather, bytes, to, step, in, apart, n)
 }

@@ -2,17 +2,27 @@
 /* Rearranging on the processor: the reference row, for any view. */
 #include "cpu.h"
 
-/* In place, of two elements that change places the one whose place in the output is the first moves both. */
+/* Lines of the last axis; in place element by element: of two that change places the one whose place in the output is
+ * the first moves both. */
 static void move_part(void *argument, unsigned part, unsigned parts) {
     const gp_move *move = argument;
     const uint64_t begin = gp_part_begin(move->count, part, parts), end = gp_part_begin(move->count, part + 1, parts);
+    const unsigned last = move->rank - 1;
     gp_move_place place;
     gp_move_go_to(move, move->rank, begin, &place);
-    for (uint64_t i = begin; i < end; i++, gp_move_next(move, move->rank, &place))
-        if (!move->in_place)
+    for (uint64_t i = begin, n = 1; i < end; i += n, gp_move_next(move, move->rank, &place)) {
+        if (move->in_place) {
+            if (place.out < place.in)
+                gp_swap_bytes(place.out, (unsigned char *)(uintptr_t)place.in, move->run);
+        } else if (move->rank == 0) {
             memcpy(place.out, place.in, move->run);
-        else if (place.out < place.in)
-            gp_swap_bytes(place.out, (unsigned char *)(uintptr_t)place.in, move->run);
+        } else {
+            const gp_move_axis *line = &move->axis[last];
+            n = gp_least(end - i, line->n - place.at[last]);
+            gp_gather((char *)place.out, (size_t)line->out, place.in, line->in, n, move->run);
+            gp_move_skip(move, last, n - 1, &place);
+        }
+    }
 }
 
 /* Of one thread. */

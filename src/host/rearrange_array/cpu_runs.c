@@ -268,6 +268,12 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
         gp_streams_done();
 }
 
+/* Its runs are of few elements, each many times. */
+static bool repeats(const gp_move *move) {
+    const gp_move_axis *last = &move->axis[move->rank - 1];
+    return last->in == 0 && last->n * move->run >= GP_CACHE_LINE;
+}
+
 /* Axes of the runs, of the columns, and the others. */
 static void choose_axes(job *j) {
     const gp_move *move = j->move;
@@ -275,7 +281,7 @@ static void choose_axes(job *j) {
     uint64_t run = move->run;
     const bool portable = j->turn == gp_transpose_turn_cpu,
                matrix = portable && move->rank == 2 && move->axis[1].in > 0;
-    for (unsigned i = move->rank - 1; i-- > 0;)
+    for (unsigned i = repeats(move) ? 0 : move->rank - 1; i-- > 0;)
         if (move->run < (matrix ? GP_DIRECT_BYTES + 1 : LONG_BYTES) && gp_move_is_apart(&move->axis[i], move->run) &&
             (cols == move->rank || move->axis[i].n > move->axis[cols].n))
             cols = i;
@@ -342,7 +348,7 @@ gp_status gp_rearrange_in_runs(gp_context *context, const gp_plan *plan, const g
                                gp_transpose_turn *turn, gp_transpose_put_strip *by_strips) {
     job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
     unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
-    if (by_strips != NULL && gp_rearrange_in_strips(context, parts, problem, by_strips))
+    if (by_strips != NULL && !repeats(j.move) && gp_rearrange_in_strips(context, parts, problem, by_strips))
         return GP_OK;
     choose_axes(&j);
     choose_sizes(&j, parts);
