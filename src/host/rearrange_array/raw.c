@@ -12,9 +12,13 @@ static uint32_t first_out(const gp_move_pieces *p) {
     return p->axis[0].n > 1 ? 0 : 1;
 }
 
+/* Rows of the output shorter than a word, such as three channels of four, have nothing to gain. */
 bool gp_move_raw_can(const gp_move_pieces *p) {
     const uint32_t o = first_out(p);
-    return p->read > 0 && o < p->axes && p->axis[o].out == p->axis[0].out &&
+    uint64_t row = (uint64_t)p->axis[0].out;
+    for (uint32_t a = 0; a < p->axes && (uint64_t)p->axis[a].out == row; a++)
+        row *= p->axis[a].n;
+    return row >= GP_MOVE_RAW_WORD && p->read > 0 && o < p->axes && p->axis[o].out == p->axis[0].out &&
            (int64_t)gp_move_distance(p->axis[p->by_in[0]].in) == p->axis[0].out;
 }
 
