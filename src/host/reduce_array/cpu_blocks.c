@@ -90,11 +90,16 @@ static gp_columns *allocate(size_t count) {
     return aligned_alloc(_Alignof(gp_columns), count * sizeof(gp_columns));
 }
 
-/* A thread's blocks, of which `most` columns have a place at once. */
-static void take_blocks_at(gp_pass_work *work, gp_columns *c, uint64_t most, unsigned part, unsigned parts) {
+/* A thread's blocks of columns; without memory for wide ones, of GP_COLUMNS at a time. */
+static void take_blocks(void *argument, unsigned part, unsigned parts) {
+    gp_pass_work *work = argument;
     const gp_pass *pass = work->pass;
+    GP_ROUNDS_TO_NEAREST;
     const uint64_t all = pass->outputs / (work->row * work->unit) * work->blocks;
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
+    const size_t count = gp_divide_up(gp_divide_up(work->row, work->blocks) * work->unit, GP_COLUMNS);
+    gp_columns narrow, *wide = count > 1 ? allocate(count) : NULL, *const c = wide != NULL ? wide : &narrow;
+    const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
     for (size_t i = 0; i < gp_divide_up(most, GP_COLUMNS); i++)
         gp_columns_begin(c + i, pass);
     for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
@@ -114,54 +119,22 @@ static void take_blocks_at(gp_pass_work *work, gp_columns *c, uint64_t most, uns
             }
         }
     }
-}
-
-/* By itself, as the frame is large. */
-__attribute__((noinline)) static void take_narrow_blocks(gp_pass_work *work, unsigned part, unsigned parts) {
-    gp_columns narrow;
-    take_blocks_at(work, &narrow, GP_COLUMNS, part, parts);
-}
-
-/* A thread's blocks of columns; without memory for wide ones, of GP_COLUMNS at a time. Making elements takes so much
- * of the stack that columns have a place elsewhere. */
-static void take_blocks(void *argument, unsigned part, unsigned parts) {
-    gp_pass_work *work = argument;
-    GP_ROUNDS_TO_NEAREST;
-    const size_t count = gp_divide_up(gp_divide_up(work->row, work->blocks) * work->unit, GP_COLUMNS);
-    gp_columns *wide = count > 1 || work->made != NULL ? allocate(count) : NULL;
-    if (wide != NULL)
-        take_blocks_at(work, wide, count * GP_COLUMNS, part, parts);
-    else
-        take_narrow_blocks(work, part, parts);
     free(wide);
-}
-
-static void add_rows_of_block(gp_pass_work *work, gp_columns *c, unsigned part, unsigned parts) {
-    uint64_t width;
-    const uint64_t first = block_of_outputs(work, work->output, &width);
-    const uint64_t rows = work->pass->axis[work->pass->kept + work->pass->reduced - 1].n;
-    c->pairs = work->pairs;
-    take_columns_of(work, c, first, width, gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
-    pthread_mutex_lock(&work->lock);
-    gp_columns_merge(work->columns, c, work->pass);
-    pthread_mutex_unlock(&work->lock);
-}
-
-__attribute__((noinline)) static void add_rows_by_stack(gp_pass_work *work, unsigned part, unsigned parts) {
-    gp_columns c;
-    add_rows_of_block(work, &c, part, parts);
 }
 
 /* A thread's rows of the one block. */
 static void take_rows_of_block(void *argument, unsigned part, unsigned parts) {
     gp_pass_work *work = argument;
     GP_ROUNDS_TO_NEAREST;
-    gp_columns *c = work->made != NULL ? allocate(1) : NULL;
-    if (c != NULL)
-        add_rows_of_block(work, c, part, parts);
-    else
-        add_rows_by_stack(work, part, parts);
-    free(c);
+    gp_columns c;
+    uint64_t width;
+    const uint64_t first = block_of_outputs(work, work->output, &width);
+    const uint64_t rows = work->pass->axis[work->pass->kept + work->pass->reduced - 1].n;
+    c.pairs = work->pairs;
+    take_columns_of(work, &c, first, width, gp_part_begin(rows, part, parts), gp_part_begin(rows, part + 1, parts));
+    pthread_mutex_lock(&work->lock);
+    gp_columns_merge(work->columns, &c, work->pass);
+    pthread_mutex_unlock(&work->lock);
 }
 
 /* Few blocks: all threads work on one after the other. False: without memory. */

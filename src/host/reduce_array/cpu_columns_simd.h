@@ -181,20 +181,11 @@ static size_t short_row(const gp_columns *c, const gp_pass *pass) {
 
 #define MOST_ROWS_GATHERED 256 /* as many bytes have a sum in 16 bits */
 
-/* Where neither rows nor columns are contiguous, elements are gathered. */
-SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
-                         int64_t place, int64_t place_step) {
+/* Where neither rows nor columns are contiguous. By itself, for its frame. */
+NOINLINE SIMD static void gather_rows(gp_columns *c, const gp_pass *pass, bool outputs, const unsigned char *in,
+                                      uint64_t rows, int64_t step, int64_t place, int64_t place_step) {
     _Alignas(64) unsigned char gathered[ROWS_AT_ONCE * GP_COLUMNS * 8];
     const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
-    const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
-    const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(c, pass)
-                                                           : step < c->apart && rows * bytes >= GATHERED_ROW_BYTES);
-    if (outputs ? step == (int64_t)bytes : dense) {
-        const rows_of r = outputs ? (rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}
-                                  : (rows_of){in, NULL, c->end, step, rows, c->count, size, ahead};
-        take_rows(c, pass, outputs, &r, place, place_step);
-        return;
-    }
     for (uint64_t some; rows > 0; rows -= some, in += (int64_t)some * step, place += (int64_t)some * place_step) {
         some = gp_least(gp_least(sizeof gathered / size, MOST_ROWS_GATHERED), rows);
         const uint64_t runs = outputs ? c->count : some, n = outputs ? some : c->count;
@@ -203,5 +194,20 @@ SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char
         take_rows(c, pass, outputs,
                   &(rows_of){gathered, NULL, gathered + some * size, (int64_t)(n * bytes), runs, n, n * bytes, false},
                   place, place_step);
+    }
+}
+
+SIMD static void columns(gp_columns *c, const gp_pass *pass, const unsigned char *in, uint64_t rows, int64_t step,
+                         int64_t place, int64_t place_step) {
+    const size_t bytes = gp_type_bytes(pass->type), size = c->count * bytes;
+    const bool ahead = c->bytes > IN_CACHE_BYTES, dense = c->apart == (int64_t)bytes;
+    const bool outputs = !dense && (step == (int64_t)bytes ? rows > short_row(c, pass)
+                                                           : step < c->apart && rows * bytes >= GATHERED_ROW_BYTES);
+    if (outputs ? step == (int64_t)bytes : dense) {
+        const rows_of r = outputs ? (rows_of){in, NULL, c->end, c->apart, c->count, rows, rows * bytes, ahead}
+                                  : (rows_of){in, NULL, c->end, step, rows, c->count, size, ahead};
+        take_rows(c, pass, outputs, &r, place, place_step);
+    } else {
+        gather_rows(c, pass, outputs, in, rows, step, place, place_step);
     }
 }

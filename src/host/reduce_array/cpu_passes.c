@@ -3,8 +3,8 @@
 #include "../cpu/rounding.h"
 #include "work.h"
 
-/* A thread's outputs. */
-static void take_outputs(void *argument, unsigned part, unsigned parts) {
+/* A thread's outputs. By itself, for its frame. */
+__attribute__((noinline)) static void take_outputs(void *argument, unsigned part, unsigned parts) {
     gp_pass_work *work = argument;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
