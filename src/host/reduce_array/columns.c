@@ -30,6 +30,21 @@ bool gp_columns_can(const gp_pass *pass) {
            (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW || gp_has_wide_squares(pass));
 }
 
+void gp_pass_add_axes(gp_pass *pass) {
+    if (pass->kept == 0) {
+        memmove(pass->axis + 1, pass->axis, pass->reduced * sizeof *pass->axis);
+        pass->axis[0] = (gp_pass_axis){1, (int64_t)gp_pass_input_span(pass, false).bytes, 0, 0};
+        for (unsigned r = 0; r < pass->results; r++)
+            pass->result[r].stride[0] = 0;
+        pass->kept = 1;
+    }
+    if (pass->reduced == 0) {
+        pass->axis[pass->kept] = pass->axis[pass->kept - 1];
+        pass->axis[pass->kept].n = 1, pass->axis[pass->kept].place = 0;
+        pass->reduced = 1;
+    }
+}
+
 /* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
 #define FEW_ELEMENTS 512
 #define LONG_RUN_BYTES 128 /* of contiguous ones, which are taken as they are */

@@ -97,6 +97,9 @@ typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, unsigned r
 /* Whether outputs can be done so. */
 bool gp_columns_can(const gp_pass *pass);
 
+/* Gives a pass that has no kept axis one of one element, and one that has no reduced axis too. */
+void gp_pass_add_axes(gp_pass *pass);
+
 /* Calls f(bytes, ...) with the size of elements as a constant. */
 #define GP_WITH_BYTES(f, bytes, ...)    \
     ((bytes) == 1   ? f(1, __VA_ARGS__) \

@@ -93,16 +93,7 @@ __attribute__((noinline)) static bool take_as_columns(gp_context *context, gp_pa
     const gp_pass *pass = work->pass;
     gp_pass more = *pass;
     work->alone = pass->kept == 0;
-    if (work->alone) {
-        memmove(more.axis + 1, more.axis, pass->reduced * sizeof *more.axis);
-        more.axis[0] = (gp_pass_axis){1, (int64_t)gp_pass_input_span(pass, false).bytes, 0, 0};
-        for (unsigned r = 0; r < pass->results; r++)
-            more.result[r].stride[0] = 0;
-        more.kept = 1;
-    } else {
-        more.axis[pass->kept] = (gp_pass_axis){1, pass->axis[pass->kept - 1].in, 0, 0};
-        more.reduced = 1;
-    }
+    gp_pass_add_axes(&more);
     if (!gp_columns_can(&more))
         return false;
     work->pass = work->asked = &more;

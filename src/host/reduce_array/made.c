@@ -81,20 +81,6 @@ static uint8_t renamed(unsigned op, bool of_floats) {
     }
 }
 
-/* One that a pass has not gets one of one element. */
-static void add_axes(gp_pass *pass) {
-    if (pass->kept == 0) {
-        memmove(pass->axis + 1, pass->axis, pass->reduced * sizeof *pass->axis);
-        pass->axis[0] = (gp_pass_axis){1, (int64_t)gp_pass_input_span(pass, false).bytes, 0, 0};
-        pass->kept = 1;
-    }
-    if (pass->reduced == 0) {
-        pass->axis[pass->kept] = pass->axis[pass->kept - 1];
-        pass->axis[pass->kept].n = 1, pass->axis[pass->kept].place = 0;
-        pass->reduced = 1;
-    }
-}
-
 bool gp_made_can(const gp_pass *pass) {
     const gp_pass_axis *behind = pass->axis + pass->kept + pass->reduced;
     const bool loops = pass->wants == GP_WANT_DOT && pass->type >= GP_F16 && pass->type < GP_F64 && !pass->skip_nan;
@@ -125,10 +111,8 @@ void gp_made_next(const gp_pass *pass, unsigned *first, gp_made_pass *made) {
         }
         asked->result[asked->results] = pass->result[*first];
         asked->to[asked->results] = pass->to[*first];
-        if (pass->kept == 0)
-            asked->result[asked->results].stride[0] = 0;
     }
-    add_axes(asked);
+    gp_pass_add_axes(asked);
     *own = *asked;
     can(made);
     own->with_type = 0, own->with = NULL;
