@@ -187,7 +187,7 @@ template <int N> __device__ void limbs_of(const uint64_t (&word)[N], bool has_si
 static __device__ __noinline__ uint64_t whole_exactly(const gp_pass &pass, unsigned op, unsigned type,
                                                       const integers_total &t) {
     int64_t sum[4], square[6], scratch[6 + GP_EXACT_SCRATCH_MORE];
-    limbs_of(t.sum, is_signed(pass.type), sum);
+    limbs_of(t.sum, gp_type_is_signed(pass.type), sum);
     limbs_of(t.square, false, square);
     return exact_float<true>(op, type, {sum, square, scratch, {0, 4}, {0, 6}, 0, 0, pass.length});
 }
@@ -196,9 +196,9 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
                                 uint64_t *raw) {
     if (value_of(pass, op, type, (const integers_total &)t, raw))
         return true;
-    if (is_float(type))
+    if (gp_type_is_float(type))
         *raw = whole_exactly(pass, op, type, t);
-    return is_float(type);
+    return gp_type_is_float(type);
 }
 
 template <int BYTES>

@@ -13,14 +13,6 @@ __host__ __device__ __forceinline__ constexpr uint32_t bytes_of(unsigned type) {
     return 1u << (0x3211332211000 >> 4 * type & 15);
 }
 
-__device__ __forceinline__ bool is_float(unsigned type) {
-    return type >= GP_F16;
-}
-
-__device__ __forceinline__ bool is_signed(unsigned type) {
-    return type >= GP_F16 || type % 2 == 0;
-}
-
 /* The element's bits, without its sign extended. */
 __device__ __forceinline__ uint64_t load_raw(uint32_t bytes, const void *from) {
     switch (bytes) {
@@ -63,10 +55,10 @@ struct key_form {
                                                     : 0x7ff0000000000000;
         bytes = bytes_of(type);
         const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
-        bias = is_signed(type) ? 0 : sign;
-        inverted = is_float(type) ? sign - 1 : 0;
-        nan_above = is_float(type) ? (int64_t)infinity : INT64_MAX;
-        nan_below = is_float(type) ? ~(int64_t)infinity : INT64_MIN;
+        bias = gp_type_is_signed(type) ? 0 : sign;
+        inverted = gp_type_is_float(type) ? sign - 1 : 0;
+        nan_above = gp_type_is_float(type) ? (int64_t)infinity : INT64_MAX;
+        nan_below = gp_type_is_float(type) ? ~(int64_t)infinity : INT64_MIN;
     }
     __device__ int64_t key(uint64_t raw) const {
         const int64_t x = extend_sign(raw, bytes);

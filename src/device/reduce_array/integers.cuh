@@ -109,8 +109,8 @@ template <int BYTES> struct extremes : plain_accumulator, word_keys<BYTES> {
     __device__ void clear(const gp_pass &pass, const uint4 &) {
         const key_form form(pass.type);
         found = partial::none();
-        nan_above = is_float(pass.type) ? (key_t)form.nan_above : found.least;
-        nan_below = is_float(pass.type) ? (key_t)form.nan_below : found.most;
+        nan_above = gp_type_is_float(pass.type) ? (key_t)form.nan_above : found.least;
+        nan_below = gp_type_is_float(pass.type) ? (key_t)form.nan_below : found.most;
         this->keys_of(pass.type);
         if constexpr (BYTES < 8)
             asm("" : "+r"(bias)); /* computed once, not for each batch */
@@ -236,7 +236,7 @@ template <int BYTES> struct integers : plain_accumulator, int_words<BYTES> {
         sum = abs = square = above = {0, 0};
         count = 0;
         wants = pass.wants;
-        has_sign = is_signed(pass.type);
+        has_sign = gp_type_is_signed(pass.type);
     }
 
     static __device__ uint32_t used(const gp_pass &pass) {

@@ -177,10 +177,10 @@ template <int WIDTH> struct key_of {
                                : WIDTH == 4 ? (key_t)0x7f800000
                                             : (pass.type == GP_BF16 ? 0x7f80 : 0x7c00);
         const raw_t sign = (raw_t)((raw_t)1 << (8 * WIDTH - 1));
-        nan_above = is_float(pass.type) ? infinity : none.least;
-        nan_below = is_float(pass.type) ? ~infinity : none.most;
-        inverted = is_float(pass.type) ? (key_t)(sign - 1) : 0;
-        bias = is_signed(pass.type) ? 0 : sign;
+        nan_above = gp_type_is_float(pass.type) ? infinity : none.least;
+        nan_below = gp_type_is_float(pass.type) ? ~infinity : none.most;
+        inverted = gp_type_is_float(pass.type) ? (key_t)(sign - 1) : 0;
+        bias = gp_type_is_signed(pass.type) ? 0 : sign;
     }
     __device__ __forceinline__ key_t key(raw_t raw) const {
         const key_t x = (key_t)extend_sign(raw ^ bias, WIDTH);

@@ -8,7 +8,8 @@
 struct partner_mask {
     uint64_t kept;
     __device__ explicit partner_mask(const gp_pass &pass)
-        : kept(is_float(pass.with_type) ? ~((uint64_t)1 << (8 * bytes_of(pass.with_type) - 1)) : ~(uint64_t)0) {}
+        : kept(gp_type_is_float(pass.with_type) ? ~((uint64_t)1 << (8 * bytes_of(pass.with_type) - 1))
+                                                : ~(uint64_t)0) {}
     __device__ bool covers(uint64_t partner) const {
         return (partner & kept) != 0;
     }
@@ -40,7 +41,7 @@ struct lane_integers : lane_base<integers_total, lane_integers> {
     bool has_sign, where;
     partner_mask mask;
     __device__ explicit lane_integers(const reduce_arguments &a)
-        : wants(a.pass.wants), has_sign(is_signed(a.pass.type)), where(a.pass.where), mask(a.pass) {}
+        : wants(a.pass.wants), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where), mask(a.pass) {}
     __device__ __forceinline__ uint64_t apart(uint64_t x, uint64_t y) const {
         return (has_sign ? (int64_t)x > (int64_t)y : x > y) ? x - y : y - x;
     }
@@ -99,12 +100,13 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
     bool has_sign, where;
     partner_mask mask;
     __device__ explicit lane_ints(const reduce_arguments &a)
-        : words{is_signed(a.pass.type) && a.pass.kind == GP_PASS_MOMENTS}, wants(a.pass.wants),
-          bias(!is_signed(a.pass.type) ? 0
-               : WIDTH == 1            ? 0x80808080
-               : WIDTH == 2            ? 0x80008000
-                                       : 0x80000000),
-          quick_type(a.pass.result[0].type), has_sign(is_signed(a.pass.type)), where(a.pass.where), mask(a.pass) {}
+        : words{gp_type_is_signed(a.pass.type) && a.pass.kind == GP_PASS_MOMENTS}, wants(a.pass.wants),
+          bias(!gp_type_is_signed(a.pass.type) ? 0
+               : WIDTH == 1                    ? 0x80808080
+               : WIDTH == 2                    ? 0x80008000
+                                               : 0x80000000),
+          quick_type(a.pass.result[0].type), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where),
+          mask(a.pass) {}
     __device__ __forceinline__ void take(state &s, uint32_t x, uint32_t) const {
         if (wants & GP_WANT_SUM)
             s.sum.low += (uint64_t)words.sum_of(x);

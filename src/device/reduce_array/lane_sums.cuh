@@ -43,7 +43,7 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     float n, inverse; /* to nearest */
     bool is_mean, to_float;
     __device__ explicit lane_sum(const reduce_arguments &a)
-        : bias(is_signed(a.pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(a.pass.length * bias),
+        : bias(gp_type_is_signed(a.pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(a.pass.length * bias),
           n((float)(uint32_t)a.pass.length), is_mean(a.pass.result[0].op == GP_REDUCE_MEAN),
           to_float(a.pass.result[0].type == GP_F32) {
         inverse = __frcp_rn(n);
@@ -63,7 +63,7 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
         const unsigned type = pass.result[0].type;
         if (is_mean)
             return type == GP_F32 && pass.length <= 1 << 24 ? 4 : 0;
-        return type == GP_F32 ? 4 : type == GP_S64 || (type == GP_U64 && !is_signed(pass.type)) ? 8 : 0;
+        return type == GP_F32 ? 4 : type == GP_S64 || (type == GP_U64 && !gp_type_is_signed(pass.type)) ? 8 : 0;
     }
     /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
        (Markstein, IBM Journal of Research and Development 34, 1990). */
@@ -100,7 +100,7 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
     bool has_sign;
     double n, inverse; /* to nearest */
     __device__ explicit lane_squares(const reduce_arguments &a)
-        : has_sign(is_signed(a.pass.type)), n(a.n), inverse(a.inverse) {}
+        : has_sign(gp_type_is_signed(a.pass.type)), n(a.n), inverse(a.inverse) {}
     __device__ __forceinline__ void take(squares_state &s, uint32_t raw, uint32_t) const {
         if constexpr (PACK == 4) {
             s.sum += has_sign ? __dp4a((int)raw, 0x01010101, 0) : (int)__dp4a(raw, 0x01010101u, 0u);

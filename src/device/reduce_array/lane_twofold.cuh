@@ -259,8 +259,8 @@ template <int WIDTH> struct lane_apart : lane_base<apart_state, lane_apart<WIDTH
         : type(a.pass.type), skip_nan(a.pass.skip_nan), whole(a) {}
     __device__ __forceinline__ void take(apart_state &, raw_t, uint32_t) const {}
     __device__ __forceinline__ void take_pair(apart_state &s, raw_t raw, uint64_t partner, uint32_t) const {
-        if (WIDTH >= 4 && !is_float(type)) {
-            const bool has_sign = WIDTH == 4 && is_signed(type);
+        if (WIDTH >= 4 && !gp_type_is_float(type)) {
+            const bool has_sign = WIDTH == 4 && gp_type_is_signed(type);
             const uint64_t x = has_sign ? (uint64_t)extend_sign(raw, WIDTH) : raw,
                            y = has_sign ? (uint64_t)extend_sign(partner, WIDTH) : partner;
             s.most = max(s.most, whole.apart(x, y));
@@ -279,5 +279,5 @@ template <int WIDTH> struct lane_apart : lane_base<apart_state, lane_apart<WIDTH
 __device__ inline bool value_of(const gp_pass &pass, unsigned, unsigned type, const apart_state &s, uint64_t *raw) {
     const double d = s.nans ? NAN : __longlong_as_double((long long)s.most);
     *raw = s.most;
-    return !is_float(pass.type) || settle({d, d}, type, raw);
+    return !gp_type_is_float(pass.type) || settle({d, d}, type, raw);
 }

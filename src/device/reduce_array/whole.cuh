@@ -92,7 +92,7 @@ struct whole_number {
         const bool counts = op == GP_REDUCE_COUNT || op == GP_REDUCE_COUNT_DIFF;
         const bool in_squares =
             op == GP_REDUCE_SUM_SQUARES || op == GP_REDUCE_SUM_SQUARE_DIFF || (dots && bytes_of(pass.type) == 8);
-        has_sign = is_signed(pass.type) && !counts && !abs && (!in_squares || dots);
+        has_sign = gp_type_is_signed(pass.type) && !counts && !abs && (!in_squares || dots);
         word[0] = in_squares ? t.square[0]
                   : !counts  ? abs ? t.abs[0] : t.sum[0]
                              : (pass.where ? (uint32_t)t.count : t.count);
@@ -143,7 +143,7 @@ static __device__ __noinline__ bool whole_value(const gp_pass &pass, unsigned op
     const uint64_t n = pass.length - (pass.where ? t.count >> 32 : 0);
     const bool negative = whole.negative();
     *raw = whole.word[0];
-    if (!is_float(type))
+    if (!gp_type_is_float(type))
         return type == GP_S64 ? whole.is_s64() : whole.is_u64();
     if (op == GP_REDUCE_NORM || (op >= GP_REDUCE_VARIANCE && op <= GP_REDUCE_STDDEV_SAMPLE))
         return whole_spread(op, type, t, n, raw);

@@ -132,14 +132,14 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, cons
         folded = op == GP_REDUCE_AND  ? folded & folded >> half
                  : op == GP_REDUCE_OR ? folded | folded >> half
                                       : folded ^ folded >> half;
-    *raw = is_signed(pass.type) ? (uint64_t)extend_sign(folded, bits / 8) : folded;
+    *raw = gp_type_is_signed(pass.type) ? (uint64_t)extend_sign(folded, bits / 8) : folded;
     return true;
 }
 
 __device__ inline uint64_t magnitude_of(const gp_pass &pass, uint64_t raw) {
-    if (is_float(pass.type))
+    if (gp_type_is_float(pass.type))
         return raw & ~((uint64_t)1 << (8 * bytes_of(pass.type) - 1));
-    return is_signed(pass.type) && (int64_t)raw < 0 ? 0 - raw : raw;
+    return gp_type_is_signed(pass.type) && (int64_t)raw < 0 ? 0 - raw : raw;
 }
 
 /* The place of element number `index`. */
@@ -159,7 +159,7 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned, cons
     if (op == GP_REDUCE_ARGMIN || op == GP_REDUCE_ARGMAX) {
         const int64_t index = nan ? t.place_nan : op == GP_REDUCE_ARGMIN ? t.place_min : t.place_max;
         *raw = none ? 0 : (uint64_t)place_of(pass, (uint64_t)index);
-    } else if (none && !is_float(pass.type) && op != GP_REDUCE_MAX_ABS) {
+    } else if (none && !gp_type_is_float(pass.type) && op != GP_REDUCE_MAX_ABS) {
         *raw = form.raw(op == GP_REDUCE_MIN ? top : ~top);
     } else if (nan || (none && op != GP_REDUCE_MAX_ABS)) {
         *raw = pass.type == GP_F16    ? 0x7e00
@@ -200,9 +200,9 @@ template <class T> __device__ bool write_results(const reduce_arguments &a, cons
         const gp_pass_result &result = a.pass.result[r];
         uint64_t raw;
         const bool known = value_of(a.pass, result.op, result.type, t, &raw);
-        if (known || !is_float(result.type))
+        if (known || !gp_type_is_float(result.type))
             store_raw(gp_pass_address(&a.pass, r, output), bytes_of(result.type), raw);
-        if (!known && is_float(result.type))
+        if (!known && gp_type_is_float(result.type))
             all = false;
         else if (!known)
             *a.overflow = 1;
