@@ -29,9 +29,7 @@ template <int BYTES, bool SQUARES> struct floats_partial {
         return flags >> 31;
     }
     static __device__ floats_partial none() {
-        floats_partial p;
-        memset(&p, 0, sizeof p);
-        return p;
+        return {};
     }
     __device__ void join(const floats_partial &other) {
         for (int i = 0; i < (SQUARES ? 2 : 1); i++)

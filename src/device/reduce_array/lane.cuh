@@ -94,9 +94,6 @@ template <class LANE, int UNIT> struct lane_wide : LANE {
     static const int BYTES = UNIT, PACKED = 1, OUTPUTS = UNIT / LANE::BYTES;
     static const bool HAS_NOTHING = false;
     typedef states_of<typename LANE::state, OUTPUTS> state, joined;
-    static __device__ const state &join_of(const state &s) {
-        return s;
-    }
     __device__ explicit lane_wide(const reduce_arguments &a) : LANE(a) {}
     static __device__ const typename LANE::state &part_of(const state &s, int i) {
         return s.of[i];
@@ -122,16 +119,18 @@ template <class PART> __device__ __forceinline__ void join_team(PART &p, uint32_
         p.join(from_lane(p, lane));
 }
 
-template <class STATE, class ONE> struct lane_base {
+/* WIDTH: of one element, which is what it takes at once unless it says something else. */
+template <class STATE, class ONE, int WIDTH = 0> struct lane_base {
     typedef STATE state, joined;
     typedef ONE one_t;
+    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = false, REDOES = false;
     static const bool PAIRS = false, MASKS = true;      /* MASKS: partners may have another width */
     static const int AT_ONCE = 16;                      /* units that are loaded before one is taken, at most */
     static const int PAIRS_AT_ONCE = 4, PAIRS_THEN = 1; /* of pairs, and of those that are left then */
     static const bool NARROW = false;                   /* results of quick() may have 1 or 2 bytes */
     static const int QUICKS = 1, SIDE_BY_SIDE = 4; /* results that quick() rounds; short rows that a thread takes */
-    static __device__ const STATE &join_of(const STATE &s) {
+    template <class S> static __device__ const S &join_of(const S &s) {
         return s;
     }
     static __device__ const STATE &part_of(const STATE &s, int) {
@@ -154,7 +153,6 @@ template <class STATE, class ONE> struct lane_base {
 };
 
 struct lane_bits : lane_base<bits_total, lane_bits> {
-    static const int BYTES = 0, PACKED = 1, OUTPUTS = 1;
     uint64_t unused; /* bits that the elements have not */
     __device__ explicit lane_bits(const reduce_arguments &a)
         : unused(~(uint64_t)0 << (8 * bytes_of(a.pass.type) - 1) << 1) {}
@@ -167,7 +165,6 @@ struct lane_bits : lane_base<bits_total, lane_bits> {
 template <int WIDTH> struct key_of {
     typedef key_int<WIDTH> key_t;
     typedef raw_of<WIDTH> raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     key_t nan_above, nan_below, inverted;
     raw_t bias;
     __device__ explicit key_of(const reduce_arguments &a) {
@@ -196,7 +193,7 @@ template <int WIDTH> struct key_of {
 
 /* The least and the greatest, and where they are; NaNs may be skipped. */
 template <int WIDTH>
-struct lane_extremes : lane_base<extremes_partial<key_int<WIDTH>>, lane_extremes<WIDTH>>, key_of<WIDTH> {
+struct lane_extremes : lane_base<extremes_partial<key_int<WIDTH>>, lane_extremes<WIDTH>, WIDTH>, key_of<WIDTH> {
     typedef extremes_partial<key_int<WIDTH>> state;
     bool skip_nan;
     __device__ explicit lane_extremes(const reduce_arguments &a) : key_of<WIDTH>(a), skip_nan(a.pass.skip_nan) {}
@@ -230,7 +227,7 @@ template <int WIDTH> struct span_state {
 template <int WIDTH, int UNIT = WIDTH>
 struct lane_span : lane_base<span_state<WIDTH>, lane_span<WIDTH>>, key_of<WIDTH> {
     typedef span_state<WIDTH> state;
-    static const int BYTES = UNIT, PACKED = UNIT / WIDTH, OUTPUTS = 1;
+    static const int BYTES = UNIT, PACKED = UNIT / WIDTH;
     static const bool NARROW = WIDTH < 4;
     word_keys<WIDTH> words;
     bool is_max;
@@ -262,9 +259,6 @@ template <int WIDTH> struct lane_spans : lane_span<WIDTH> {
     static const int BYTES = 4, PACKED = 1, OUTPUTS = 4 / WIDTH, WORDS = 2 / WIDTH;
     typedef states_of<span_state<WIDTH>, WORDS> state, joined;
     __device__ explicit lane_spans(const reduce_arguments &a) : lane_span<WIDTH>(a) {}
-    static __device__ const state &join_of(const state &s) {
-        return s;
-    }
     static __device__ span_state<WIDTH> part_of(const state &s, int i) {
         const span_state<WIDTH> &two = s.of[i % WORDS];
         const uint32_t both = i / WORDS == 0 ? 0x1010 : 0x3232;

@@ -80,8 +80,7 @@ __device__ __forceinline__ bool settle(const bounds &b, unsigned type, uint64_t 
 }
 
 /* One sum of floats of 2 or 4 bytes, or of their magnitudes. */
-template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>> {
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
+template <int WIDTH> struct lane_floats : lane_base<bounds, lane_floats<WIDTH>, WIDTH> {
     static const bool HAS_NOTHING = true, REDOES = true;
     static const int REDO_BYTES = WIDTH;
     uint32_t kept; /* bits of an element: without the sign for sums of magnitudes */
@@ -179,9 +178,8 @@ struct sum_and_rest : twofold {
     }
 };
 
-template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<WIDTH>> {
+template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<WIDTH>, WIDTH> {
     typedef raw_of<WIDTH> raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true;
     raw_t kept;
     __device__ explicit lane_doubles(const reduce_arguments &a)
@@ -199,8 +197,7 @@ template <int WIDTH> struct lane_doubles : lane_base<sum_and_rest, lane_doubles<
 };
 
 /* Products of floats, or squares of those without partners, which are exact. */
-template <int WIDTH> struct lane_products : lane_base<sum_and_rest, lane_products<WIDTH>> {
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
+template <int WIDTH> struct lane_products : lane_base<sum_and_rest, lane_products<WIDTH>, WIDTH> {
     static const bool HAS_NOTHING = true, PAIRS = true, MASKS = false;
     static const int PAIRS_AT_ONCE = 8, PAIRS_THEN = 4;
     bool is_bf16;

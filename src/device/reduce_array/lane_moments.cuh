@@ -53,9 +53,9 @@ __device__ inline bool has_pivots(const gp_pass &pass) {
     return pivots;
 }
 
-template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments<WIDTH>> {
+template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments<WIDTH>, WIDTH> {
     typedef raw_of<WIDTH> raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, QUICKS = 2, SIDE_BY_SIDE = 2;
+    static const int QUICKS = 2, SIDE_BY_SIDE = 2;
     static const bool REDOES = true;
     static const int REDO_BYTES = WIDTH;
     uint32_t kept;

@@ -33,9 +33,8 @@ template <class LANE> struct lane_masked : LANE {
  * Any sums of integers of 8 bytes, of those that a mask leaves, or of pairs. What a mask hides is counted in the
  * upper half of the count. Products have the squares' words, and a sign.
  */
-struct lane_integers : lane_base<integers_total, lane_integers> {
+struct lane_integers : lane_base<integers_total, lane_integers, 8> {
     typedef uint64_t raw_t;
-    static const int BYTES = 8, PACKED = 1, OUTPUTS = 1;
     static const bool HAS_NOTHING = true, PAIRS = true;
     uint32_t wants;
     bool has_sign, where;
@@ -92,7 +91,7 @@ template <int WIDTH> struct ints_state {
  */
 template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<WIDTH>, lane_ints<WIDTH>> {
     typedef ints_state<WIDTH> state;
-    static const int BYTES = UNIT, PACKED = UNIT / WIDTH, OUTPUTS = 1;
+    static const int BYTES = UNIT, PACKED = UNIT / WIDTH;
     static const bool HAS_NOTHING = true, PAIRS = true, MASKS = UNIT == WIDTH;
     static const int AT_ONCE = 8, PAIRS_AT_ONCE = UNIT == 4 ? 8 : 4, PAIRS_THEN = UNIT == 4 ? 4 : 1, SIDE_BY_SIDE = 2;
     int_words<WIDTH> words;

@@ -36,7 +36,7 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
 }
 
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
-    static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
+    static const int BYTES = WIDTH * PACK, PACKED = PACK;
     static const bool HAS_NOTHING = true;
     uint32_t bias;
     uint64_t all;     /* biases of an output's elements */
@@ -94,8 +94,7 @@ struct squares_state {
 };
 
 template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state, lane_squares<WIDTH>> {
-    static const int BYTES = WIDTH * PACK, PACKED = PACK, OUTPUTS = 1;
-    static const int QUICKS = 2;
+    static const int BYTES = WIDTH * PACK, PACKED = PACK, QUICKS = 2;
     static const bool HAS_NOTHING = true;
     bool has_sign;
     double n, inverse; /* to nearest */
@@ -152,9 +151,7 @@ struct lane_square_bytes : lane_squares<1> {
         uint32_t two[2], square[4], taken;
         int32_t more; /* than the elements */
         static __device__ state none() {
-            state s;
-            memset(&s, 0, sizeof s);
-            return s;
+            return {};
         }
         __device__ __forceinline__ void spill() {
             const int64_t n = taken;
@@ -203,9 +200,7 @@ struct lane_bytes : lane_sum<1> {
     struct joined {
         uint32_t sum[16];
         static __device__ joined none() {
-            joined s;
-            memset(&s, 0, sizeof s);
-            return s;
+            return {};
         }
         __device__ void join(const joined &other) {
 #pragma unroll
@@ -218,9 +213,7 @@ struct lane_bytes : lane_sum<1> {
         joined long_ones;
         uint32_t two[8], taken;
         static __device__ state none() {
-            state s;
-            memset(&s, 0, sizeof s);
-            return s;
+            return {};
         }
         __device__ __forceinline__ joined all() const {
             joined s = long_ones;

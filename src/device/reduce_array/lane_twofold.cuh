@@ -43,10 +43,9 @@ template <int WIDTH> __device__ __forceinline__ double real_or_double(raw_of<WID
 #define TINY 0x1p-960 /* products below may lose bits that no double holds */
 
 /* PAIRED: with partners or none. */
-template <int WIDTH, bool PAIRED> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH, PAIRED>> {
+template <int WIDTH, bool PAIRED> struct lane_twofold : lane_base<twofold_state, lane_twofold<WIDTH, PAIRED>, WIDTH> {
     typedef raw_of<WIDTH> raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
-    static const int AT_ONCE = 4;
+    static const int SIDE_BY_SIDE = 2, AT_ONCE = 4;
     static const bool PAIRS = PAIRED;
     raw_t kept;
     bool is_bf16, skip_nan, where, of_pairs, dots, abs, sums, squares, pivots;
@@ -192,10 +191,9 @@ struct counted_state {
 };
 
 /* One sum of floats that are no NaN, of those that a mask leaves, or of magnitudes of differences. */
-template <int WIDTH> struct lane_counted : lane_base<counted_state, lane_counted<WIDTH>> {
+template <int WIDTH> struct lane_counted : lane_base<counted_state, lane_counted<WIDTH>, WIDTH> {
     typedef raw_of<WIDTH> raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1, SIDE_BY_SIDE = 2;
-    static const int AT_ONCE = 4;
+    static const int SIDE_BY_SIDE = 2, AT_ONCE = 4;
     static const bool PAIRS = true;
     raw_t kept;
     bool is_bf16, skip_nan, where;
@@ -247,9 +245,8 @@ struct apart_state {
 };
 
 /* Of integers of 4 and 8 bytes, and of floats. */
-template <int WIDTH> struct lane_apart : lane_base<apart_state, lane_apart<WIDTH>> {
+template <int WIDTH> struct lane_apart : lane_base<apart_state, lane_apart<WIDTH>, WIDTH> {
     typedef raw_of<WIDTH> raw_t;
-    static const int BYTES = WIDTH, PACKED = 1, OUTPUTS = 1;
     static const bool PAIRS = true, MASKS = false;
     static const int PAIRS_AT_ONCE = WIDTH == 8 ? 4 : 8, PAIRS_THEN = WIDTH == 8 ? 1 : 4;
     uint32_t type;
