@@ -20,16 +20,12 @@ bool gp_gathers(const gp_pass *pass);
 void gp_take_gathered(gp_accumulator *a, const gp_pass *pass, gp_pass_run run, const unsigned char *in,
                       uint64_t begin, uint64_t end, bool by_runs);
 
-/* A sum lies between these. */
-typedef struct gp_bounded_sum {
-    double low, high;
-} gp_bounded_sum;
+/* Adds n contiguous floats, their sum and that of their squares, or one of them, to accumulators of what these are
+ * not below and not above. False: not here. */
+typedef bool (*gp_pass_bounds)(const gp_pass *pass, const unsigned char *in, size_t n, gp_accumulator ends[2]);
 
-/* Of n contiguous floats, the sum and the sum of squares, or one of them. False: not here. */
-typedef bool (*gp_pass_bounds)(const gp_pass *pass, const unsigned char *in, size_t n, gp_bounded_sum sum[GP_SUMS]);
-
-/* Whether a pass is worth trying by bounds; adds elements at .. end - 1 to accumulators of the low and the high ends,
- * or fails; and writes the results if these prove them. */
+/* Whether a pass is worth trying by bounds; adds elements at .. end - 1, or fails; and writes the results if the ends
+ * prove them. */
 bool gp_bounds_can(const gp_pass *pass);
 bool gp_bounds_add(const gp_pass *pass, gp_pass_bounds bounds, gp_accumulator ends[2], uint64_t at, uint64_t end);
 bool gp_bounds_write(const gp_pass *pass, gp_accumulator ends[2]);

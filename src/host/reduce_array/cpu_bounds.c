@@ -28,16 +28,10 @@ bool gp_bounds_can(const gp_pass *pass) {
 }
 
 bool gp_bounds_add(const gp_pass *pass, gp_pass_bounds bounds, gp_accumulator ends[2], uint64_t at, uint64_t end) {
-    static const unsigned sums[] = {GP_SUM, GP_SQUARES};
     for (uint64_t n; at < end; at += n) {
-        gp_bounded_sum sum[GP_SUMS] = {{0, 0}};
         n = gp_least(end - at, PIECE_ELEMENTS);
-        if (!bounds(pass, pass->in + at * gp_type_bytes(pass->type), n, sum))
+        if (!bounds(pass, pass->in + at * gp_type_bytes(pass->type), n, ends))
             return false;
-        for (unsigned k = 0; k < 2; k++) {
-            gp_accumulator_add_exact(&ends[0], pass, sums[k], sum[sums[k]].low);
-            gp_accumulator_add_exact(&ends[1], pass, sums[k], sum[sums[k]].high);
-        }
     }
     return true;
 }

@@ -167,7 +167,7 @@ SIMD static void run(gp_accumulator *a, const gp_pass *pass, const unsigned char
 }
 
 /* Sums of doubles that are not finite may be so by the order of additions, others are so by an element. */
-SIMD static bool bounds_of(const gp_pass *pass, const unsigned char *in, size_t n, gp_bounded_sum sum[GP_SUMS]) {
+SIMD static bool bounds_of(const gp_pass *pass, const unsigned char *in, size_t n, gp_accumulator ends[2]) {
     const bool moments = pass->wants == (GP_WANT_SUM | GP_WANT_SQUARES);
     const unsigned first = pass->wants == GP_WANT_SQUARES ? GP_SQUARES : GP_SUM;
     const gp_pass_span span = gp_pass_input_span(pass, false);
@@ -175,11 +175,13 @@ SIMD static bool bounds_of(const gp_pass *pass, const unsigned char *in, size_t 
                        1,  n,    n * gp_type_bytes(pass->type), span.bytes > IN_CACHE_BYTES};
     partials x;
     walk_rows((form){BOUNDS, pass->type, moments ? GP_MOMENTS : first}, &r, &x);
-    for (size_t k = 0; k <= moments; k++) {
-        gp_bounded_sum *to = &sum[k > 0 ? GP_SQUARES : first];
-        memcpy(&to->low, x.of[2 * k], sizeof to->low);
-        memcpy(&to->high, x.of[2 * k + 1], sizeof to->high);
-        to->high = -to->high;
+    for (unsigned k = 0; k <= moments; k++) {
+        const double low = gp_f64_of_bits((uint64_t)x.of[2 * k][0]);
+        const double high = -gp_f64_of_bits((uint64_t)x.of[2 * k + 1][0]);
+        if (pass->type == GP_F64 && (low - low != 0 || high - high != 0))
+            return false;
+        gp_accumulator_add_exact(&ends[0], pass, k > 0 ? GP_SQUARES : first, low);
+        gp_accumulator_add_exact(&ends[1], pass, k > 0 ? GP_SQUARES : first, high);
     }
-    return pass->type != GP_F64 || (sum->low - sum->low == 0 && sum->high - sum->high == 0);
+    return true;
 }
