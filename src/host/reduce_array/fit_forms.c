@@ -24,9 +24,9 @@ static unsigned form_of_floats(const gp_pass *pass) {
     if (products && width < 3 && !pass->skip_nan)
         return width == 1 ? GP_MANY_PRODUCTS_2 : GP_MANY_PRODUCTS_4;
     if (one && (pass->skip_nan || pass->with_type != 0))
-        return GP_MANY_COUNTED_2 + width - 1;
+        return GP_MANY_COUNTED + width - 1;
     if (twofold || (width == 3 && !one))
-        return GP_MANY_TWOFOLD_2 + width - 1 + (width == 3 && pass->with_type != 0);
+        return GP_MANY_TWOFOLD + width - 1 + (width == 3 && pass->with_type != 0);
     if (width == 3)
         return GP_MANY_DOUBLES_8;
     if (!one)
@@ -41,12 +41,12 @@ unsigned gp_many_form_of(const gp_pass *pass) {
     if (pass->kind == GP_PASS_BITS)
         return alone ? GP_MANY_BITS : GP_MANY_MASKED_BITS;
     if (pass->kind == GP_PASS_EXTREMES && !alone)
-        return GP_MANY_MASKED_EXTREMES_1 + width;
+        return GP_MANY_MASKED_EXTREMES + width;
     if (pass->kind == GP_PASS_EXTREMES)
         return width < 3 && !pass->skip_nan && !(wants & GP_WANT_PLACES) ? GP_MANY_SPAN_1 + 3 * width
-                                                                         : GP_MANY_EXTREMES_1 + width;
+                                                                         : GP_MANY_EXTREMES + width;
     if (pass->kind == GP_PASS_PAIR_EXTREME && (gp_type_is_float(pass->type) || width > 1))
-        return GP_MANY_APART_2 + width - 1;
+        return GP_MANY_APART + width - 1;
     if (gp_type_is_float(pass->type))
         return form_of_floats(pass);
     if (alone && wants == GP_WANT_SUM && width < 3)

@@ -287,7 +287,7 @@ bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, uns
     if (!does_many(problem, device, &w) || pass->with_type != 0 || !w.dense || !w.contiguous || row > SHORT_ROW ||
         tiling->threads == 0)
         return false;
-    const unsigned together = w.form < GP_MANY_TWOFOLD_2 ? SHORT_SIDE : SHORT_SIDE / 2;
+    const unsigned together = w.form < GP_MANY_TWOFOLD ? SHORT_SIDE : SHORT_SIDE / 2;
     const uint64_t share = pass->outputs * row / (sms * SHORT_SHARES * together);
     const uint64_t tile = gp_least(SHORT_TILE, gp_greatest(SHORT_TILE / 4, share));
     cut.lanes = power_up_to(row / SHORT_THREAD, 32);

@@ -46,11 +46,8 @@ typedef enum gp_reduce_all_form {
  */
 typedef enum gp_reduce_many_form {
     GP_MANY_BITS,
-    GP_MANY_EXTREMES_1,
-    GP_MANY_EXTREMES_2,
-    GP_MANY_EXTREMES_4,
-    GP_MANY_EXTREMES_8,
-    GP_MANY_SPAN_1,
+    GP_MANY_EXTREMES, /* of 1 byte; then of 2, 4 and 8 */
+    GP_MANY_SPAN_1 = GP_MANY_EXTREMES + 4,
     GP_MANY_SPAN_1_PACKED,
     GP_MANY_SPAN_1_WIDE,
     GP_MANY_SPAN_2,
@@ -81,15 +78,10 @@ typedef enum gp_reduce_many_form {
     GP_MANY_INTS_2_PACKED,
     GP_MANY_INTS_4,
     GP_MANY_INTS_8,
-    GP_MANY_APART_2, /* the greatest difference of floats, and of ints of 4 and 8 bytes */
-    GP_MANY_APART_4,
-    GP_MANY_APART_8,
-    GP_MANY_MASKED_BITS,
-    GP_MANY_MASKED_EXTREMES_1,
-    GP_MANY_MASKED_EXTREMES_2,
-    GP_MANY_MASKED_EXTREMES_4,
-    GP_MANY_MASKED_EXTREMES_8,
-    GP_MANY_FLOATS_2,
+    GP_MANY_APART, /* the greatest difference of floats, and of ints of 4 and 8 bytes: of 2, 4 and 8 */
+    GP_MANY_MASKED_BITS = GP_MANY_APART + 3,
+    GP_MANY_MASKED_EXTREMES, /* of 1 byte; then of 2, 4 and 8 */
+    GP_MANY_FLOATS_2 = GP_MANY_MASKED_EXTREMES + 4,
     GP_MANY_FLOATS_2_PACKED,
     GP_MANY_FLOATS_4,
     GP_MANY_FLOATS_4_PACKED,
@@ -100,14 +92,9 @@ typedef enum gp_reduce_many_form {
     GP_MANY_PRODUCTS_2_PACKED,
     GP_MANY_PRODUCTS_4,
     GP_MANY_PRODUCTS_4_PACKED,
-    GP_MANY_COUNTED_2, /* where some may not count, and differences */
-    GP_MANY_COUNTED_4,
-    GP_MANY_COUNTED_8,
-    GP_MANY_TWOFOLD_2, /* any sums, and partners but of _8 */
-    GP_MANY_TWOFOLD_4,
-    GP_MANY_TWOFOLD_8,
-    GP_MANY_TWOFOLD_8_PAIRS,
-    GP_MANY_MOMENTS_2,
+    GP_MANY_COUNTED, /* where some may not count, and differences: of 2 bytes; then of 4 and 8 */
+    GP_MANY_TWOFOLD = GP_MANY_COUNTED + 3, /* any sums: of 2 bytes; then of 4, 8 without partners, and 8 with them */
+    GP_MANY_MOMENTS_2 = GP_MANY_TWOFOLD + 4,
     GP_MANY_MOMENTS_2_PACKED,
     GP_MANY_MOMENTS_4,
     GP_MANY_MOMENTS_4_PACKED,
