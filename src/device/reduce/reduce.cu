@@ -19,43 +19,36 @@ struct reduce_arguments {
     uint32_t dealt;    /* tiles from here on are drawn; UINT32_MAX: none */
 };
 
-/* The accumulator of one operation: identity, add an element, join two. Joining is also what warps and blocks do. */
-template <gp_reduce_op OP> struct accumulator {
-    typedef typename std::conditional<OP == GP_REDUCE_SUM, int64_t, int32_t>::type type;
-    static __device__ type identity() {
-        return GP_REDUCE_IDENTITY(OP);
-    }
-    static __device__ type join(type a, type b) {
-        return GP_REDUCE_JOIN(OP, a, b, min(a, b), max(a, b));
-    }
-};
+/* What an operation's results are held in on the way. */
+template <gp_reduce_op OP> using number = std::conditional_t<OP == GP_REDUCE_SUM, int64_t, int32_t>;
 
-template <gp_reduce_op OP> __device__ typename accumulator<OP>::type join_warp(typename accumulator<OP>::type value) {
+template <gp_reduce_op OP> __device__ number<OP> join(number<OP> a, number<OP> b) {
+    return GP_REDUCE_JOIN(OP, a, b, min(a, b), max(a, b));
+}
+
+template <gp_reduce_op OP> __device__ number<OP> join_warp(number<OP> value) {
     for (int lane = 16; lane > 0; lane /= 2)
-        value = accumulator<OP>::join(value, __shfl_xor_sync(GP_FULL_WARP, value, lane));
+        value = join<OP>(value, __shfl_xor_sync(GP_FULL_WARP, value, lane));
     return value;
 }
 
 /* The block's result, in all threads of warp 0. */
-template <gp_reduce_op OP>
-__device__ typename accumulator<OP>::type join_block(typename accumulator<OP>::type value) {
-    typedef accumulator<OP> acc;
-    __shared__ typename acc::type of_warp[32];
+template <gp_reduce_op OP> __device__ number<OP> join_block(number<OP> value) {
+    __shared__ number<OP> of_warp[32];
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
     value = join_warp<OP>(value);
     if (lane == 0)
         of_warp[warp] = value;
     __syncthreads();
     if (warp == 0)
-        value = join_warp<OP>(lane < warps ? of_warp[lane] : acc::identity());
+        value = join_warp<OP>(lane < warps ? of_warp[lane] : GP_REDUCE_IDENTITY(OP));
     __syncthreads();
     return value;
 }
 
-template <gp_reduce_op OP> __device__ void take(typename accumulator<OP>::type &total, const int4 &four) {
-    typedef accumulator<OP> acc;
-    total = acc::join(total, acc::join(acc::join((typename acc::type)four.x, (typename acc::type)four.y),
-                                       acc::join((typename acc::type)four.z, (typename acc::type)four.w)));
+template <gp_reduce_op OP> __device__ void take(number<OP> &total, const int4 &four) {
+    total = join<OP>(total, join<OP>(join<OP>((number<OP>)four.x, (number<OP>)four.y),
+                                     join<OP>((number<OP>)four.z, (number<OP>)four.w)));
 }
 
 /*
@@ -81,9 +74,8 @@ __device__ __forceinline__ uint32_t draw(const reduce_arguments &arguments, uint
  * less of the memory's bandwidth than others. `ahead`: in thread 0 the block's first draw.
  */
 template <gp_reduce_op OP, bool DRAWS>
-__device__ typename accumulator<OP>::type reduce_share(const reduce_arguments &arguments, uint32_t ahead) {
-    typedef accumulator<OP> acc;
-    typename acc::type total = acc::identity();
+__device__ number<OP> reduce_share(const reduce_arguments &arguments, uint32_t ahead) {
+    number<OP> total = GP_REDUCE_IDENTITY(OP);
     const int32_t *in = arguments.in;
     const uint64_t n = arguments.n, misaligned = ((uintptr_t)in / 4) % GP_REDUCE_LINE;
     const uint64_t head = misaligned == 0 ? 0 : min(n, GP_REDUCE_LINE - misaligned);
@@ -95,7 +87,7 @@ __device__ typename accumulator<OP>::type reduce_share(const reduce_arguments &a
     if (blockIdx.x == 0 && threadIdx.x < head)
         total = in[threadIdx.x];
     if (blockIdx.x == 0 && tail < n)
-        total = acc::join(total, in[tail]);
+        total = join<OP>(total, in[tail]);
     uint32_t tile = blockIdx.x, turn = 0;
 #pragma unroll 1 /* more at once do not fit the registers */
     while (tile < whole) {
@@ -113,7 +105,7 @@ __device__ typename accumulator<OP>::type reduce_share(const reduce_arguments &a
     if (tile > whole)
         return total;
     /* a tile that is not whole: here too all loads before the first use, in all threads alike */
-    const int nothing = (int)acc::identity();
+    const int nothing = GP_REDUCE_IDENTITY(OP);
     int4 four[GP_REDUCE_LOADS];
 #pragma unroll
     for (int load = 0; load < GP_REDUCE_LOADS; load++) {
@@ -168,18 +160,16 @@ __device__ __forceinline__ int64_t receive_partial(uint64_t *slot) {
  * Joins the block's own result with all others. A sum of more than 2^32 elements may pass 64 bits: the partial
  * results' halves are then added up apart, and total = high * 2^32 + low with low below 2^48.
  */
-template <gp_reduce_op OP>
-__device__ void collect(const reduce_arguments &arguments, typename accumulator<OP>::type own) {
-    typedef accumulator<OP> acc;
-    typename acc::type total = threadIdx.x == 0 ? own : acc::identity();
+template <gp_reduce_op OP> __device__ void collect(const reduce_arguments &arguments, number<OP> own) {
+    number<OP> total = threadIdx.x == 0 ? own : GP_REDUCE_IDENTITY(OP);
     int64_t high = OP == GP_REDUCE_SUM ? (int64_t)total >> 32 : 0;
     for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) {
         if (i == blockIdx.x)
             continue;
-        const typename acc::type partial = (typename acc::type)receive_partial(&arguments.space->partial[i]);
+        const number<OP> partial = (number<OP>)receive_partial(&arguments.space->partial[i]);
         if (OP == GP_REDUCE_SUM)
             high += (int64_t)partial >> 32;
-        total = acc::join(total, partial);
+        total = join<OP>(total, partial);
     }
     total = join_block<OP>(total);
     bool overflow = false;
@@ -203,7 +193,7 @@ template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_gr
     unsigned drawn = 0;
     if (threadIdx.x == 0)
         drawn = atomicInc(&arguments.space->started, gridDim.x - 1); /* wraps to 0 by itself */
-    typename accumulator<OP>::type value = reduce_share<OP, true>(arguments, drawn);
+    number<OP> value = reduce_share<OP, true>(arguments, drawn);
     if (threadIdx.x == 0)
         ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
     value = join_block<OP>(value);
