@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions of views: what follows from a pass, and the entry in the table of primitives. */
+#include "../arithmetic.h"
 #include "../primitive.h"
 #include "array.h"
 #include <stdio.h>
-
-/* Bytes for planning; a broadcast may have more elements than 64 bits count bytes. */
-static uint64_t bytes_of(uint64_t elements, unsigned bytes) {
-    return elements > UINT64_MAX / 64 ? UINT64_MAX : elements * bytes;
-}
 
 static void derive(gp_problem *problem) {
     const gp_pass *pass = problem->pass;
@@ -31,10 +27,11 @@ static void derive(gp_problem *problem) {
     problem->cols = pass->length;
     problem->n = pass->outputs * pass->length;
     problem->elem_bytes = bytes;
-    problem->bytes_read = bytes_of(problem->n, bytes + gp_type_bytes(pass->with_type));
+    problem->bytes_read = gp_times(problem->n, bytes + gp_type_bytes(pass->with_type));
     problem->bytes_written = 0;
     for (unsigned r = 0; r < pass->results; r++)
-        problem->bytes_written += bytes_of(pass->outputs, gp_type_bytes(pass->result[r].type));
+        problem->bytes_written =
+            gp_plus(problem->bytes_written, gp_times(pass->outputs, gp_type_bytes(pass->result[r].type)));
 }
 
 static bool is_empty(const gp_problem *problem) {
