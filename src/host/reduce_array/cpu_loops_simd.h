@@ -25,7 +25,6 @@ typedef void columns_loop(const masks *m, const rows_of *r, bool fresh, column_l
         over_rows((form){how, GP_##type, GP_##sum}, m, r, to);                                              \
     }
 EACH_OF_ROWS(ROWS)
-#undef ROWS
 
 #define COLUMNS(type, how, sum)                                                                            \
     NOINLINE SIMD static void columns_##type##_##how##_##sum(const masks *m, const rows_of *r, bool fresh, \
@@ -33,19 +32,12 @@ EACH_OF_ROWS(ROWS)
         over_columns((form){how, GP_##type, GP_##sum}, m, r, fresh, to);                                   \
     }
 EACH_OF_COLUMNS(COLUMNS)
-#undef COLUMNS
 
-static rows_loop *const rows_loops[XOR + 1][GP_F64 + 1][GP_MOMENTS + 1] = {
-#define ROWS(type, how, sum) [how][GP_##type][GP_##sum] = rows_##type##_##how##_##sum,
-    EACH_OF_ROWS(ROWS)
-#undef ROWS
-};
+#define ROWS_ENTRY(type, how, sum) [how][GP_##type][GP_##sum] = rows_##type##_##how##_##sum,
+static rows_loop *const rows_loops[XOR + 1][GP_F64 + 1][GP_MOMENTS + 1] = {EACH_OF_ROWS(ROWS_ENTRY)};
 
-static columns_loop *const columns_loops[XOR + 1][GP_F64 + 1][GP_MOMENTS + 1] = {
-#define COLUMNS(type, how, sum) [how][GP_##type][GP_##sum] = columns_##type##_##how##_##sum,
-    EACH_OF_COLUMNS(COLUMNS)
-#undef COLUMNS
-};
+#define COLUMNS_ENTRY(type, how, sum) [how][GP_##type][GP_##sum] = columns_##type##_##how##_##sum,
+static columns_loop *const columns_loops[XOR + 1][GP_F64 + 1][GP_MOMENTS + 1] = {EACH_OF_COLUMNS(COLUMNS_ENTRY)};
 
 /* The form of loops that do what this one asks for: with few types, as masks make the rest. */
 static form form_like(form f) {
