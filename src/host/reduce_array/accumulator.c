@@ -110,14 +110,10 @@ GP_BOTH static void add_product(gp_accumulator *a, const gp_pass *pass, unsigned
                                   gp_type_is_signed(type) && ((x.whole ^ y.whole) & SIGN));
 }
 
-GP_BOTH static gp_number magnitude_element(unsigned type, gp_number e) {
-    return (gp_number){gp_number_magnitude(type, e), fabs(e.real)};
-}
-
 /* A magnitude of ints may need all 64 bits without a sign. */
 GP_BOTH static void add_magnitude(gp_accumulator *a, const gp_pass *pass, unsigned sum, gp_number e) {
     if (gp_type_is_float(pass->type))
-        add_value(a, pass, sum, magnitude_element(pass->type, e));
+        add_value(a, pass, sum, (gp_number){0, fabs(e.real)});
     else
         gp_exact_add_bits(gp_accumulator_limbs(a, pass, sum), 0, gp_number_magnitude(pass->type, e), false);
 }
