@@ -103,3 +103,17 @@ ALWAYS_INLINE void round_as(bool to_float, const numbers *x, size_t n, uint64_t 
         unsure[j] |= open;
     }
 }
+
+/* Quotients x / by, or with `root` their roots, as the bits of floats or of doubles; unsure: those that are left
+ * open. */
+ALWAYS_INLINE void round_quotients(bool root, bool to_float, numbers *x, const double *by, size_t n, uint64_t *bits,
+                                   uint64_t *unsure) {
+    if (root)
+        divide_as(true, x, by, n);
+    else
+        divide_as(false, x, by, n);
+    if (to_float)
+        round_as(true, x, n, bits, unsure);
+    else
+        round_as(false, x, n, bits, unsure);
+}

@@ -54,12 +54,6 @@ SIMD static void finish_quotients(gp_columns *c, const gp_pass *pass, unsigned o
     }
     for (size_t j = 0; j < n; j++)
         by[j] = variance ? length[j] * (length[j] - sample) : op == GP_REDUCE_MEAN ? length[j] : 1;
-    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-        divide_as(true, &x, by, n);
-    else
-        divide_as(false, &x, by, n);
-    if (to == GP_F32)
-        round_as(true, &x, n, c->bits, c->unsure);
-    else
-        round_as(false, &x, n, c->bits, c->unsure);
+    round_quotients(op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, to == GP_F32, &x,
+                    by, n, c->bits, c->unsure);
 }

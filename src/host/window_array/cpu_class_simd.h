@@ -135,14 +135,7 @@ SIMD static void IN_CLASS(write_proven)(const moments *m, unsigned r, stretch at
         x.high[i] = sum_and_rest(high, sum_and_rest(rest, x.off[i], &off), &x.low[i]);
         x.off[i] = __builtin_fabs(off);
     }
-    if (h->root)
-        divide_as(true, &x, counted.by, count);
-    else
-        divide_as(false, &x, counted.by, count);
-    if (to_float)
-        round_as(true, &x, count, bits, unsure);
-    else
-        round_as(false, &x, count, bits, unsure);
+    round_quotients(h->root, to_float, &x, counted.by, count, bits, unsure);
     for (size_t i = 0; i < count && to_float; i++)
         floats[i] = gp_f32_of_bits((uint32_t)bits[i]);
     if (!to_float)

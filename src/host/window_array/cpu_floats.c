@@ -153,14 +153,8 @@ static void write_block(const gp_window_tile *tile, block *b, uint64_t y, unsign
     const gp_pass_result *result = &tile->one->box->result[r];
     const size_t bytes = gp_type_bytes(result->type);
     uint64_t bits[NUMBERS], unsure[NUMBERS] = {0};
-    if (result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE)
-        divide_as(true, &b->x, b->by, b->count);
-    else
-        divide_as(false, &b->x, b->by, b->count);
-    if (result->type == GP_F32)
-        round_as(true, &b->x, b->count, bits, unsure);
-    else
-        round_as(false, &b->x, b->count, bits, unsure);
+    round_quotients(result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE, result->type == GP_F32,
+                    &b->x, b->by, b->count, bits, unsure);
     for (size_t k = 0; k < b->count; k++) {
         const size_t i = channel + (b->first + k) * tile->channels;
         const uint32_t single = (uint32_t)bits[k];
