@@ -65,14 +65,11 @@ static inline int64_t gp_window_place(const gp_window_tile *tile, int64_t at) {
 }
 
 /* What makes a row of the catalogue. False: there is no memory for what the tile would need. */
-typedef struct gp_window_kernels {
-    bool (*moments)(gp_window_tile *tile);
-    bool (*extremes)(gp_window_tile *tile);
-} gp_window_kernels;
+typedef bool gp_window_kernel(gp_window_tile *tile);
 
-/* kernels NULL: each output by itself. */
+/* kernel NULL: each output by itself. */
 gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                             const gp_window_kernels *kernels);
+                             gp_window_kernel *kernel);
 
 /* The row of the input that a window sees at i, or NULL: outside. */
 static inline const unsigned char *gp_window_row(const gp_window_tile *tile, int64_t i) {
@@ -86,8 +83,17 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
 /* Result r of one output, number i of the tile's in row y, from the elements of its window. */
 void gp_window_write_singly(const gp_window_tile *tile, unsigned r, uint64_t y, size_t i, unsigned char *to);
 
-/* Where result r has the tile's part of row y, and elements begin .. end - 1 of it from tile->row. */
+/* Where result r has the tile's part of row y, and output number i of that part. */
 unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y);
+
+static inline unsigned char *gp_window_output(const gp_window_tile *tile, unsigned r, unsigned char *row, size_t i) {
+    const gp_window_box *box = tile->one->box;
+    const int64_t *x = &box->result[r].stride[box->outer + 1];
+    const size_t c = tile->channels;
+    return row + (int64_t)(i / c) * x[0] + (c > 1 ? (int64_t)(i % c) * x[-2] : 0);
+}
+
+/* Puts elements begin .. end - 1 of a part of a row from tile->row. */
 void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, size_t begin, size_t end);
 
 /* The result's row is contiguous; and the result is large. */

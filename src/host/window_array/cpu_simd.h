@@ -376,8 +376,8 @@ static bool extremes_of(gp_window_tile *t) {
 }
 
 gp_status NAMED(gp_launch_window_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    static const gp_window_kernels kernels = {moments_of, extremes_of};
-    return gp_window_in_tiles(context, plan, problem, &kernels);
+    return gp_window_in_tiles(context, plan, problem,
+                              problem->box->kind == GP_PASS_EXTREMES ? extremes_of : moments_of);
 }
 
 #endif

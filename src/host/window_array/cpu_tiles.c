@@ -10,7 +10,7 @@
 
 typedef struct work {
     gp_window_one one;
-    const gp_window_kernels *kernels;
+    gp_window_kernel *kernel;
     uint64_t batches, strips, pieces; /* of Y and of X */
     uint64_t first, rows;             /* of outputs */
 } work;
@@ -106,41 +106,37 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
     return copy;
 }
 
-void gp_window_write_singly(const gp_window_tile *tile, unsigned r, uint64_t y, size_t i, unsigned char *to) {
+static void gather(gp_accumulator *a, const gp_window_tile *tile, uint64_t y, size_t i) {
     const size_t c = tile->channels;
+    gp_window_gather_one(a, tile->one, tile->plane + (int64_t)(i % c) * tile->side, y, tile->x_begin + i / c);
+}
+
+void gp_window_write_singly(const gp_window_tile *tile, unsigned r, uint64_t y, size_t i, unsigned char *to) {
     gp_accumulator a;
-    gp_window_gather_one(&a, tile->one, tile->plane + (int64_t)(i % c) * tile->side, y, tile->x_begin + i / c);
+    gather(&a, tile, y, i);
     (void)gp_accumulator_write(&a, &tile->one->pass, r, to);
 }
 
 /* The last resort: memory is short, or windows are too large for the kernel or for such a small array. */
 static void compute_singly(const gp_window_tile *tile) {
-    const gp_window_box *box = tile->one->box;
+    const unsigned results = tile->one->box->results;
     gp_accumulator a;
     for (uint64_t y = tile->y_begin; y < tile->y_end; y++)
-        for (uint64_t i = 0; i < tile->count * tile->channels; i++) {
-            const uint64_t channel = i % tile->channels, x = tile->x_begin + i / tile->channels;
+        for (size_t i = 0; i < tile->n; i++) {
             unsigned char *to[GP_PASS_RESULTS];
-            for (unsigned r = 0; r < box->results; r++) {
-                const uint64_t batch = tile->batch * tile->channels + channel;
-                to[r] = gp_pass_address(&tile->one->pass, r,
-                                        (batch * box->axis[box->outer].outputs + y) * gp_window_x(box)->outputs + x);
-            }
-            gp_window_gather_one(&a, tile->one, tile->plane + (int64_t)channel * tile->side, y, x);
+            for (unsigned r = 0; r < results; r++)
+                to[r] = gp_window_output(tile, r, gp_window_result_row(tile, r, y), i);
+            gather(&a, tile, y, i);
             gp_window_write_one(&a, tile->one, to);
         }
 }
 
 static void run_tile(const work *w, gp_window_tile *tile) {
-    const gp_window_box *box = w->one.box;
     const size_t most = (size_t)(tile->x.before + tile->x.window + 1); /* pixels that are not held */
-    gp_window_run *runs = w->kernels == NULL ? NULL : malloc(most * sizeof *runs);
-    bool done = false;
-    if (runs != NULL) {
+    gp_window_run *runs = w->kernel == NULL ? NULL : malloc(most * sizeof *runs);
+    if (runs != NULL)
         see_row(tile, w->pieces == 1, runs);
-        done = (box->kind == GP_PASS_EXTREMES ? w->kernels->extremes : w->kernels->moments)(tile);
-    }
-    if (!done)
+    if (runs == NULL || !w->kernel(tile))
         compute_singly(tile);
     free(runs);
 }
@@ -202,15 +198,14 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
     const gp_window_box *box = tile->one->box;
     const gp_pass_result *result = &box->result[r];
     const size_t bytes = gp_type_bytes(result->type), c = tile->channels;
-    const int64_t step = result->stride[box->outer + 1],
-                  side = c > 1 ? result->stride[box->outer - 1] : (int64_t)bytes;
+    const int64_t step = result->stride[box->outer + 1];
     if (gp_window_is_contiguous(tile, r)) {
         memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
     for (size_t k = 0; k < c; k++) {
         const size_t first = begin + (c + k - begin % c) % c, n = first < end ? (end - first - 1) / c + 1 : 0;
-        copy_apart(to + (int64_t)(first / c) * step + (int64_t)k * side, step, tile->row + (first - begin) * bytes,
+        copy_apart(gp_window_output(tile, r, to, first), step, tile->row + (first - begin) * bytes,
                    (int64_t)(c * bytes), n, bytes);
     }
 }
@@ -221,10 +216,10 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
 
 /* Outputs of a box in the rows from `first` on. */
 static void run_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
-                     const gp_window_kernels *kernels, uint64_t first, uint64_t rows) {
+                     gp_window_kernel *kernel, uint64_t first, uint64_t rows) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     work w = {.one = {.box = box},
-              .kernels = kernels,
+              .kernel = kernel,
               .batches = box->outputs / y->outputs / x->outputs / box->channels,
               .first = first,
               .rows = rows};
@@ -237,7 +232,7 @@ static void run_rows(gp_context *context, const gp_plan *plan, const gp_problem 
     const uint64_t elements = gp_times((uint64_t)y->window, (uint64_t)x->window);
     const uint64_t outputs = box->outputs / y->outputs * rows;
     const uint64_t ns =
-        kernels != NULL ? outputs * 1000 / OUTPUTS_A_US : gp_times(elements, gp_times(outputs, ELEMENT_NS));
+        kernel != NULL ? outputs * 1000 / OUTPUTS_A_US : gp_times(elements, gp_times(outputs, ELEMENT_NS));
     const unsigned parts = gp_threads_worth(context, plan->tiling.blocks, ns);
     const bool alone =
         y->window == 1; /* then strips cost nothing, and those of one row keep to the order of memory */
@@ -247,11 +242,6 @@ static void run_rows(gp_context *context, const gp_plan *plan, const gp_problem 
                             : gp_divide_up(gp_greatest(parts, bytes / GP_SHARE_BYTES_MIN), w.batches * w.pieces);
     w.strips = gp_least(w.strips, rows);
     gp_threads_share(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), bytes, take_tiles, &w);
-}
-
-static void run_box(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
-                    const gp_window_kernels *kernels) {
-    run_rows(context, plan, problem, box, kernels, 0, gp_window_y(box)->outputs);
 }
 
 /* Rows up to which a tile's work for each of them is more than copying their elements twice. */
@@ -313,12 +303,12 @@ static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint6
 /* Short rows of several batches are done together, as if these were channels, which here need not lie side by side.
  * By itself, for its frame. */
 __attribute__((noinline)) static void run_short_rows(gp_context *context, const gp_plan *plan,
-                                                     const gp_problem *problem, const gp_window_kernels *kernels) {
+                                                     const gp_problem *problem, gp_window_kernel *kernel) {
     const gp_window_box whole = with_room(problem->box);
     gp_window_box box = whole;
     for (uint64_t done = 0; done < whole.axis[whole.outer - 2u].n;) {
         done += interleave(&box, &whole, done);
-        run_box(context, plan, problem, &box, kernels);
+        run_rows(context, plan, problem, &box, kernel, 0, gp_window_y(&box)->outputs);
     }
 }
 
@@ -336,7 +326,7 @@ static uint64_t rows_of_part(const gp_window_box *box) {
 
 /* So are parts of a narrow picture, but for the outputs at its ends. */
 __attribute__((noinline)) static void run_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                                                const gp_window_kernels *kernels, uint64_t rows) {
+                                                gp_window_kernel *kernel, uint64_t rows) {
     const gp_window_box *whole = problem->box;
     const gp_window_axis y = *gp_window_y(whole);
     const uint64_t first = (uint64_t)y.before, parts = GP_CHANNELS_MAX;
@@ -351,19 +341,19 @@ __attribute__((noinline)) static void run_parts(gp_context *context, const gp_pl
         box.result[r].stride[at] = step * (int64_t)rows;
         box.to[r] = (unsigned char *)whole->to[r] + (int64_t)first * step;
     }
-    run_rows(context, plan, problem, &box, kernels, 0, rows);
-    run_rows(context, plan, problem, whole, kernels, 0, first);
-    run_rows(context, plan, problem, whole, kernels, first + rows * parts, y.outputs - first - rows * parts);
+    run_rows(context, plan, problem, &box, kernel, 0, rows);
+    run_rows(context, plan, problem, whole, kernel, 0, first);
+    run_rows(context, plan, problem, whole, kernel, first + rows * parts, y.outputs - first - rows * parts);
 }
 
 gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                             const gp_window_kernels *kernels) {
-    if (kernels != NULL && has_short_rows(problem->box))
-        run_short_rows(context, plan, problem, kernels);
-    else if (kernels != NULL && rows_of_part(problem->box) > 0)
-        run_parts(context, plan, problem, kernels, rows_of_part(problem->box));
+                             gp_window_kernel *kernel) {
+    if (kernel != NULL && has_short_rows(problem->box))
+        run_short_rows(context, plan, problem, kernel);
+    else if (kernel != NULL && rows_of_part(problem->box) > 0)
+        run_parts(context, plan, problem, kernel, rows_of_part(problem->box));
     else
-        run_box(context, plan, problem, problem->box, kernels);
+        run_rows(context, plan, problem, problem->box, kernel, 0, gp_window_y(problem->box)->outputs);
     return GP_OK;
 }
 

@@ -74,10 +74,7 @@ static void results_of(const gp_window_one *one, unsigned kinds, uint64_t of[GP_
 /* Writes to the outputs from number `begin` on, those whose windows hold special elements. */
 static void write_results(const gp_window_tile *t, unsigned r, uint64_t y, const uint64_t *held, size_t begin,
                           size_t end, uint64_t result[1 << KINDS][GP_PASS_RESULTS]) {
-    const gp_window_box *box = t->one->box;
-    const size_t bytes = gp_type_bytes(box->result[r].type), c = t->channels;
-    const int64_t step = box->result[r].stride[box->outer + 1],
-                  side = c > 1 ? box->result[r].stride[box->outer - 1] : 0;
+    const size_t bytes = gp_type_bytes(t->one->box->result[r].type);
     unsigned char *const to = gp_window_result_row(t, r, y);
     for (size_t i = begin; i < end; i++) {
         const uint64_t x = held[i - begin];
@@ -85,7 +82,7 @@ static void write_results(const gp_window_tile *t, unsigned r, uint64_t y, const
             continue;
         const unsigned kinds =
             HOLDS_KIND(x, NANS) << NANS | HOLDS_KIND(x, PLUS) << PLUS | HOLDS_KIND(x, MINUS) << MINUS;
-        memcpy(to + (int64_t)(i / c) * step + (int64_t)(i % c) * side, &result[kinds][r], bytes);
+        memcpy(gp_window_output(t, r, to, i), &result[kinds][r], bytes);
     }
 }
 
