@@ -69,13 +69,8 @@ static void write_output(const gp_window_tile *tile, gp_accumulator *a, const su
     (void)gp_accumulator_write(a, &tile->one->pass, r, tile->row + i * gp_type_bytes(tile->one->box->result[r].type));
 }
 
-/* A sum: high + low, or up to `off` more or less. */
-typedef struct number {
-    double high, low, off;
-} number;
-
-/* Of limbs in units of 2^unit, by the first four digits of 32 bits. */
-static number number_of(const int64_t *limb, unsigned limbs, int unit) {
+/* Number k is that of limbs in units of 2^unit, by the first four digits of 32 bits. */
+static void put_number(numbers *to, size_t k, const int64_t *limb, unsigned limbs, int unit) {
     uint32_t digit[SQUARE_LIMBS];
     int64_t carry = 0;
     for (unsigned l = 0; l < limbs; l++) {
@@ -93,44 +88,28 @@ static number number_of(const int64_t *limb, unsigned limbs, int unit) {
     unsigned top = limbs;
     while (top > 0 && digit[top - 1] == 0)
         top--;
+    to->high[k] = to->low[k] = to->off[k] = 0;
     if (top == 0)
-        return (number){0, 0, 0};
-    double part[4], rest, lost[2];
+        return;
+    double part[4], rest, low, lost[2];
     uint32_t below = 0;
-    for (unsigned k = 0; k < 4; k++)
-        part[k] = k < top ? (double)digit[top - 1 - k] * power_of_two(-32 * (int)k) : 0;
+    for (unsigned i = 0; i < 4; i++)
+        part[i] = i < top ? (double)digit[top - 1 - i] * power_of_two(-32 * (int)i) : 0;
     for (unsigned l = 0; l + 4 < top; l++)
         below |= digit[l];
     const double first = sum_and_rest(part[0], part[1], &rest), second = sum_and_rest(part[2], part[3], &lost[0]);
-    number x;
-    x.high = sum_and_rest(first, sum_and_rest(rest, second, &lost[1]), &x.low);
-    x.off = __builtin_fabs(lost[0]) + __builtin_fabs(lost[1]) + (below != 0 ? 0x1p-96 : 0);
-    const double scale = power_of_two(unit + 32 * (int)(top - 1));
-    return (number){negative ? -x.high * scale : x.high * scale, negative ? -x.low * scale : x.low * scale,
-                    x.off * scale};
-}
-
-/* n Q - S^2, of numbers in which nothing overflows. */
-static number numerator(double n, const number *s, const number *q) {
-    double p_rest, r_rest, first, second, third, fourth, low;
-    const double p = product_and_rest(n, q->high, &p_rest), r = product_and_rest(s->high, s->high, &r_rest),
-                 high = sum_and_rest(p, -r, &first), rest = sum_and_rest(p_rest, -r_rest, &second),
-                 small = n * q->low - 2 * s->high * s->low,
-                 large = __builtin_fabs(n * q->low) + __builtin_fabs(2 * s->high * s->low);
-    number x;
-    low = sum_and_rest(sum_and_rest(first, rest, &third), small, &fourth);
-    x.high = sum_and_rest(high, low, &x.low);
-    x.off = __builtin_fabs(second) + __builtin_fabs(third) + __builtin_fabs(fourth) + large * 0x1p-50 +
-            s->low * s->low + n * q->off * (1 + 0x1p-50) +
-            (2 * __builtin_fabs(s->high) + 2 * __builtin_fabs(s->low) + s->off) * s->off * (1 + 0x1p-50);
-    return x;
+    const double high = sum_and_rest(first, sum_and_rest(rest, second, &lost[1]), &low);
+    const double size = power_of_two(unit + 32 * (int)(top - 1)), scale = negative ? -size : size;
+    to->high[k] = high * scale;
+    to->low[k] = low * scale;
+    to->off[k] = (__builtin_fabs(lost[0]) + __builtin_fabs(lost[1]) + (below != 0 ? 0x1p-96 : 0)) * size;
 }
 
 /* Outputs of a row and a channel on their way: how many, from pixel `first` on. */
 typedef struct block {
     size_t first, count;
-    numbers x;
-    double by[NUMBERS];
+    numbers x, sums; /* sums: of variances */
+    double counted[NUMBERS], by[NUMBERS];
     bool done[NUMBERS];
 } block;
 
@@ -138,14 +117,11 @@ static void add_output(block *b, const sums *s, uint64_t counted, unsigned op) {
     const bool variance = op >= GP_REDUCE_VARIANCE, sample = op >= GP_REDUCE_VARIANCE_SAMPLE;
     const size_t k = b->count++;
     const double n = (double)counted;
-    const number sum = op == GP_REDUCE_SUM_SQUARES ? number_of(s->at + SQUARES, SQUARE_LIMBS, -298)
-                                                   : number_of(s->at + SUM, SUM_LIMBS, -149);
-    number x = sum;
-    if (variance) {
-        const number squares = number_of(s->at + SQUARES, SQUARE_LIMBS, -298);
-        x = numerator(n, &sum, &squares);
-    }
-    b->x.high[k] = x.high, b->x.low[k] = x.low, b->x.off[k] = x.off;
+    if (variance || op == GP_REDUCE_SUM_SQUARES)
+        put_number(&b->x, k, s->at + SQUARES, SQUARE_LIMBS, -298);
+    if (op != GP_REDUCE_SUM_SQUARES)
+        put_number(variance ? &b->sums : &b->x, k, s->at + SUM, SUM_LIMBS, -149);
+    b->counted[k] = n;
     b->by[k] = variance ? n * (n - sample) : op == GP_REDUCE_MEAN ? n : 1;
 }
 
@@ -153,6 +129,8 @@ static void write_block(const gp_window_tile *tile, block *b, uint64_t y, unsign
     const gp_pass_result *result = &tile->one->box->result[r];
     const size_t bytes = gp_type_bytes(result->type);
     uint64_t bits[NUMBERS], unsure[NUMBERS] = {0};
+    if (result->op >= GP_REDUCE_VARIANCE)
+        make_numerators(&b->sums, &b->x, b->counted, b->count);
     round_quotients(result->op == GP_REDUCE_STDDEV || result->op == GP_REDUCE_STDDEV_SAMPLE, result->type == GP_F32,
                     &b->x, b->by, b->count, bits, unsure);
     for (size_t k = 0; k < b->count; k++) {
