@@ -159,7 +159,7 @@ static int32_t element(const gp_problem *problem, const int32_t *row, gp_i128 x)
     return x >= 0 && x < (gp_i128)problem->cols ? row[x] : *gp_window_run_at(problem, row, x).first;
 }
 
-void gp_window_line_plain(const gp_problem *problem, size_t y, size_t begin, size_t end) {
+static void line(const gp_problem *problem, size_t y, size_t begin, size_t end) {
     const int32_t *row = (const int32_t *)problem->in + y * problem->in_pitch;
     float *sum = problem->sum ? problem->sum + y * problem->out_pitch : NULL;
     float *square = problem->square ? problem->square + y * problem->out_pitch : NULL;
@@ -181,5 +181,5 @@ void gp_window_line_plain(const gp_problem *problem, size_t y, size_t begin, siz
 }
 
 gp_status gp_launch_window_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_window_in_lines(context, plan, problem, gp_window_line_plain);
+    return gp_window_in_lines(context, plan, problem, line);
 }

@@ -20,9 +20,6 @@ unsigned gp_window_threads(gp_context *context, const gp_plan *plan, const gp_pr
 gp_status gp_window_in_parts(gp_context *context, unsigned parts, const gp_problem *problem, size_t items,
                              gp_window_range range, const void *argument);
 
-/* The reference row's. */
-void gp_window_line_plain(const gp_problem *problem, size_t row, size_t begin, size_t end);
-
 /* Elements that neighbour each other in the row as a window sees it, extended by the border: `count` of them from
  * `first` on, `step` elements apart in memory (+1, -1, or 0 for one element repeated). */
 typedef struct gp_window_run {

@@ -2,9 +2,6 @@
 /* A line of the window in blocks: where elements enter and leave, and how large they can be. */
 #include "cpu_slide.h"
 
-/* Columns to compute and columns of the window together, up to which a line is done without vectors. */
-#define PLAIN_COLS_MAX 8
-
 /* Columns up to which a line is extended by its borders as a whole, for all its blocks and its first window. */
 #define EXTENDED_MAX 1024
 
@@ -81,11 +78,10 @@ static void set_block(const line *l, size_t y, size_t x, size_t end, edges e, gp
 
 /*
  * A block is fetched before the one before it is computed: what was copied to its buffer in other pieces than it is
- * read in must first have left the core, and with it all before it that goes past the caches. Not inlined: its
- * buffers would cost lines that are too short for them.
+ * read in must first have left the core, and with it all before it that goes past the caches.
  */
-static __attribute__((noinline)) void slide_blocks(const gp_window_kernels *kernels, const gp_problem *problem,
-                                                   size_t y, size_t begin, size_t end) {
+void gp_window_slide_line(const gp_window_kernels *kernels, const gp_problem *problem, size_t y, size_t begin,
+                          size_t end) {
     const int32_t *row = (const int32_t *)problem->in + y * problem->in_pitch;
     const int64_t first = (int64_t)begin - 1 - (int64_t)problem->window_before;
     const size_t extended = end - begin + problem->window;
@@ -115,14 +111,6 @@ static __attribute__((noinline)) void slide_blocks(const gp_window_kernels *kern
         now->bound = bound_with(&b, problem->window, kernels->magnitude(now->enters, now->n), now->n);
         kernels->slide(now, &totals);
     }
-}
-
-void gp_window_slide_line(const gp_window_kernels *kernels, const gp_problem *problem, size_t y, size_t begin,
-                          size_t end) {
-    if (end - begin + problem->window <= PLAIN_COLS_MAX)
-        gp_window_line_plain(problem, y, begin, end);
-    else
-        slide_blocks(kernels, problem, y, begin, end);
 }
 
 /* below_2_63: every sum of squares; a constant. */
