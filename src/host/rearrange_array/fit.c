@@ -40,9 +40,8 @@ static bool takes_blocks(const gp_move_form *form) {
 
 /* As many blocks as the device has room for. */
 static uint64_t blocks_of(const gp_device *device, uint64_t tiles, unsigned threads, unsigned most, size_t smem) {
-    gp_occupancy_info occupancy;
-    gp_occupancy_compute(device, threads, 0, smem, &occupancy);
-    return gp_least(tiles, device->multiprocessors * gp_at_least_one(gp_least(occupancy.blocks_per_sm, most)));
+    const uint64_t held = gp_least(gp_occupancy_blocks(device, threads, 0, smem), most);
+    return gp_least(tiles, device->multiprocessors * gp_at_least_one(held));
 }
 
 /* The second attempt is without raw rows, whose blocks need most registers and memory. */

@@ -111,9 +111,8 @@ static size_t smem_of(const gp_device *device) {
 }
 
 static uint64_t blocks_of(const gp_device *device, unsigned threads, size_t smem, unsigned most) {
-    gp_occupancy_info occupancy;
-    gp_occupancy_compute(device, threads, GP_REARRANGE_CYCLE_REGS, smem, &occupancy);
-    return gp_at_least_one((uint64_t)device->multiprocessors * gp_least(occupancy.blocks_per_sm, most));
+    const unsigned held = gp_occupancy_blocks(device, threads, GP_REARRANGE_CYCLE_REGS, smem);
+    return gp_at_least_one(device->multiprocessors * gp_least(held, most));
 }
 
 bool gp_fit_rearrange_cycle(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
