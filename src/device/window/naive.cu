@@ -3,21 +3,6 @@
 #include "../warp.cuh"
 #include "window.cuh"
 
-/* Rounded once to float (nearest, ties to even). */
-__device__ inline float round_u128(unsigned __int128 value) {
-    const uint64_t top = (uint64_t)(value >> 64), bottom = (uint64_t)value;
-    if (top == 0)
-        return __ull2float_rn(bottom);
-    const int shift = __clzll((long long)top);
-    const uint64_t leading = shift == 0 ? top : top << shift | bottom >> (64 - shift);
-    const bool rest = (bottom << shift) != 0;
-    return ldexpf(__ull2float_rn(leading | rest), 64 - shift);
-}
-
-__device__ inline float round_i128(__int128 value) {
-    return value < 0 ? -round_u128((unsigned __int128)-value) : round_u128((unsigned __int128)value);
-}
-
 /* Exact for every window. */
 struct pixel_sums {
     __int128 sum;
@@ -75,9 +60,9 @@ __global__ void __maxnreg__(GP_WINDOW_NAIVE_REGS) window_naive(window_arguments 
     else
         total.add_range(a, row, start, start + (int64_t)a.window, 1);
     if (a.sum != NULL)
-        a.sum[at] = round_i128(total.sum);
+        a.sum[at] = (float)total.sum;
     if (a.square != NULL)
-        a.square[at] = round_u128(total.square);
+        a.square[at] = (float)total.square;
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_window_naive) {
