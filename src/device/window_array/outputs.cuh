@@ -13,10 +13,9 @@ static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, in
                                                   uint32_t n) {
     const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE, variance = op >= GP_REDUCE_VARIANCE;
     if (op == GP_REDUCE_SUM)
-        return type == GP_F32 ? __float_as_uint(as_float(sum)) : (uint64_t)__double_as_longlong(as_double(sum));
+        return type == GP_F32 ? __float_as_uint((float)sum) : (uint64_t)__double_as_longlong(as_double(sum));
     if (op == GP_REDUCE_SUM_SQUARES)
-        return type == GP_F32 ? __float_as_uint(as_float(squares))
-                              : (uint64_t)__double_as_longlong(as_double(squares));
+        return type == GP_F32 ? __float_as_uint((float)squares) : (uint64_t)__double_as_longlong(as_double(squares));
     if (!gp_type_is_float(type))
         return n >= 1u << 16
                    ? (uint64_t)gp_window_mean(sum, n)
@@ -167,9 +166,9 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PAC
             if constexpr (WAY == WAY_SMALL_MEAN)
                 raw[k] = __float_as_uint(small_mean((int32_t)s, (float)a.cut.area, how.reciprocal));
             else if constexpr (WAY == WAY_SUM)
-                raw[k] = __float_as_uint(as_float(s));
+                raw[k] = __float_as_uint((float)s);
             else if constexpr (WAY == WAY_SQUARES)
-                raw[k] = __float_as_uint(as_float(squares_of(sum[k], square[k], n)));
+                raw[k] = __float_as_uint((float)squares_of(sum[k], square[k], n));
             else if constexpr (WAY == WAY_OWN_MEAN && BYTES == 1 && USUAL)
                 raw[k] = byte_mean(how, (uint32_t)sum[k]);
             else if constexpr (WAY == WAY_OWN_MEAN)

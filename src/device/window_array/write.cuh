@@ -51,30 +51,6 @@ static __device__ __noinline__ uint64_t window_exactly(unsigned op, unsigned typ
                                                     (gp_type)type, scratch);
 }
 
-/* x as 64 bits 2^shift, of which the last stands for all that is lost below. */
-__device__ inline uint64_t shortened(uint128 x, int *shift) {
-    const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
-    *shift = high == 0 ? 0 : 64 - __clzll((long long)high);
-    return high == 0 ? low : (uint64_t)(x >> *shift) | (low << (64 - *shift) != 0);
-}
-
-/* To nearest, ties to even. */
-__device__ inline double as_double(uint128 x) {
-    int shift;
-    const double kept = __ull2double_rn(shortened(x, &shift));
-    return kept * __hiloint2double((1023 + shift) << 20, 0);
-}
-
-__device__ inline float as_float(uint128 x) {
-    int shift;
-    const float kept = __ull2float_rn(shortened(x, &shift));
-    return kept * __int_as_float((127 + shift) << 23);
-}
-
-template <class INTEGER> __device__ inline float as_float(INTEGER x) {
-    return (float)x;
-}
-
 #define BITS_52 4503599627370496.0 /* 2^52 */
 
 /* By the pattern of 2^52 + x: conversions of the machine are slower. */
