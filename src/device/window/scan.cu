@@ -16,7 +16,6 @@
  */
 #define GP_STEPS_WORD 27   /* bits of a word that 32 lanes can add up in 32 */
 #define GP_STEPS_MIDDLE 23 /* bits of pixels of which 128 differences add up in 31 */
-#define GP_STEPS_SHARED 14 /* bits of a wide sum's upper part, over 32 lanes, with its sign */
 
 /* The sums of all lanes up to this one, word by word. */
 template <int WORDS> __device__ __forceinline__ void scan_words(uint32_t (&words)[WORDS]) {
@@ -32,41 +31,12 @@ typedef narrow_sums<uint32_t, uint32_t> steps_32;
 /* Of pixels of at most GP_STEPS_MIDDLE bits: differences of squares are below 2^46, four of them below 2^48. */
 typedef narrow_sums<int32_t, int64_t> steps_middle;
 
-/*
- * A lane's sum is at most 2^34 in magnitude, its squares 2^64. What is above one word of the sum, over 32 lanes at
- * most 2^12, and above two of the squares, at most 2^15, share a word.
- */
-__device__ __forceinline__ wide_both steps_inclusive(const wide_both &own) {
-    const uint32_t word_bits = (1u << GP_STEPS_WORD) - 1;
-    const uint64_t bottom = (uint64_t)own.square.mid << 32 | own.square.low;
-    const uint64_t top = (uint64_t)own.square.high << 32 | own.square.mid;
-    const int32_t above_square = (int32_t)(top >> (2 * GP_STEPS_WORD - 32));
-    const int32_t above_sum = (int32_t)(own.sum.sum >> GP_STEPS_WORD);
-    uint32_t words[4] = {(uint32_t)bottom & word_bits, (uint32_t)(bottom >> GP_STEPS_WORD) & word_bits,
-                         (uint32_t)own.sum.sum & word_bits,
-                         (uint32_t)(above_square * (1 << GP_STEPS_SHARED) + above_sum)};
-    scan_words(words);
-    const int32_t sum_top = (int32_t)(words[3] << (32 - GP_STEPS_SHARED)) >> (32 - GP_STEPS_SHARED);
-    const int32_t square_top = ((int32_t)words[3] - sum_top) >> GP_STEPS_SHARED;
-    const uint64_t low = (uint64_t)words[1] * (1u << GP_STEPS_WORD) + words[0];
-    const int64_t high = (int64_t)square_top * (1 << (2 * GP_STEPS_WORD - 32));
-    wide_both sums = {{(int64_t)sum_top * (1 << GP_STEPS_WORD) + words[2]},
-                      {(uint32_t)low, (uint32_t)(low >> 32), 0}};
-    sums.square.plus({0, (uint32_t)high, (uint32_t)(high >> 32)});
-    return sums;
-}
-
 /* What a scan of steps gives a lane: the sum of all lanes before it, and of all lanes. */
 template <typename STEPS> struct steps_scan { STEPS before, all; };
 
-template <typename SUM, typename SQUARE>
-__device__ __forceinline__ narrow_sums<SUM, SQUARE> steps_inclusive(const narrow_sums<SUM, SQUARE> &own) {
-    return warp_inclusive(own);
-}
-
 /* Pixels past the tile are whatever lay there: what they add to a lane is taken out again, modulo 2^64. */
 template <typename STEPS> __device__ __forceinline__ steps_scan<STEPS> scan_steps(const STEPS &own) {
-    const STEPS inclusive = steps_inclusive(own);
+    const STEPS inclusive = warp_inclusive(own);
     STEPS before = inclusive;
     before.minus(own);
     return {before, from_lane(inclusive, 31)};
