@@ -11,10 +11,8 @@
 
 /*
  * What enters windows less what leaves them, over the 128 outputs by which a warp moves on: sums that take fewer bits
- * than the windows' own. They are scanned over the lanes in words so narrow that none carries into the next: then an
- * addition goes by what the shuffle says of its lane, where a carry would take two selections more.
+ * than the windows' own.
  */
-#define GP_STEPS_WORD 27   /* bits of a word that 32 lanes can add up in 32 */
 #define GP_STEPS_MIDDLE 23 /* bits of pixels of which 128 differences add up in 31 */
 
 /* The sums of all lanes up to this one, word by word. */
@@ -40,28 +38,6 @@ template <typename STEPS> __device__ __forceinline__ steps_scan<STEPS> scan_step
     STEPS before = inclusive;
     before.minus(own);
     return {before, from_lane(inclusive, 31)};
-}
-
-__device__ __forceinline__ steps_middle join_words(const uint32_t (&words)[3]) {
-    return {(int32_t)words[0], (int64_t)(int32_t)words[2] * (1 << GP_STEPS_WORD) + words[1]};
-}
-
-/*
- * The squares' upper word is below 2^21 for a lane, 2^26 for all. What lay past the tile may exceed that, so it is
- * taken out word by word.
- */
-__device__ __forceinline__ steps_scan<steps_middle> scan_steps(const steps_middle &own) {
-    const uint32_t word_bits = (1u << GP_STEPS_WORD) - 1;
-    const uint32_t parts[3] = {(uint32_t)own.sum, (uint32_t)own.square & word_bits,
-                               (uint32_t)(own.square >> GP_STEPS_WORD)};
-    uint32_t words[3] = {parts[0], parts[1], parts[2]}, before[3], all[3];
-    scan_words(words);
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        before[i] = words[i] - parts[i];
-        all[i] = __shfl_sync(GP_FULL_WARP, words[i], 31);
-    }
-    return {join_words(before), join_words(all)};
 }
 
 __device__ __forceinline__ steps_scan<steps_32> scan_steps(const steps_32 &own) {
