@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions on a GPU of so many elements that the last chunks are drawn by whichever block is free: sizes around
- * whole rounds and whole chunks, several calls each, as every call is to leave the counters as it found them.
+ * Reductions on a GPU of so many elements that each block has several chunks: sizes around whole rounds and whole
+ * chunks, several calls each, as every call is to leave the counters as it found them.
  */
 #include "../../src/host/reduce/tiling.h"
 #include "../cases.h"
@@ -9,6 +9,7 @@
 #include "../oracle.h"
 
 #define OFFSETS 4
+#define ROUNDS 5
 #define CALLS 3
 #define MANY ((size_t)1 << 24)
 
@@ -43,7 +44,7 @@ static void sizes_around_whole_rounds(void **state) {
     const unsigned threads = cases_reduced() ? 32 : 64; /* the fewer, the sooner */
     const int64_t chunk = (int64_t)threads * GP_REDUCE_LOADS * 4;
     assert_int_equal(gp_context_pin_kernel(context, "reduce_grid", threads), GP_OK);
-    const int64_t round = most_blocks() * chunk, first = GP_REDUCE_DRAWN * round;
+    const int64_t round = most_blocks() * chunk, first = ROUNDS * round;
     const int64_t more[] = {-chunk - 1, -1, 0, 1, 33, chunk, chunk + 31, round, round + 5 * chunk + 7, first};
     const size_t n_max = (size_t)(2 * first) + OFFSETS, n_more = cases_reduced() ? 3 : COUNT(more);
     int32_t *host = malloc(n_max * 4);

@@ -16,7 +16,6 @@ struct reduce_arguments {
     gp_reduce_space *space; /* partial results of reduce_grid; NULL: one block */
     gp_slot *slot;
     uint32_t sequence; /* not 0: written to slot->done after the result */
-    uint32_t dealt;    /* tiles from here on are drawn; UINT32_MAX: none */
 };
 
 /* What an operation's results are held in on the way. */
@@ -52,29 +51,10 @@ template <gp_reduce_op OP> __device__ void take(number<OP> &total, const int4 &f
 }
 
 /*
- * The tile that the block does next, one of those that are drawn; `ahead` is the draw that thread 0 has made before.
- * The counter is 0 again after the last draw, as each of the `drawn` tiles leads to one.
- */
-__device__ __forceinline__ uint32_t draw(const reduce_arguments &arguments, uint32_t drawn, uint32_t &ahead,
-                                         uint32_t &turn) {
-    __shared__ uint32_t next[2]; /* in turns: a warp may still read the one before */
-    turn ^= 1;
-    if (threadIdx.x == 0) {
-        next[turn] = ahead;
-        if (ahead < drawn)
-            ahead = gridDim.x + atomicInc(&arguments.space->drawn, drawn - 1);
-    }
-    __syncthreads();
-    return arguments.dealt + next[turn];
-}
-
-/*
  * What one thread of the grid sees of the input: its share of the 16-byte groups, and of head and tail. A tile is
- * what a block loads at once. Tiles are dealt to the blocks in turns, the last of many are drawn, as some SMs get
- * less of the memory's bandwidth than others. `ahead`: in thread 0 the block's first draw.
+ * what a block loads at once. Tiles are dealt to the blocks in turns.
  */
-template <gp_reduce_op OP, bool DRAWS>
-__device__ number<OP> reduce_share(const reduce_arguments &arguments, uint32_t ahead) {
+template <gp_reduce_op OP> __device__ number<OP> reduce_share(const reduce_arguments &arguments) {
     number<OP> total = GP_REDUCE_IDENTITY(OP);
     const int32_t *in = arguments.in;
     const uint64_t n = arguments.n, misaligned = ((uintptr_t)in / 4) % GP_REDUCE_LINE;
@@ -88,16 +68,13 @@ __device__ number<OP> reduce_share(const reduce_arguments &arguments, uint32_t a
         total = in[threadIdx.x];
     if (blockIdx.x == 0 && tail < n)
         total = join<OP>(total, in[tail]);
-    uint32_t tile = blockIdx.x, turn = 0;
+    uint32_t tile = blockIdx.x;
 #pragma unroll 1 /* more at once do not fit the registers */
-    while (tile < whole) {
+    for (; tile < whole; tile += gridDim.x) {
         int4 four[GP_REDUCE_LOADS];
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
             four[load] = gp_load_once(groups + tile * (uint64_t)step + load * blockDim.x);
-        tile += gridDim.x;
-        if (DRAWS && tile >= arguments.dealt)
-            tile = draw(arguments, whole + (rest > 0) - arguments.dealt, ahead, turn);
 #pragma unroll
         for (int load = 0; load < GP_REDUCE_LOADS; load++)
             take<OP>(total, four[load]);
@@ -132,7 +109,7 @@ __device__ void publish(const reduce_arguments &arguments, int64_t value, bool o
 template <gp_reduce_op OP>
 __global__ void __maxnreg__(GP_REDUCE_BLOCK_REGS) reduce_block(reduce_arguments arguments) {
     gp_grid_dependency_wait();
-    const int64_t value = join_block<OP>(reduce_share<OP, false>(arguments, 0));
+    const int64_t value = join_block<OP>(reduce_share<OP>(arguments));
     if (threadIdx.x == 0)
         publish(arguments, value, false);
 }
@@ -193,7 +170,7 @@ template <gp_reduce_op OP> __global__ void __maxnreg__(GP_REDUCE_REGS) reduce_gr
     unsigned drawn = 0;
     if (threadIdx.x == 0)
         drawn = atomicInc(&arguments.space->started, gridDim.x - 1); /* wraps to 0 by itself */
-    number<OP> value = reduce_share<OP, true>(arguments, drawn);
+    number<OP> value = reduce_share<OP>(arguments);
     if (threadIdx.x == 0)
         ticket = drawn; /* not before: waiting for the draw would hold back the warp's loads */
     value = join_block<OP>(value);
@@ -217,8 +194,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
                                   problem->result,
                                   (gp_reduce_space *)gpu->workspace,
                                   gpu->slot_device,
-                                  problem->result == (int64_t *)&gpu->slot_device->value ? gpu->sequence : 0,
-                                  plan->tiling.t[GP_REDUCE_DEALT]};
+                                  problem->result == (int64_t *)&gpu->slot_device->value ? gpu->sequence : 0};
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan, kernel, list);
 }

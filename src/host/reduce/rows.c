@@ -22,18 +22,7 @@ static bool fit_block(const gp_problem *problem, const gp_device *device, unsign
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_THREADS, 32, attempt);
     tiling->blocks = 1;
     tiling->t[GP_TILE_COLS] = tile_of(tiling->threads);
-    tiling->t[GP_REDUCE_DEALT] = UINT32_MAX;
     return problem->n <= BLOCK_MAX && tiling->threads > 0;
-}
-
-/* Tiles that are dealt out; the rest is drawn. A block's partial result must fit however the draws fall. */
-static uint32_t dealt_tiles(uint64_t n, const gp_tiling *tiling) {
-    const uint64_t tile = tile_of(tiling->threads), rounds = n / tile / tiling->blocks;
-    uint64_t drawn = rounds / GP_REDUCE_DRAWN * tiling->blocks;
-    if (drawn == 0)
-        return UINT32_MAX;
-    drawn = gp_least(drawn, GP_REDUCE_DRAWN_MAX / tile);
-    return gp_to_u32(rounds * tiling->blocks - drawn);
 }
 
 /* At most as many blocks as the device holds at once. */
@@ -47,8 +36,6 @@ static bool fit_grid(const gp_problem *problem, const gp_device *device, unsigne
     const uint64_t resident = (uint64_t)held.blocks_per_sm * device->multiprocessors;
     tiling->t[GP_TILE_COLS] = gp_to_u32(tile);
     tiling->blocks = gp_least(gp_least(tiles, GP_REDUCE_GRID_MAX), resident);
-    if (tiling->blocks > 0)
-        tiling->t[GP_REDUCE_DEALT] = dealt_tiles(problem->n, tiling);
     return true;
 }
 

@@ -11,15 +11,7 @@
 #define GP_REDUCE_REGS 32       /* 2048 threads on an SM of 65536 registers */
 #define GP_REDUCE_BLOCK_REGS 64 /* reduce_block is alone on its SM */
 #define GP_REDUCE_GRID_MAX 65536
-/*
- * Of so many rounds of chunks one, the last, is drawn by the blocks that are done first. Times CUB's speed on one
- * H200 at 2^28 elements: 1.020 with none drawn, 1.027 with one in 5.
- */
-#define GP_REDUCE_DRAWN 5
-#define GP_REDUCE_DRAWN_MAX ((uint64_t)1 << 30) /* elements */
-#define GP_REDUCE_STATIC_SMEM 272               /* one 64-bit slot a warp, the ticket, two draws */
-
-#define GP_REDUCE_DEALT 2 /* in a tiling, behind the tile: how many tiles are dealt out; UINT32_MAX: all */
+#define GP_REDUCE_STATIC_SMEM 264 /* one 64-bit slot a warp, the ticket */
 
 /* What changes no result of an operation. Calls refuse the least and the greatest of no elements. */
 #define GP_REDUCE_IDENTITY(op) \
@@ -36,9 +28,7 @@
 
 /* In the context's workspace, cleared once; every call leaves it cleared. */
 typedef struct gp_reduce_space {
-    uint32_t started; /* blocks of the running call */
-    uint32_t unused[31];
-    uint32_t drawn; /* chunks of the running call; each counter and the partial results have a line of their own */
-    uint32_t unused_too[31];
+    uint32_t started;    /* blocks of the running call */
+    uint32_t unused[31]; /* the partial results have lines of their own */
     uint64_t partial[GP_REDUCE_GRID_MAX];
 } gp_reduce_space;
