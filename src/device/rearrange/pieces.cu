@@ -34,8 +34,8 @@ struct raw_tile {
     }
 };
 
-/* Many columns: a thread goes on to columns that begin alike, where its pieces lie in the same places. */
-template <int piece> __device__ inline void store_across(const raw_tile &raw, uint32_t per_elem) {
+/* A thread goes on to columns that begin alike, where its pieces lie in the same places. */
+template <int piece> __device__ inline void store_words(const raw_tile &raw, uint32_t per_elem) {
     constexpr uint32_t pieces = 4 / piece, times = GP_TRANSPOSE_PIECES_TIMES(piece),
                        warps = GP_TRANSPOSE_THREADS / 32;
     const transpose_arguments &a = raw.a;
@@ -74,46 +74,6 @@ template <int piece> __device__ inline void store_across(const raw_tile &raw, ui
     }
 }
 
-/* Few long columns: a thread goes down one in steps of whole elements. */
-template <int piece> __device__ inline void store_down(const raw_tile &raw, uint32_t per_elem) {
-    constexpr uint32_t pieces = 4 / piece, times = GP_TRANSPOSE_PIECES_TIMES(piece),
-                       warps = GP_TRANSPOSE_THREADS / 32;
-    constexpr uint32_t bytes = 4 * 32 * times, above = 32; /* rows, so that no place is negative */
-    const transpose_arguments &a = raw.a;
-    const uint32_t lane = threadIdx.x % 32, step = bytes * a.tiles.chunks, move = step / a.elem_bytes * a.tiles.pitch;
-#pragma unroll 1
-    for (uint32_t unit = threadIdx.x / 32; unit < raw.tile.cols * a.tiles.chunks; unit += warps) {
-        const uint32_t chunk = unit / raw.tile.cols, c = unit - chunk * raw.tile.cols;
-        const int32_t first = raw.first(c), end = min(raw.end, first + 4 * (int32_t)raw.words);
-        int32_t at = first + (int32_t)(chunk * bytes + 4 * lane);
-        unsigned char *to = raw.column(c) + at;
-        uint32_t from[times][pieces];
-#pragma unroll
-        for (uint32_t i = 0; i < times; i++)
-#pragma unroll
-            for (uint32_t k = 0; k < pieces; k++)
-                from[i][k] = raw.address((uint32_t)at + i * 128 + k * piece + above * a.elem_bytes, c, per_elem) -
-                             above * a.tiles.pitch;
-#pragma unroll 1
-        for (; at - (int32_t)(4 * lane) < end; at += step, to += step) {
-            uint32_t e[times][pieces];
-            bool full[times];
-#pragma unroll
-            for (uint32_t i = 0; i < times; i++)
-                full[i] = at + (int32_t)i * 128 >= raw.low && at + (int32_t)i * 128 + 4 <= end;
-#pragma unroll
-            for (uint32_t i = 0; i < times; i++)
-#pragma unroll
-                for (uint32_t k = 0; k < pieces; k++, from[i][k - 1] += move)
-                    e[i][k] = pick_if<piece>(full[i], from[i][k]);
-#pragma unroll
-            for (uint32_t i = 0; i < times; i++)
-                if (full[i])
-                    *(uint32_t *)(to + i * 128) = word_of_elements<piece>(e[i]);
-        }
-    }
-}
-
 /* Bytes of words that the matrix' first and last row cut: of each column, up to a word's at either end. */
 template <int piece> __device__ inline void store_rest(const raw_tile &raw, uint32_t per_elem) {
     typedef typename element_of<piece>::type element;
@@ -130,7 +90,7 @@ template <int piece> __device__ inline void store_rest(const raw_tile &raw, uint
     }
 }
 
-template <int piece, bool long_columns>
+template <int piece>
 __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, BLOCKS_OF(GP_TRANSPOSE_THREADS, 5))
     transpose_pieces(transpose_arguments a) {
     gp_grid_dependency_wait();
@@ -147,16 +107,11 @@ __global__ void __launch_bounds__(GP_TRANSPOSE_THREADS, BLOCKS_OF(GP_TRANSPOSE_T
     const uint32_t per_elem = reciprocal_of(a.elem_bytes);
     await_copies();
     __syncthreads();
-    if constexpr (long_columns)
-        store_down<piece>(raw, per_elem);
-    else
-        store_across<piece>(raw, per_elem);
+    store_words<piece>(raw, per_elem);
     if (tile.lowest > 0 || a.tiles.halo == 0 || tile.end < a.tiles.rows + a.tiles.halo)
         store_rest<piece>(raw, per_elem);
 }
 
-static const transpose_kernel kernels[] = {transpose_pieces<1, false>, transpose_pieces<2, false>,
-                                           transpose_pieces<4, false>, transpose_pieces<1, true>,
-                                           transpose_pieces<2, true>,  transpose_pieces<4, true>};
+static const transpose_kernel kernels[] = {transpose_pieces<1>, transpose_pieces<2>, transpose_pieces<4>};
 
 LAUNCHER(transpose_pieces, kernels)

@@ -73,25 +73,14 @@ __device__ inline void copy_rows(const transpose_arguments &a, uint32_t to, cons
     }
 }
 
-/* A piece at an address in shared memory; 0 if it is not wanted. Volatile: all loads of a step before its stores. */
-template <int piece> __device__ inline uint32_t pick_if(bool wanted, uint32_t at) {
-    uint32_t value = 0;
-    if constexpr (piece == 1)
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.u8 %0, [%1]; }"
-                     : "+r"(value)
-                     : "r"(at), "r"((uint32_t)wanted));
-    else if constexpr (piece == 2)
-        asm volatile("{ .reg .pred p; .reg .u16 h; mov.u16 h, 0; setp.ne.u32 p, %2, 0; @p ld.shared.u16 h, [%1];"
-                     " cvt.u32.u16 %0, h; }"
-                     : "+r"(value)
-                     : "r"(at), "r"((uint32_t)wanted));
-    else
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.u32 %0, [%1]; }"
-                     : "+r"(value)
-                     : "r"(at), "r"((uint32_t)wanted));
-    return value;
-}
-
+/* A piece at an address in shared memory. Volatile: all loads of a step before its stores. */
 template <int piece> __device__ inline uint32_t pick(uint32_t at) {
-    return pick_if<piece>(true, at);
+    uint32_t value;
+    if constexpr (piece == 1)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(at));
+    else if constexpr (piece == 2)
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(value) : "r"(at));
+    else
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(at));
+    return value;
 }

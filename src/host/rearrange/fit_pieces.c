@@ -136,26 +136,19 @@ static gp_tiles tile_of(const gp_problem *problem, uint64_t budget) {
 
 /*
  * How warps share a tile's columns. Segments of the output begin at sectors, so columns are skewed alike every
- * `period` of them: a thread goes on in such steps. Of a few long columns it goes down instead, in steps of whole
- * elements.
+ * `period` of them: a thread goes on in such steps.
  */
-static bool share_columns(const gp_problem *problem, gp_tiles *tiles, uint32_t words, bool skewed) {
+static void share_columns(const gp_problem *problem, gp_tiles *tiles, uint32_t words, bool skewed) {
     const uint32_t elem = gp_to_u32(problem->elem_bytes), warps = GP_TRANSPOSE_THREADS / 32;
     const uint32_t chunk = 32 * GP_TRANSPOSE_PIECES_TIMES(piece_of(problem)); /* words */
     const uint32_t off = gp_to_u32(problem->out_pitch * elem % GP_SECTOR);
     const uint32_t period = !skewed || off == 0 ? 1 : GP_SECTOR / gp_alignment(GP_SECTOR | off);
     tiles->chunks = gp_to_u32(gp_divide_up(words, chunk));
     tiles->stride = period;
-    if (tiles->cols < 2 * warps && tiles->chunks > 2 * warps && 4 * chunk % elem == 0) {
-        tiles->stride = tiles->cols;
-        tiles->chunks = gp_to_u32(gp_divide_up(warps, tiles->cols));
-        return true;
-    }
     while (tiles->stride * tiles->chunks < warps)
         tiles->stride += period;
     if (tiles->stride > tiles->cols)
         tiles->stride = tiles->cols;
-    return false;
 }
 
 bool gp_fit_transpose_pieces(const gp_problem *problem, const gp_device *device, unsigned attempt,
@@ -174,8 +167,8 @@ bool gp_fit_transpose_pieces(const gp_problem *problem, const gp_device *device,
     const bool run = tiles.cols == problem->in_pitch && row <= RUN_ROW;
     tiles.pitch = run ? row : raw_pitch(problem, row, tiles.rows * (uint64_t)elem);
     tiles.lanes = run ? 0 : lanes_of(row);
-    const bool long_columns = share_columns(problem, &tiles, words, skewed);
-    tiling->form = gp_log2(piece_of(problem)) + (long_columns ? 3 : 0);
+    share_columns(problem, &tiles, words, skewed);
+    tiling->form = gp_log2(piece_of(problem));
     gp_tiles_put(tiles, problem, problem->rows + tiles.halo, GP_TRANSPOSE_THREADS,
                  (size_t)(tiles.rows + tiles.halo) * tiles.pitch + 3 * GP_VECTOR, tiling);
     return true;
