@@ -18,7 +18,7 @@ from mutants import changed, try_all
 TESTS = ["test_exact", "test_exact_order", "test_reduce_array"]
 
 EXACT, ADDING = "src/host/exact.c", "src/host/exact.h"
-ARRAY = "src/host/reduce_array/"
+ARRAY, QUOTIENTS = "src/host/reduce_array/", "src/host/cpu/quotients.h"
 
 # What is taken away, file, text, replacement.
 CHANGES = [
@@ -55,12 +55,12 @@ CHANGES = [
     ("what rounding a square loses", ARRAY + "cpu_forms_simd.h", "add_error(t, error);\n    add_error(t, left);",
      "add_error(t, error - error);\n    add_error(t, left);"),
     ("squares with bits below a double's", ARRAY + "cpu_forms_simd.h", "(reals)(tiny & ", "(reals)(tiny & all(0) & "),
-    ("what a numerator's sums lack", ARRAY + "cpu_quotients_simd.h", "by * q->off[j] + least * s->off[j]", "0 * least"),
-    ("what a quotient leaves", ARRAY + "cpu_quotients_simd.h", "+ x->low[j]) / by;", "+ x->low[j]) / by * 0;"),
-    ("what a root leaves", ARRAY + "cpu_quotients_simd.h", "more = y == 0 ? 0 : left;", "more = 0 * left;"),
-    ("the other end of a quotient, a float", ARRAY + "cpu_quotients_simd.h", "open |= bits[j] != gp_bits_of_f32(",
+    ("what a numerator's sums lack", QUOTIENTS, "by * q->off[j] + least * s->off[j]", "0 * least"),
+    ("what a quotient leaves", QUOTIENTS, "+ x->low[j]) / by;", "+ x->low[j]) / by * 0;"),
+    ("what a root leaves", QUOTIENTS, "more = y == 0 ? 0 : left;", "more = 0 * left;"),
+    ("the other end of a quotient, a float", QUOTIENTS, "open |= bits[j] != gp_bits_of_f32(",
      "open |= 0 != 0 * gp_bits_of_f32("),
-    ("the other end of a quotient, a double", ARRAY + "cpu_quotients_simd.h", "open |= low != high;", ""),
+    ("the other end of a quotient, a double", QUOTIENTS, "open |= low != high;", ""),
 ]
 
 
