@@ -145,7 +145,6 @@ __device__ inline uint64_t magnitude_of(const gp_pass &pass, uint64_t raw) {
 /* The place of element number `index`. */
 __device__ inline int64_t place_of(const gp_pass &pass, uint64_t index) {
     int64_t place = pass.place_first;
-#pragma unroll 1
     for (unsigned i = pass.kept + pass.reduced; i-- > pass.kept + 1u; index /= pass.axis[i].n)
         place += (int64_t)(index % pass.axis[i].n) * pass.axis[i].place;
     return pass.reduced > 0 ? place + (int64_t)index * pass.axis[pass.kept].place : place;
