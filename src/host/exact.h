@@ -26,7 +26,8 @@
 #define GP_EXACT
 #endif
 
-/* Before loops, which a GPU's compiler would write out: their code is rarely reached, and loaded then. */
+/* Stands before a loop that a compiler for GPUs would unroll. The code is rarely reached, and short code is loaded
+ * sooner. */
 #ifdef __CUDA_ARCH__
 #define GP_EXACT_ROLLED _Pragma("unroll 1")
 #else

@@ -18,7 +18,7 @@ struct reduce_arguments {
     uint32_t sequence; /* not 0: written to slot->done after the result */
 };
 
-/* What an operation's results are held in on the way. */
+/* The type of an operation's partial results. */
 template <gp_reduce_op OP> using number = std::conditional_t<OP == GP_REDUCE_SUM, int64_t, int32_t>;
 
 template <gp_reduce_op OP> __device__ number<OP> join(number<OP> a, number<OP> b) {

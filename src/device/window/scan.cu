@@ -10,19 +10,10 @@
 #include "scan.cuh"
 
 /*
- * What enters windows less what leaves them, over the 128 outputs by which a warp moves on: sums that take fewer bits
- * than the windows' own.
+ * Steps are sums of what enters windows less what leaves them, over the 128 outputs by which a warp moves on. They
+ * take fewer bits than the windows' own sums.
  */
 #define GP_STEPS_MIDDLE 23 /* bits of pixels of which 128 differences add up in 31 */
-
-/* The sums of all lanes up to this one, word by word. */
-template <int WORDS> __device__ __forceinline__ void scan_words(uint32_t (&words)[WORDS]) {
-#pragma unroll
-    for (int lanes = 1; lanes < 32; lanes *= 2)
-#pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            add_from_below(&words[i], lanes);
-}
 
 /* Of CLASS_32: modulo 2^32, as its windows. */
 typedef narrow_sums<uint32_t, uint32_t> steps_32;
@@ -32,7 +23,8 @@ typedef narrow_sums<int32_t, int64_t> steps_middle;
 /* What a scan of steps gives a lane: the sum of all lanes before it, and of all lanes. */
 template <typename STEPS> struct steps_scan { STEPS before, all; };
 
-/* Pixels past the tile are whatever lay there: what they add to a lane is taken out again, modulo 2^64. */
+/* Pixels past the tile are whatever lay there: what they add to a lane is taken out again, modulo 2^64, or
+   2^96 of the widest squares. */
 template <typename STEPS> __device__ __forceinline__ steps_scan<STEPS> scan_steps(const STEPS &own) {
     const STEPS inclusive = warp_inclusive(own);
     STEPS before = inclusive;
@@ -42,7 +34,11 @@ template <typename STEPS> __device__ __forceinline__ steps_scan<STEPS> scan_step
 
 __device__ __forceinline__ steps_scan<steps_32> scan_steps(const steps_32 &own) {
     uint32_t words[2] = {own.sum, own.square};
-    scan_words(words);
+#pragma unroll
+    for (int lanes = 1; lanes < 32; lanes *= 2)
+#pragma unroll
+        for (uint32_t &word : words)
+            add_from_below(&word, lanes);
     return {{words[0] - own.sum, words[1] - own.square},
             {__shfl_sync(GP_FULL_WARP, words[0], 31), __shfl_sync(GP_FULL_WARP, words[1], 31)}};
 }

@@ -268,7 +268,7 @@ static void runs_part(void *argument, unsigned part, unsigned parts) {
         gp_streams_done();
 }
 
-/* Its runs are of few elements, each many times. */
+/* Whether runs of the output repeat one element each, over a line at least. */
 static bool repeats(const gp_move *move) {
     const gp_move_axis *last = &move->axis[move->rank - 1];
     return last->in == 0 && last->n * move->run >= GP_CACHE_LINE;

@@ -83,9 +83,10 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
 /* Result r of one output, number i of the tile's in row y, from the elements of its window. */
 void gp_window_write_singly(const gp_window_tile *tile, unsigned r, uint64_t y, size_t i, unsigned char *to);
 
-/* Where result r has the tile's part of row y, and output number i of that part. */
+/* Where result r has the tile's part of row y. */
 unsigned char *gp_window_result_row(const gp_window_tile *tile, unsigned r, uint64_t y);
 
+/* Where output number i of such a part is; `row`: where the part begins. */
 static inline unsigned char *gp_window_output(const gp_window_tile *tile, unsigned r, unsigned char *row, size_t i) {
     const gp_window_box *box = tile->one->box;
     const int64_t *x = &box->result[r].stride[box->outer + 1];
