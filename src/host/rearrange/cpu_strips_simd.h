@@ -155,6 +155,9 @@ INLINE void put_lane(size_t bytes, size_t high, bool skewed, const walk *w, cons
         const size_t ahead = line + BYTES_AHEAD;
         __builtin_prefetch(ahead < w->width ? p->row[i] + ahead : next->row[i] + (ahead - w->width), 0, 2);
     }
+    for (size_t c = 0; c < LANE / bytes && !p->whole; ++c) /* lines that are written in part are read */
+        __builtin_prefetch(w->column[from / bytes + c] + p->below + (p->ends ? (ptrdiff_t)(p->rows * bytes) - 1 : 0),
+                           1);
     if (copied || p->pitch > 0)
         columns_of_lines(bytes, high, copied ? lines[0] + k * LANE : p->row[0] + from,
                          copied ? GP_CACHE_LINE : p->pitch, part);
