@@ -85,6 +85,9 @@ void edges_of_large_pictures(void **state) {
         {GP_U8, GP_F32, 3, 7, 9, 0, {GP_REDUCE_MEAN, GP_REDUCE_STDDEV}, 2},
         {GP_U16, GP_F64, 1, 1, 101, 7, {GP_REDUCE_MEAN, GP_REDUCE_STDDEV}, 2},
         {GP_S32, GP_F32, 1, 15, 64, -31, {GP_REDUCE_SUM, GP_REDUCE_SUM_SQUARES}, 2},
+        {GP_U8, GP_U8, 1, 3, 3, 0, {GP_REDUCE_MIN, GP_REDUCE_MAX}, 2},
+        {GP_U8, GP_U8, 3, 6, 3, -1, {GP_REDUCE_MIN, GP_REDUCE_MAX}, 2},
+        {GP_F32, GP_F32, 1, 5, 5, 1, {GP_REDUCE_MAX, GP_REDUCE_MIN}, 2},
         {GP_F32, GP_F32, 1, 15, 15, 0, {GP_REDUCE_MEAN}, 1},
         {GP_F32, GP_F64, 1, 4, 8, 4, {GP_REDUCE_SUM_SQUARES, GP_REDUCE_VARIANCE_SAMPLE}, 2},
         {GP_F32, GP_F32, 1, 700, 3, 0, {GP_REDUCE_MEAN}, 1},                    /* more edges than inside */

@@ -37,12 +37,13 @@ static void choose_extents(random_source *s, random_call *call, size_t work) {
     }
 }
 
-/* Narrow pictures, in batches or so high that a GPU does parts of them side by side. */
+/* Narrow pictures, in batches or so high that a GPU does parts of them side by side; wide ones. Windows are small. */
 static void choose_narrow_extents(random_source *s, random_call *call) {
     gp_array *in = &call->in.view;
-    const bool high = random_chance(s, 30);
-    const size_t extent[] = {1 + random_draw(s, high ? 2 : 80), 1 + random_draw(s, high ? 1500 : 6),
-                             1 + random_draw(s, 9), random_chance(s, 25) ? 3 : 1 + random_draw(s, 2)};
+    const bool high = random_chance(s, 30), wide = !high && random_chance(s, 40);
+    const size_t extent[] = {1 + random_draw(s, high || wide ? 2 : 80), 1 + random_draw(s, high ? 1500 : 6),
+                             wide ? 4 * (16 + random_draw(s, 80)) : 1 + random_draw(s, 9),
+                             random_chance(s, 25) ? 3 : 1 + random_draw(s, 2)};
     in->rank = extent[3] > 1 ? 4 : 3;
     for (unsigned axis = 0; axis < in->rank; axis++) {
         in->extent[axis] = extent[axis];

@@ -217,4 +217,5 @@ inline uint32_t stores_together(const gp_problem *problem, unsigned channels) {
 
 /* What window_strip's launcher leaves to others. */
 gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_launch_near(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);

@@ -125,7 +125,8 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
 /* window_strip: by what a box's results and elements are. */
 GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
     if (problem->box->kind == GP_PASS_EXTREMES)
-        return gp_window_launch_extremes(context, plan, problem);
+        return plan->tiling.form < GP_STRIP_NEAR ? gp_window_launch_extremes(context, plan, problem)
+                                                 : gp_window_launch_near(context, plan, problem);
     const unsigned form = plan->tiling.form;
     return form < GP_STRIP_FORMS || form == GP_WALK_MEANS ? gp_window_launch_floats(context, plan, problem)
                                                           : launch_walks(context, plan, problem);

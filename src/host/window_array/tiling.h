@@ -26,7 +26,8 @@ typedef enum gp_strip_form {
     GP_STRIP_F16_WIDE, /* squares in 128 bits: of results that are doubles */
     GP_STRIP_F32_WIDE,
     GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
-    GP_WALK_LINEAR = GP_STRIP_FORMS + 4, /* from here on ints, usual results: bytes, no squares, 32 bits */
+    GP_STRIP_NEAR = GP_STRIP_FORMS + 4,  /* such in small windows */
+    GP_WALK_LINEAR = GP_STRIP_FORMS + 8, /* from here on ints, usual results: bytes, no squares, 32 bits */
     GP_WALK_NARROW,                      /* bytes: 32 bits */
     GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
     GP_WALK_ANY,                         /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
@@ -82,3 +83,9 @@ typedef struct gp_extremes_cut {
     uint32_t skew;    /* the first output's window begins so many columns behind a strip's first */
     gp_strip_pack pack;
 } gp_extremes_cut;
+
+/* window_strip of extremes in small windows, cut so too; `block` has bit s where they see the element s behind. */
+#define GP_NEAR_THREADS 256 /* at most; the last warp has the edges */
+#define GP_NEAR_BLOCKS 4    /* of these that an SM is to hold */
+#define GP_NEAR_REGS 64
+#define GP_NEAR_REACH 8 /* elements from a window's first to its last, along a row */
