@@ -9,16 +9,18 @@
 struct near_arguments {
     gp_window_box box;
     gp_extremes_cut cut;
-    uint32_t stores; /* see stores_together() */
+    uint32_t dense; /* bit r: outputs of result r lie side by side in a row */
 };
 
 /* REACH: elements from a window's first to its last are up to so many. */
 template <int E, int REACH> class near_windows {
     static constexpr int bytes = 4 / E, each = E == 1 ? 1 : 2; /* elements of a word as they are compared */
-    static constexpr int own = 4 * E, most = own + REACH, words = most / each, raws = most / E, won = own / each;
+    static constexpr int own = 4 * E, most = own + REACH, words = most / each, raws = most / E, won = own / each,
+                         loads = raws + (E > 1); /* words, as elements may begin in one anywhere */
 
     struct raw_row {
-        uint32_t word[raws + 1];
+        uint32_t word[loads];
+        unsigned shift; /* bits in front of the first element */
         bool there;
     };
 
@@ -27,14 +29,14 @@ template <int E, int REACH> class near_windows {
     const order<E> by;
     const bool maximum;
     const unsigned char *const plane;
-    const uint32_t outside;      /* keys of what is not there */
-    const int threads, shift, n; /* that have outputs; elements to the first from a word's begin; elements of a row */
+    const uint32_t outside; /* keys of what is not there */
+    const int threads, n;   /* that have outputs; elements of a row */
 
   public:
     __device__ near_windows(const near_arguments &arguments, const strip_place &place, bool of_maximum)
         : a(arguments), p(place), by(a.box.type, of_maximum), maximum(of_maximum), plane(p.plane),
           outside(a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u), threads((p.cols + own - 1) / own),
-          shift((int)(p.first & (E - 1))), n((int)(gp_window_x(&a.box)->n * a.box.channels)) {}
+          n((int)(gp_window_x(&a.box)->n * a.box.channels)) {}
 
   private:
     static __device__ uint32_t least(uint32_t x, uint32_t y) {
@@ -54,9 +56,12 @@ template <int E, int REACH> class near_windows {
         const unsigned char *line = plane + max(i, (int64_t)0) * y->in;
         __builtin_assume(__isGlobal(line));
         if constexpr (!APART) {
-            const uint32_t *from = (const uint32_t *)(line + (first - shift) * bytes);
+            const unsigned char *own_line = line + first * (int64_t)bytes;
+            const unsigned before = E == 1 ? 0 : (unsigned)(uintptr_t)own_line % 4;
+            const uint32_t *from = (const uint32_t *)(own_line - before);
+            raw.shift = 8 * before;
 #pragma unroll
-            for (int k = 0; k <= raws; k++)
+            for (int k = 0; k < loads; k++)
                 raw.word[k] = __ldg(from + k);
         } else {
 #pragma unroll
@@ -77,7 +82,7 @@ template <int E, int REACH> class near_windows {
 #pragma unroll
         for (int k = 0; k < raws && !APART; k++)
             raw.word[k] =
-                by.keys_of(__funnelshift_r(raw.word[k], raw.word[k + 1], (unsigned)(shift * order<E>::bits)));
+                by.keys_of(E == 1 ? raw.word[k] : __funnelshift_r(raw.word[k], raw.word[(k + 1) % loads], raw.shift));
         if (!raw.there) {
 #pragma unroll
             for (int k = 0; k < raws; k++)
@@ -128,14 +133,19 @@ template <int E, int REACH> class near_windows {
             __builtin_assume(__isGlobal(to));
             if ((a.box.result[r].op == GP_REDUCE_MAX) != maximum)
                 continue;
-            if (a.stores >> r & 1 && begin + own <= p.cols) {
+            if (a.dense >> r & 1 && begin + own <= p.cols) {
                 to += begin * bytes;
-                if ((uintptr_t)to % 16 == 0)
+                if ((uintptr_t)to % 16 == 0) {
                     *(uint4 *)to = make_uint4(out[0], out[1], out[2], out[3]);
-                else
+                } else if ((uintptr_t)to % 4 == 0) {
 #pragma unroll
                     for (int k = 0; k < 4; k++)
                         ((uint32_t *)to)[k] = out[k];
+                } else {
+#pragma unroll
+                    for (int k = 0; k < own; k++)
+                        store_bits(bytes, out[k / E] >> k % E * order<E>::bits % 32, to + k * bytes);
+                }
                 continue;
             }
 #pragma unroll
@@ -171,9 +181,9 @@ template <int E, int REACH> class near_windows {
   public:
     /* Columns at the edges, which take long, are the last warp's. */
     __device__ void walk() const {
-        const int first = (int)p.first - shift;
+        const int first = (int)p.first;
         const int left = first >= 0 ? 0 : min(threads, (own - 1 - first) / own);
-        const int room = n - first - (raws + 1) * E;
+        const int room = n - first - loads * E;
         const int right = max(left, room < 0 ? 0 : min(threads, room / own + 1)); /* from there on there is none */
         if (threadIdx.x < blockDim.x - 32) {
 #pragma unroll 1
@@ -188,7 +198,7 @@ template <int E, int REACH> class near_windows {
             int32_t at[most];
 #pragma unroll 1
             for (int k = 0; k < most; k++) {
-                const int j = (int)p.first + begin + k, pixel = j >= 0 ? j / channels : ~(~j / channels);
+                const int j = first + begin + k, pixel = j >= 0 ? j / channels : ~(~j / channels);
                 const int64_t source = source_near(a.box.border, (int64_t)gp_window_x(&a.box)->n, pixel);
                 at[k] = source < 0 ? -1 : (int32_t)((source - pixel) * channels + j);
             }
@@ -215,10 +225,14 @@ gp_status gp_window_launch_near(gp_context *context, const gp_plan *plan, const 
 #define KERNELS(e) \
     { (const void *)window_near<e, GP_NEAR_REACH / 2>, (const void *)window_near<e, GP_NEAR_REACH> }
     static const void *const kernels[][2] = {KERNELS(4), KERNELS(2), KERNELS(1)};
+    const int64_t channels = problem->box->channels;
     near_arguments arguments = {};
     arguments.box = *problem->box;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    arguments.stores = stores_together(problem, arguments.box.channels);
+    for (unsigned r = 0; r < problem->box->results; r++) {
+        const int64_t *stride = problem->box->result[r].stride + problem->box->outer, bytes = problem->elem_bytes;
+        arguments.dense |= (uint32_t)(stride[1] == bytes * channels && (channels == 1 || stride[-1] == bytes)) << r;
+    }
     void *list[] = {&arguments};
     return gp_gpu_launch(context, plan,
                          kernels[plan->tiling.form - GP_STRIP_NEAR][arguments.cut.reach > GP_NEAR_REACH / 2], list);
