@@ -175,6 +175,10 @@ INLINE void over_rows(form f, const masks *m, const rows_of *r, partials *to) {
             take_side(f, m, &c, z + i, z + i);
             take_side(f, m, &d, w + i, w + i);
         }
+        if (rest > 0 && ahead) {
+            prefetch_for_line(x + whole), prefetch_for_line(y + whole);
+            prefetch_for_line(z + whole), prefetch_for_line(w + whole);
+        }
         if (rest > 0) {
             take_all(f, m, &a, row_end(f, m, x + whole, rest, mask, r->end), mask);
             take_all(f, m, &b, row_end(f, m, y + whole, rest, mask, r->end), mask);
@@ -224,7 +228,7 @@ INLINE void add_rows(form f, const masks *m, const rows_of *r, size_t i, size_t 
     for (size_t at = 0; at < whole; at += sizeof(vec))
         add_vectors(f, m, r, in + at, sizeof(vec), by, distance, lanes, at * pieces_of(f));
     if (rest > 0)
-        add_vectors(f, m, r, in + whole, rest, by, 0, lanes, whole * pieces_of(f));
+        add_vectors(f, m, r, in + whole, rest, by, distance, lanes, whole * pieces_of(f));
 }
 
 /* Each element of a row belongs to another output. */
