@@ -239,7 +239,10 @@ INLINE void over_columns(form f, const masks *masks_of_form, const rows_of *rows
     const size_t bytes = gp_round_up(r.size, sizeof(vec)) * pieces_of(f);
     const int64_t down = (int64_t)gp_greatest(ROWS_AT_ONCE, PAGE_BYTES / r.size) * r.apart;
     const bool dense = r.apart == (int64_t)r.size && r.size <= PAGE_BYTES / 2;
-    const int64_t distance = !r.ahead ? 0 : !dense ? down : FOLLOWS_STREAMS ? BYTES_AHEAD : EIGHT_PAGES;
+    const int64_t distance = !r.ahead          ? 0
+                             : !dense          ? down
+                             : FOLLOWS_STREAMS ? BYTES_AHEAD + ROWS_AT_ONCE * r.apart
+                                               : EIGHT_PAGES;
     for (size_t part = 0; part < parts_of(f) && fresh; part++)
         for (size_t at = 0; at < bytes; at += sizeof(vec))
             store(lanes[part] + at, begin(f).of[part]);
