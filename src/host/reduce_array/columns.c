@@ -17,9 +17,8 @@
 #define BLOCK_BYTES ((uint64_t)1 << 15)
 #define FEW_ROWS 16
 
-/* At once: sums of f16 are exact, those of small ints within 32 bits, and those of bytes within 16. */
+/* At once: sums of f16 are exact, those of small ints within 32 bits, and those of bytes within 16 are of fewer. */
 #define BLOCK_ROWS 8192
-#define BLOCK_ROWS_BYTES 256
 
 /* Of outputs whose elements are to stay in the first-level cache until all are taken. */
 #define CACHED_BYTES 32768
@@ -27,7 +26,8 @@
 bool gp_columns_can(const gp_pass *pass) {
     return pass->kept > 0 && pass->reduced > 0 && pass->kind <= GP_PASS_MOMENTS && !pass->skip_nan && !pass->where &&
            pass->length > 0 && pass->length >> 31 == 0 &&
-           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW || gp_has_wide_squares(pass));
+           (gp_pass_layout_of(pass) != GP_LAYOUT_ROWS || pass->length <= LONG_ROW || gp_has_wide_squares(pass) ||
+            gp_squares_by_bounds(pass));
 }
 
 void gp_pass_add_axes(gp_pass *pass) {
@@ -232,8 +232,9 @@ static void take_rows(gp_columns *c, const gp_pass *pass, gp_pass_columns column
                       uint64_t rows, size_t width, int64_t place) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const uint64_t together = width == kept->n ? rows_together(pass, kept, inner, rows) : 1;
-    const uint64_t bytes = gp_type_bytes(pass->type), all_rows = bytes == 1 ? BLOCK_ROWS_BYTES : BLOCK_ROWS;
-    const unsigned several = pass->kind == GP_PASS_EXTREMES ? 0 : pass->wants & (pass->wants - 1u);
+    const uint64_t bytes = gp_type_bytes(pass->type),
+                   several = pass->kind == GP_PASS_EXTREMES ? 0 : pass->wants & (pass->wants - 1u);
+    const uint64_t all_rows = bytes == 1 || several ? GP_SUMMED_ROWS : BLOCK_ROWS;
     const size_t side = several || (pass->wants & GP_WANT_PLACES) || rows < FEW_ROWS ? GP_COLUMNS : width;
     const uint64_t some_rows = side < width ? BLOCK_BYTES / (GP_COLUMNS * bytes) : all_rows;
     const uint64_t most = kept->in == (int64_t)bytes ? some_rows * together : gp_least(rows, BLOCK_ROWS);

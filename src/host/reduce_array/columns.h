@@ -26,6 +26,9 @@ typedef struct gp_column_sums {
     double rest[GP_COLUMNS];
 } gp_column_sums;
 
+/* Which sums of floats are pairs, besides those that always are. */
+typedef enum gp_paired { GP_PAIRED_NONE, GP_PAIRED_SQUARES, GP_PAIRED_ALL } gp_paired;
+
 /* By the kind of the pass. */
 typedef struct gp_columns {
     union {
@@ -46,7 +49,7 @@ typedef struct gp_columns {
     uint64_t unsure[GP_COLUMNS];  /* not 0: a result needs more than rounding two doubles */
     size_t outputs, count;        /* columns; elements of a row, which may be several neighbouring ones */
     int64_t apart;                /* bytes from one to the next */
-    bool pairs;                   /* all sums of floats are pairs */
+    gp_paired pairs;              /* the least */
     bool failed;                  /* elements could not be made (made.h): all has to be done again */
     uint32_t counted[GP_COLUMNS]; /* elements that count, where some may not */
     const unsigned char *end;     /* of the input */
@@ -129,12 +132,15 @@ uint64_t gp_columns_unit(const gp_pass *pass);
 /* How many units are to be done at once, with a gp_columns for each GP_COLUMNS of them. */
 uint64_t gp_columns_width(const gp_pass *pass);
 
+#define GP_SUMMED_ROWS 256 /* of bytes, and of moments: before they are added to what came before */
+
 #define GP_MANY_ROWS (1 << 16) /* whose sum one double seldom holds */
 
 /* Of blocks that a thread takes one after the other: sums by bounds first, where these may do. */
 static inline void gp_columns_begin(gp_columns *c, const gp_pass *pass) {
     const bool many = pass->wants == GP_WANT_SUM && pass->type == GP_F32 && pass->length >= GP_MANY_ROWS;
-    c->pairs = pass->result[0].type == GP_F64 && (pass->type == GP_F64 || many);
+    const bool all = pass->result[0].type == GP_F64 && (pass->type == GP_F64 || many);
+    c->pairs = all ? GP_PAIRED_ALL : GP_PAIRED_NONE;
 }
 
 /* Which take two doubles each. */
@@ -147,10 +153,20 @@ static inline bool gp_sum_is_real(const gp_pass *pass, unsigned sum) {
     return gp_type_is_float(pass->type) || (sum == GP_SQUARES && gp_type_bytes(pass->type) == 8);
 }
 
-/* Whether a sum of doubles is a pair. Those of squares are seldom held by less, but as a result that is rounded. */
+/* Whether bounds of sums of squares, which are seldom one, may do: they decide floats. */
+static inline bool gp_squares_by_bounds(const gp_pass *pass) {
+    bool floats = gp_type_is_float(pass->type) && pass->type != GP_F64 && (pass->wants & GP_WANT_SQUARES);
+    for (unsigned r = 0; r < pass->results; r++)
+        floats = floats && pass->result[r].type == GP_F32;
+    return floats;
+}
+
+/* Whether a sum of doubles is a pair. */
 static inline bool gp_columns_pair(const gp_columns *c, const gp_pass *pass, unsigned sum) {
-    return c->pairs || (sum == GP_SQUARES && (gp_type_bytes(pass->type) == 8 || pass->results > 1 ||
-                                              pass->result[0].op != GP_REDUCE_SUM_SQUARES));
+    const bool alone = pass->results == 1 && pass->result[0].op == GP_REDUCE_SUM_SQUARES &&
+                       gp_type_bytes(pass->type) < 8; /* and may be exact */
+    return c->pairs == GP_PAIRED_ALL ||
+           (sum == GP_SQUARES && (c->pairs == GP_PAIRED_SQUARES || !(alone || gp_squares_by_bounds(pass))));
 }
 
 /* Whether columns have counts of their own. */

@@ -86,6 +86,36 @@ static void take_columns_of(const gp_pass_work *work, gp_columns *c, uint64_t fi
                      pass->with != NULL ? pass->with + way.with : NULL, width, begin, end);
 }
 
+/* What leaves fewer open. */
+static gp_paired more_paired(const gp_columns *c, const gp_pass *pass) {
+    return pass->kind == GP_PASS_MOMENTS && (pass->wants & GP_WANT_SQUARES) && !gp_columns_pair(c, pass, GP_SQUARES)
+               ? GP_PAIRED_SQUARES
+               : GP_PAIRED_ALL;
+}
+
+#define LOOKED_AT 64 /* rows */
+
+/*
+ * Whether bounds would leave too many variances open, by a look at the first rows: they are so much less than squares
+ * that these bounds, each addition's rounding apart, are further apart than floats are. In 2^5 columns one may be.
+ */
+static bool variances_cancel(const gp_pass_work *work, gp_columns *c, uint64_t first, uint64_t width, uint64_t rows) {
+    const gp_pass *pass = work->asked;
+    const unsigned both = GP_WANT_SUM | GP_WANT_SQUARES;
+    if (work->made != NULL || pass->kind != GP_PASS_MOMENTS || (pass->wants & both) != both ||
+        !gp_type_is_float(pass->type) || gp_columns_pair(c, pass, GP_SQUARES) || rows < 4 * LOOKED_AT)
+        return false;
+    const double n = (double)(pass->length / rows * LOOKED_AT),
+                 additions = (double)(gp_least(rows, GP_SUMMED_ROWS) + rows / GP_SUMMED_ROWS);
+    uint64_t open = 0;
+    take_columns_of(work, c, first, width = gp_least(width, GP_COLUMNS), 0, LOOKED_AT);
+    for (uint64_t j = 0; j < width; j++) {
+        const double s = c->sums[GP_SUM].sum[j], squares = n * c->sums[GP_SQUARES].sum[j];
+        open += (squares - s * s) * 0x1p23 < squares * additions;
+    }
+    return open > width / 2;
+}
+
 static gp_columns *allocate(size_t count) {
     return aligned_alloc(_Alignof(gp_columns), count * sizeof(gp_columns));
 }
@@ -100,22 +130,25 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
     const size_t count = gp_divide_up(gp_divide_up(work->row, work->blocks) * work->unit, GP_COLUMNS);
     gp_columns narrow, *wide = count > 1 ? allocate(count) : NULL, *const c = wide != NULL ? wide : &narrow;
     const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
-    for (size_t i = 0; i < gp_divide_up(most, GP_COLUMNS); i++)
+    uint64_t width, begin = gp_part_begin(all, part, parts), first = block_of_outputs(work, begin, &width);
+    gp_columns_begin(c, pass);
+    const bool pairs = begin < gp_part_begin(all, part + 1, parts) && variances_cancel(work, c, first, width, rows);
+    for (size_t i = 0; i < gp_divide_up(most, GP_COLUMNS); i++) {
         gp_columns_begin(c + i, pass);
-    for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
-        uint64_t width;
-        uint64_t first = block_of_outputs(work, b, &width);
+        c[i].pairs = pairs ? GP_PAIRED_SQUARES : c[i].pairs;
+    }
+    for (uint64_t b = begin, end = gp_part_begin(all, part + 1, parts); b < end; b++) {
+        first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
             some = gp_least(width, most);
             take_columns_of(work, c, first, some, 0, rows);
             for (uint64_t j = 0, n; j < some; j += n) {
                 n = gp_least(some - j, GP_COLUMNS);
                 gp_columns *here = c + j / GP_COLUMNS;
-                if (write_block(work, here, first + j, n, here->pairs))
-                    continue;
-                here->pairs = true; /* the blocks behind it too */
-                take_columns_of(work, here, first + j, n, 0, rows);
-                write_block(work, here, first + j, n, true);
+                while (!write_block(work, here, first + j, n, here->pairs == GP_PAIRED_ALL)) {
+                    here->pairs = more_paired(here, work->asked); /* of the blocks behind it too */
+                    take_columns_of(work, here, first + j, n, 0, rows);
+                }
             }
         }
     }
@@ -142,22 +175,30 @@ static bool share_blocks(gp_context *context, gp_pass_work *work, unsigned parts
     gp_columns *const columns = allocate(1);
     if (columns == NULL)
         return false;
+    const uint64_t rows = work->pass->axis[work->pass->kept + work->pass->reduced - 1].n;
+    uint64_t width, first = block_of_outputs(work, 0, &width);
     work->columns = columns;
     gp_columns_begin(columns, work->pass);
-    work->pairs = columns->pairs || work->pass->type == GP_F64; /* whose bounds differ */
-    columns->pairs = true;                                      /* as merged ones are */
+    if (work->pass->type == GP_F64) /* whose bounds differ */
+        columns->pairs = GP_PAIRED_ALL;
+    else if (variances_cancel(work, columns, first, width, rows))
+        columns->pairs = GP_PAIRED_SQUARES;
+    work->pairs = columns->pairs;
+    columns->pairs = GP_PAIRED_ALL; /* as merged ones are */
     pthread_mutex_init(&work->lock, NULL);
     for (work->output = 0; work->output < all;) {
-        uint64_t width;
-        const uint64_t first = block_of_outputs(work, work->output, &width);
+        first = block_of_outputs(work, work->output, &width);
         columns->outputs = width;
         gp_columns_clear(columns, work->pass, width);
         gp_threads_run(context, parts, take_rows_of_block, work);
         GP_ROUNDS_TO_NEAREST;
-        if (write_block(work, columns, first, width, work->pairs))
+        if (write_block(work, columns, first, width, work->pairs == GP_PAIRED_ALL)) {
             work->output++;
-        else
-            work->pairs = true;
+            continue;
+        }
+        columns->pairs = work->pairs;
+        work->pairs = more_paired(columns, work->pass);
+        columns->pairs = GP_PAIRED_ALL;
     }
     pthread_mutex_destroy(&work->lock);
     free(columns);

@@ -150,6 +150,14 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
                            int64_t step) {
     const wanted_forms wanted = forms_of(pass, BOUNDS);
     partials x;
+    if (outputs && pass->kind == GP_PASS_MOMENTS && pass->wants == (GP_WANT_SUM | GP_WANT_SQUARES) &&
+        wanted.of[1].how == BOUNDS && !gp_columns_pair(c, pass, GP_SUM) && !gp_columns_pair(c, pass, GP_SQUARES)) {
+        walk_rows((form){BOUNDS, pass->type, GP_MOMENTS}, r, &x);
+        hold_sums(c, wanted.of[0], &x, 0, r->count);
+        memcpy(x.of[0], x.of[2], 2 * sizeof x.of[0]);
+        hold_sums(c, wanted.of[1], &x, 0, r->count);
+        return;
+    }
     for (size_t k = 0; k < wanted.count; k++) {
         form f = wanted.of[k];
         if (f.how == BOUNDS && gp_columns_pair(c, pass, f.sum))
@@ -158,7 +166,7 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
             walk_rows(f, r, &x);
             hold(c, pass, f, true, r, place, step, &x, r->count);
         } else if (r->n == c->outputs && (f.type >= GP_F32 || bytes_of(f) == 8) &&
-                   (f.how == BOUNDS || f.how == PAIRS)) { /* in place */
+                   (f.how == PAIRS || (f.how == BOUNDS && !(pass->wants & GP_WANT_SQUARES)))) { /* in place */
             gp_column_sums *s = &c->sums[f.sum];
             walk_lanes(f, r, false, (column_lanes){(void *)s->sum, (void *)s->errors, (void *)s->rest});
         } else {

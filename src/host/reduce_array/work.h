@@ -23,7 +23,7 @@ typedef struct gp_pass_work {
     atomic_bool failed; /* there are none, or columns leave `alone` open */
     bool alone;
     gp_columns *columns;
-    bool pairs;
+    gp_paired pairs;
     uint64_t output;
 } gp_pass_work;
 
