@@ -240,7 +240,7 @@ INLINE void over_columns(form f, const masks *masks_of_form, const rows_of *rows
     const int64_t down = (int64_t)gp_greatest(ROWS_AT_ONCE, PAGE_BYTES / r.size) * r.apart;
     const bool dense = r.apart == (int64_t)r.size && r.size <= PAGE_BYTES / 2;
     const int64_t distance = !r.ahead          ? 0
-                             : !dense          ? down
+                             : !dense          ? (r.count > 2 * ROWS_AT_ONCE ? down : (int64_t)PAGE_BYTES)
                              : FOLLOWS_STREAMS ? BYTES_AHEAD + ROWS_AT_ONCE * r.apart
                                                : EIGHT_PAGES;
     for (size_t part = 0; part < parts_of(f) && fresh; part++)
