@@ -131,7 +131,7 @@ static bool is_across(const gp_pass *pass) {
     return pass->axis[pass->kept - 1].in < pass->axis[pass->kept + pass->reduced - 1].in;
 }
 
-#define ACROSS 64 /* columns, of which several rows are made at once */
+#define ACROSS 128 /* columns, of which several rows are made at once */
 
 /* What is made at once. */
 #define BLOCK_BYTES 4096
