@@ -62,6 +62,8 @@ uint64_t gp_columns_width(const gp_pass *pass) {
     const uint64_t apart = (uint64_t)pass->axis[pass->kept - 1].in;
     if (apart == gp_type_bytes(pass->type))
         return gp_greatest(RUN_BYTES / apart, GP_COLUMNS);
+    if (pass->axis[pass->kept + pass->reduced - 1].n > BLOCK_ROWS) /* or parts of rows would be taken in turns */
+        return 1;
     return apart * GP_COLUMNS <= CACHED_BYTES ? GP_COLUMNS : gp_greatest(CACHED_BYTES / apart, 16);
 }
 
