@@ -146,7 +146,7 @@ static void take_blocks(void *argument, unsigned part, unsigned parts) {
                 n = gp_least(some - j, GP_COLUMNS);
                 gp_columns *here = c + j / GP_COLUMNS;
                 while (!write_block(work, here, first + j, n, here->pairs == GP_PAIRED_ALL)) {
-                    here->pairs = more_paired(here, work->asked); /* of the blocks behind it too */
+                    here->pairs = more_paired(here, pass); /* of the blocks behind it too */
                     take_columns_of(work, here, first + j, n, 0, rows);
                 }
             }

@@ -138,8 +138,8 @@ SIMD static void OF_TYPE(walk)(const gp_window_tile *t, const OF_TYPE(way) * way
                 memcpy(first, next, n * sizeof *first);
             else if (i > 1)
                 OF_TYPE(better_of)(way->greatest, first, first, next + (i - 1) * apart, n);
-            OF_TYPE(better_of)
-            (way->greatest, OF_TYPE(row_of_results)(t, way, r, y), block + i * apart, i > 0 ? first : block, n);
+            ELEMENT *const made = OF_TYPE(row_of_results)(t, way, r, y);
+            OF_TYPE(better_of)(way->greatest, made, block + i * apart, i > 0 ? first : block, n);
             OF_TYPE(put)(t, way, r, y);
             if (y + 1 == t->y_end)
                 return;
