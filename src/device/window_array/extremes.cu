@@ -11,12 +11,6 @@
 
 #define AT_ONCE 4 /* rows that a thread loads */
 
-struct extremes_arguments {
-    gp_window_box box;
-    gp_extremes_cut cut;
-    uint32_t stores; /* see stores_together() */
-};
-
 extern __shared__ __align__(16) uint32_t extremes_shared[];
 
 /* The minimum from each of `count` words up to the last, `apart` words from one to the next. */
@@ -306,33 +300,19 @@ template <int E> class extremes {
                     for (int first = threadIdx.x * E; first < p.outputs; first += blockDim.x * E)
                         store(row, first, r);
         }
+        __syncthreads(); /* what is shared is free for the maxima */
     }
 };
 
 template <int E>
 __global__ void __launch_bounds__(GP_EXTREMES_THREADS_MAX, BLOCKS_OF(GP_EXTREMES_THREADS_MAX, 2))
     window_extremes(const __grid_constant__ extremes_arguments a) {
-    __shared__ strip_place place;
-    gp_grid_dependency_wait();
-    if (threadIdx.x == 0)
-        find_place(a.box, a.cut, blockIdx.x, a.box.channels, &place);
-    __syncthreads();
-#pragma unroll 1
-    for (unsigned maximum = 0; maximum < 2; maximum++) {
-        if (!(a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN)))
-            continue;
-        extremes<E>(a, place, maximum != 0).walk(maximum != 0);
-        __syncthreads();
-    }
+    walk_extremes<extremes<E>>(a);
 }
 
 gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     static const void *const kernels[] = {(const void *)window_extremes<4>, (const void *)window_extremes<2>,
                                           (const void *)window_extremes<1>};
-    extremes_arguments arguments = {};
-    arguments.box = *problem->box;
-    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    arguments.stores = stores_together(problem, arguments.box.channels);
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernels[plan->tiling.form - GP_STRIP_FORMS], list);
+    return launch_extremes(context, plan, problem, kernels[plan->tiling.form - GP_STRIP_FORMS],
+                           stores_together(problem, problem->box->channels));
 }

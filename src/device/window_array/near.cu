@@ -6,12 +6,6 @@
  */
 #include "order.cuh"
 
-struct near_arguments {
-    gp_window_box box;
-    gp_extremes_cut cut;
-    uint32_t dense; /* bit r: outputs of result r lie side by side in a row */
-};
-
 /* REACH: elements from a window's first to its last are up to so many. */
 template <int E, int REACH> class near_windows {
     static constexpr int bytes = 4 / E, each = E == 1 ? 1 : 2; /* elements of a word as they are compared */
@@ -24,7 +18,7 @@ template <int E, int REACH> class near_windows {
         bool there;
     };
 
-    const near_arguments &a;
+    const extremes_arguments &a;
     const strip_place &p;
     const order<E> by;
     const bool maximum;
@@ -33,7 +27,7 @@ template <int E, int REACH> class near_windows {
     const int threads, n;   /* that have outputs; elements of a row */
 
   public:
-    __device__ near_windows(const near_arguments &arguments, const strip_place &place, bool of_maximum)
+    __device__ near_windows(const extremes_arguments &arguments, const strip_place &place, bool of_maximum)
         : a(arguments), p(place), by(a.box.type, of_maximum), maximum(of_maximum), plane(p.plane),
           outside(a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u), threads((p.cols + own - 1) / own),
           n((int)(gp_window_x(&a.box)->n * a.box.channels)) {}
@@ -108,7 +102,7 @@ template <int E, int REACH> class near_windows {
             out[k] = word[k];
 #pragma unroll
         for (int s = 1; s <= REACH; s++)
-            if (a.cut.block >> s & 1) {
+            if (a.cut.sees >> s & 1) {
 #pragma unroll
                 for (int k = 0; k < won; k++)
                     out[k] = least(out[k], each == 1 ? word[k + s] : s % 2 ? odd[k + s / 2] : word[k + s / 2]);
@@ -133,7 +127,7 @@ template <int E, int REACH> class near_windows {
             __builtin_assume(__isGlobal(to));
             if ((a.box.result[r].op == GP_REDUCE_MAX) != maximum)
                 continue;
-            if (a.dense >> r & 1 && begin + own <= p.cols) {
+            if (a.stores >> r & 1 && begin + own <= p.cols) {
                 to += begin * bytes;
                 if ((uintptr_t)to % 16 == 0) {
                     *(uint4 *)to = make_uint4(out[0], out[1], out[2], out[3]);
@@ -180,7 +174,7 @@ template <int E, int REACH> class near_windows {
 
   public:
     /* Columns at the edges, which take long, are the last warp's. */
-    __device__ void walk() const {
+    __device__ void walk(bool) const {
         const int first = (int)p.first;
         const int left = first >= 0 ? 0 : min(threads, (own - 1 - first) / own);
         const int room = n - first - loads * E;
@@ -209,31 +203,29 @@ template <int E, int REACH> class near_windows {
 
 template <int E, int REACH>
 __global__ void __launch_bounds__(GP_NEAR_THREADS, BLOCKS_OF(GP_NEAR_THREADS, GP_NEAR_BLOCKS))
-    window_near(const __grid_constant__ near_arguments a) {
-    __shared__ strip_place place;
-    gp_grid_dependency_wait();
-    if (threadIdx.x == 0)
-        find_place(a.box, a.cut, blockIdx.x, a.box.channels, &place);
-    __syncthreads();
-#pragma unroll 1
-    for (unsigned maximum = 0; maximum < 2; maximum++)
-        if (a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN))
-            near_windows<E, REACH>(a, place, maximum != 0).walk();
+    window_near(const __grid_constant__ extremes_arguments a) {
+    walk_extremes<near_windows<E, REACH>>(a);
+}
+
+/* Bit r: outputs of result r lie side by side in a row. */
+static uint32_t dense_results(const gp_problem *problem) {
+    const gp_window_box *box = problem->box;
+    const int64_t bytes = problem->elem_bytes, channels = box->channels;
+    uint32_t dense = 0;
+    for (unsigned r = 0; r < box->results; r++) {
+        const int64_t *stride = box->result[r].stride + box->outer;
+        dense |= (uint32_t)(stride[1] == bytes * channels && (channels == 1 || stride[-1] == bytes)) << r;
+    }
+    return dense;
 }
 
 gp_status gp_window_launch_near(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
 #define KERNELS(e) \
     { (const void *)window_near<e, GP_NEAR_REACH / 2>, (const void *)window_near<e, GP_NEAR_REACH> }
     static const void *const kernels[][2] = {KERNELS(4), KERNELS(2), KERNELS(1)};
-    const int64_t channels = problem->box->channels;
-    near_arguments arguments = {};
-    arguments.box = *problem->box;
-    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    for (unsigned r = 0; r < problem->box->results; r++) {
-        const int64_t *stride = problem->box->result[r].stride + problem->box->outer, bytes = problem->elem_bytes;
-        arguments.dense |= (uint32_t)(stride[1] == bytes * channels && (channels == 1 || stride[-1] == bytes)) << r;
-    }
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan,
-                         kernels[plan->tiling.form - GP_STRIP_NEAR][arguments.cut.reach > GP_NEAR_REACH / 2], list);
+    gp_extremes_cut cut;
+    memcpy(&cut, plan->tiling.t, sizeof cut);
+    return launch_extremes(context, plan, problem,
+                           kernels[plan->tiling.form - GP_STRIP_NEAR][cut.reach > GP_NEAR_REACH / 2],
+                           dense_results(problem));
 }

@@ -49,7 +49,7 @@ typedef struct gp_columns {
     uint64_t unsure[GP_COLUMNS];  /* not 0: a result needs more than rounding two doubles */
     size_t outputs, count;        /* columns; elements of a row, which may be several neighbouring ones */
     int64_t apart;                /* bytes from one to the next */
-    gp_paired pairs;              /* the least */
+    gp_paired pairs;              /* at least these sums */
     bool failed;                  /* elements could not be made (made.h): all has to be done again */
     uint32_t counted[GP_COLUMNS]; /* elements that count, where some may not */
     const unsigned char *end;     /* of the input */

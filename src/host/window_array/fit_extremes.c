@@ -85,7 +85,7 @@ static bool fit_near(const gp_window_box *box, const gp_device *device, gp_tilin
         return false;
     gp_extremes_cut cut = {.reach = gp_to_u32(reach)};
     for (uint32_t s = 0; s <= cut.reach; s += channels)
-        cut.block |= 1u << s;
+        cut.sees |= 1u << s;
     cut.strips = gp_to_u32(gp_divide_up(columns, (GP_NEAR_THREADS - 32) * own / unit * unit));
     cut.cols = gp_to_u32(gp_round_up(gp_divide_up(columns, cut.strips), unit));
     tiling->form = GP_STRIP_NEAR + gp_log2(bytes);

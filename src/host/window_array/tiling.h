@@ -81,10 +81,11 @@ typedef struct gp_extremes_cut {
     uint32_t block;   /* columns of a channel that a thread does; a window has no fewer, unless it is small */
     uint32_t vectors; /* words can be loaded as such */
     uint32_t skew;    /* the first output's window begins so many columns behind a strip's first */
+    uint32_t sees;    /* of small windows: bit s, if they see the element s behind their first along a row */
     gp_strip_pack pack;
 } gp_extremes_cut;
 
-/* window_strip of extremes in small windows, cut so too; `block` has bit s where they see the element s behind. */
+/* window_strip of extremes in small windows, which is cut so too. */
 #define GP_NEAR_THREADS 256 /* at most; the last warp has the edges */
 #define GP_NEAR_BLOCKS 4    /* of these that an SM is to hold */
 #define GP_NEAR_REGS 64
