@@ -22,7 +22,7 @@ set(host_sources
   window/call.c window/cpu.c window/cpu_batch.c window/cpu_slide.c
   window/fit_rows.c window/fit_scan.c window/problem.c window/rows.c window/split.c
   window_array/call.c window_array/check.c window_array/cpu_floats.c window_array/cpu_plain.c
-  window_array/cpu_tiles.c window_array/fit.c window_array/fit_extremes.c window_array/one.c window_array/problem.c
+  window_array/cpu_tiles.c window_array/fit.c window_array/fit_bytes.c window_array/fit_extremes.c window_array/one.c window_array/problem.c
   window_array/pack.c window_array/rows.c window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 
@@ -64,7 +64,7 @@ if(GPUPRIM_WITH_CUDA)
     stage/memory.c stage/move.c stage/run.c stage/stage.c stage/whole.c
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu
-    window_array/any.cu window_array/extremes.cu window_array/floats.cu window_array/means.cu
+    window_array/any.cu window_array/bytes.cu window_array/extremes.cu window_array/floats.cu window_array/means.cu
     window_array/near.cu
     window_array/walks.cu)
 else()

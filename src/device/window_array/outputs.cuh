@@ -132,15 +132,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PAC
         return nearest_float(two_doubles_of(x, WAY == WAY_MEAN ? 0x80000000u : 0), a.result[r].by,
                              a.result[r].inverse, WAY == WAY_STDDEV, &decided);
     }
-    /* A mean of bytes as a byte, from their sum less 128 each, which with half a divisor more is below 2^26: the
-     * upper word of a product is the quotient. */
-    __device__ uint32_t byte_mean(const strip_result &how, uint32_t sum) const {
-        const uint32_t n = a.cut.area, x = sum + 128 * n + n / 2;
-        uint32_t quotient = __umulhi(x, how.multiplier) >> how.shift;
-        if (n % 2 == 0 && quotient * n == x) /* halfway, to even */
-            quotient &= ~1u;
-        return quotient ^ (gp_type_is_signed(a.box.type) ? 128 : 0);
-    }
     /* Elements that count in the window of output number `at`, which sees `rows` rows of them. */
     __device__ uint32_t counted(uint32_t rows, int at) const {
         const gp_window_axis *x = gp_window_x(&a.box);
@@ -169,8 +160,6 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PAC
                 raw[k] = __float_as_uint((float)s);
             else if constexpr (WAY == WAY_SQUARES)
                 raw[k] = __float_as_uint((float)squares_of(sum[k], square[k], n));
-            else if constexpr (WAY == WAY_OWN_MEAN && BYTES == 1 && USUAL)
-                raw[k] = byte_mean(how, (uint32_t)sum[k]);
             else if constexpr (WAY == WAY_OWN_MEAN)
                 raw[k] = mean_between(as_double(s), whole ? how.below : inverse * (1 - 0x1p-50),
                                       whole ? how.above : inverse * (1 + 0x1p-50));

@@ -127,6 +127,36 @@ static __device__ __noinline__ int64_t row_near(unsigned border, int64_t n, int6
     return source_near(border, n, i);
 }
 
+/* What windows see at row i outside is i * sign and the one or the other, again if that is outside. */
+struct row_fold {
+    int32_t n, sign, low, high; /* sign 0: not again; -1 is no row */
+    uint64_t in;
+
+    /* Row i of the input, as windows see it; -1: there is none. */
+    __device__ int32_t row_at(int32_t i) const {
+        if (__builtin_expect((uint32_t)i >= (uint32_t)n, 0))
+            do
+                i = i * sign + (i < 0 ? low : high);
+            while (sign != 0 && (uint32_t)i >= (uint32_t)n);
+        return i;
+    }
+};
+
+inline row_fold fold_of(const gp_window_box *box) {
+    const gp_window_axis *y = &box->axis[box->outer];
+    const int32_t n = (int32_t)y->n;
+    row_fold fold = {n, 0, -1, -1, (uint64_t)y->in};
+    if (box->border == GP_BORDER_WRAP)
+        fold = {n, 1, n, -n, fold.in};
+    else if (box->border == GP_BORDER_REFLECT)
+        fold = {n, -1, -1, 2 * n - 1, fold.in};
+    else if (box->border == GP_BORDER_REFLECT_101 && n > 1)
+        fold = {n, -1, 0, 2 * n - 2, fold.in};
+    else if (box->border == GP_BORDER_REFLECT_101 || box->border == GP_BORDER_REPLICATE)
+        fold = {n, 0, 0, n - 1, fold.in};
+    return fold;
+}
+
 /* A thread's columns of a row, as they are loaded. */
 constexpr int at_once(int bytes) {
     return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
@@ -153,6 +183,38 @@ __device__ inline strip_row<COLUMNS, BYTES> load_together(const unsigned char *f
             raw.word[i] = ((const uint32_t *)from)[i];
     }
     return raw;
+}
+
+#define LOAD(type, to, from, there) \
+    asm("{ .reg .pred p; setp.ge.s32 p, %2, 0; @p ld.global." type " %0, [%1]; }" : "+r"(to) : "l"(from), "r"(there))
+
+/* One of BYTES bytes, if `there` is not negative. Nothing waits here: the value is not looked at. */
+template <int BYTES> static __device__ void load_one(uint32_t *to, const unsigned char *from, int32_t there) {
+    if constexpr (BYTES == 1)
+        LOAD("u8", *to, from, there);
+    else if constexpr (BYTES == 2)
+        LOAD("u16", *to, from, there);
+    else
+        LOAD("u32", *to, from, there);
+}
+
+/* A row side by side and aligned. */
+template <class ROW> static __device__ void load_all(ROW *to, const unsigned char *from, int32_t there) {
+    constexpr int words = ROW::together / 4;
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof to->word / 4); i += words) {
+        uint32_t *const w = to->word + i;
+        if constexpr (words == 4)
+            asm("{ .reg .pred p; setp.ge.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+                : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3])
+                : "l"(from + 4 * i), "r"(there));
+        else if constexpr (words == 2)
+            asm("{ .reg .pred p; setp.ge.s32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
+                : "+r"(w[0]), "+r"(w[1])
+                : "l"(from + 4 * i), "r"(there));
+        else
+            LOAD("u32", *w, from + 4 * i, there);
+    }
 }
 
 /*
@@ -218,4 +280,5 @@ inline uint32_t stores_together(const gp_problem *problem, unsigned channels) {
 /* What window_strip's launcher leaves to others. */
 gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_window_launch_near(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_launch_bytes(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);

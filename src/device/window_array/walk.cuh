@@ -10,38 +10,6 @@
 
 #include "outputs.cuh"
 
-#define LOAD(type, to, from, there) \
-    asm("{ .reg .pred p; setp.ge.s32 p, %2, 0; @p ld.global." type " %0, [%1]; }" : "+r"(to) : "l"(from), "r"(there))
-
-/* One of BYTES bytes, if `there` is not negative. Nothing waits here: the value is not looked at. */
-template <int BYTES> static __device__ void load_one(uint32_t *to, const unsigned char *from, int32_t there) {
-    if constexpr (BYTES == 1)
-        LOAD("u8", *to, from, there);
-    else if constexpr (BYTES == 2)
-        LOAD("u16", *to, from, there);
-    else
-        LOAD("u32", *to, from, there);
-}
-
-/* A row side by side and aligned. */
-template <class ROW> static __device__ void load_all(ROW *to, const unsigned char *from, int32_t there) {
-    constexpr int words = ROW::together / 4;
-#pragma unroll
-    for (int i = 0; i < (int)(sizeof to->word / 4); i += words) {
-        uint32_t *const w = to->word + i;
-        if constexpr (words == 4)
-            asm("{ .reg .pred p; setp.ge.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-                : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3])
-                : "l"(from + 4 * i), "r"(there));
-        else if constexpr (words == 2)
-            asm("{ .reg .pred p; setp.ge.s32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
-                : "+r"(w[0]), "+r"(w[1])
-                : "l"(from + 4 * i), "r"(there));
-        else
-            LOAD("u32", *w, from + 4 * i, there);
-    }
-}
-
 /*
  * How a lane's columns lie: side by side and aligned; or, of bytes, in two groups that do, by whose bytes they are
  * put together a row later; or apart, of one picture or of several side by side. Each has a register then: what
@@ -155,22 +123,13 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         else
             __syncwarp();
     }
-    /* Row i of the input, as windows see it; -1: there is none. */
-    __device__ int32_t row_at(int32_t i) const {
-        const uint32_t n = (uint32_t)a.fold.n;
-        if (__builtin_expect((uint32_t)i >= n, 0))
-            do
-                i = i * a.fold.sign + (i < 0 ? a.fold.low : a.fold.high);
-            while (a.fold.sign != 0 && (uint32_t)i >= n);
-        return i;
-    }
     __device__ raw_row fetch(int32_t i) const {
         int32_t row = i;
         const unsigned char *plane = PACKED ? own_plane : p.plane;
         if (!PACKED)
-            row = row_at(i);
+            row = a.fold.row_at(i);
         else if (i < 0 || (int64_t)i + p.above_most >= a.fold.n) { /* for some parts of a picture, if not for all */
-            row = row_at(i + above);
+            row = a.fold.row_at(i + above);
             plane = p.plane;
         }
         const unsigned char *const line = plane + (uint64_t)(uint32_t)row * a.fold.in;

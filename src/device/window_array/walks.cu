@@ -50,25 +50,10 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
             walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0, &seen);
 }
 
-static row_fold fold_of(const gp_window_box *box) {
-    const gp_window_axis *y = &box->axis[box->outer];
-    const int32_t n = (int32_t)y->n;
-    row_fold fold = {n, 0, -1, -1, (uint64_t)y->in};
-    if (box->border == GP_BORDER_WRAP)
-        fold = {n, 1, n, -n, fold.in};
-    else if (box->border == GP_BORDER_REFLECT)
-        fold = {n, -1, -1, 2 * n - 1, fold.in};
-    else if (box->border == GP_BORDER_REFLECT_101 && n > 1)
-        fold = {n, -1, 0, 2 * n - 2, fold.in};
-    else if (box->border == GP_BORDER_REFLECT_101 || box->border == GP_BORDER_REPLICATE)
-        fold = {n, 0, 0, n - 1, fold.in};
-    return fold;
-}
-
 static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
     const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
     const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : divisor_of(op, cut->area);
-    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0, 0, 0};
+    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0};
     const uint64_t whole = (uint64_t)by;
     const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
     result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
@@ -81,12 +66,8 @@ static strip_result result_of_windows(const gp_problem *problem, const gp_strip_
                                             : WAY_OTHER;
     else if (by > 0)
         result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
-    if (type == GP_F64 || (result.way == WAY_OWN_MEAN && cut->area == 1))
+    if (type == GP_F64)
         result.way = WAY_OTHER;
-    if (result.way == WAY_OWN_MEAN) {
-        result.shift = gp_log2(cut->area - 1);
-        result.multiplier = (uint32_t)((((uint64_t)1 << (32 + result.shift)) + cut->area - 1) / cut->area);
-    }
     return result;
 }
 
@@ -128,6 +109,8 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
         return plan->tiling.form < GP_STRIP_NEAR ? gp_window_launch_extremes(context, plan, problem)
                                                  : gp_window_launch_near(context, plan, problem);
     const unsigned form = plan->tiling.form;
+    if (form >= GP_WALK_BYTES)
+        return gp_window_launch_bytes(context, plan, problem);
     return form < GP_STRIP_FORMS || form == GP_WALK_MEANS ? gp_window_launch_floats(context, plan, problem)
                                                           : launch_walks(context, plan, problem);
 }

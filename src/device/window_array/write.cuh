@@ -17,14 +17,6 @@ struct strip_result {
     float reciprocal;    /* of the elements of a window */
     double by, inverse;  /* what a sum, or n Q - S^2, is divided by; 1 / by */
     double below, above; /* around it; equal if it is exact */
-    uint32_t multiplier; /* 2^(32 + shift) / n, rounded up: of means of bytes as such */
-    uint32_t shift;
-};
-
-/* Rows of the input: what windows see at i outside is i * sign and the one or the other, again if that is outside. */
-struct row_fold {
-    int32_t n, sign, low, high; /* sign 0: not again; -1 is no row */
-    uint64_t in;
 };
 
 struct strip_arguments {

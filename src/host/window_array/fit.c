@@ -84,18 +84,18 @@ static unsigned strip_warps(gp_strip_cut *cut, uint64_t columns, uint64_t each, 
  */
 static const struct {
     uint8_t entry_bytes, columns, regs, channels, next;
-} walks[GP_WALK_BEHIND - GP_WALK_LINEAR] = {{4, 8, 80, 1, GP_WALK_NARROW_ANY},
-                                            {8, 8, 80, 1, GP_WALK_NARROW_ANY},
-                                            {16, 8, 128, 1, GP_WALK_WIDE_2_ANY},
-                                            {24, 8, 128, 1, GP_WALK_ANY_ANY},
-                                            {8, 12, 128, 3, GP_WALK_NARROW_RGB_ANY},
-                                            {8, 8, 96, 1, 0},
-                                            {8, 8, 128, 1, 0},
-                                            {8, 12, 128, 3, 0},
-                                            {16, 12, 128, 3, 0},
-                                            {16, 4, 128, 1, 0},
-                                            {16, 4, 128, 1, 0},
-                                            {24, 8, 128, 1, 0}};
+} walks[GP_WALK_BYTES - GP_WALK_LINEAR] = {{4, 8, 80, 1, GP_WALK_NARROW_ANY},
+                                           {8, 8, 80, 1, GP_WALK_NARROW_ANY},
+                                           {16, 8, 128, 1, GP_WALK_WIDE_2_ANY},
+                                           {24, 8, 128, 1, GP_WALK_ANY_ANY},
+                                           {8, 12, 128, 3, GP_WALK_NARROW_RGB_ANY},
+                                           {8, 8, 96, 1, 0},
+                                           {8, 8, 128, 1, 0},
+                                           {8, 12, 128, 3, 0},
+                                           {16, 12, 128, 3, 0},
+                                           {16, 4, 128, 1, 0},
+                                           {16, 4, 128, 1, 0},
+                                           {24, 8, 128, 1, 0}};
 
 /* Results that have code of their own there; of ints, for windows that are whole. */
 static bool usual_results(const gp_window_box *box, const gp_strip_cut *cut) {
@@ -170,33 +170,7 @@ static uint64_t cut_columns(gp_strip_cut *cut, unsigned form, uint64_t columns, 
     return least;
 }
 
-#define WAVES_MANY 4  /* of warps: rows are `usual` then */
 #define USUAL_ROWS 24 /* or more, by measurement */
-
-/* Rows a warp: those with which the last warp on an SM ends first, unless there are many. */
-static void cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, uint64_t usual, uint64_t apart,
-                      unsigned sms, unsigned warps) {
-    double least = 0;
-    for (uint64_t each = 1, tried = 0; each <= 16 * warps && tried != 1; each++) {
-        const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
-        const uint64_t rows = gp_divide_up(y->outputs, wanted);
-        if (least > 0 && rows == tried)
-            continue;
-        tried = rows;
-        const uint64_t segments = gp_divide_up(y->outputs, rows), all = gp_divide_up(apart * segments, sms);
-        const double cost = ((double)rows + begin) * (double)(all + gp_round_up(all, warps));
-        if (least > 0 && cost >= least)
-            continue;
-        least = cost;
-        cut->rows = gp_to_u32(rows);
-        cut->segments = gp_to_u32(segments);
-    }
-    const uint64_t segments = gp_divide_up(y->outputs, usual);
-    if (apart * segments < WAVES_MANY * (uint64_t)sms * warps)
-        return;
-    cut->rows = gp_to_u32(gp_least(usual, y->outputs));
-    cut->segments = gp_to_u32(segments);
-}
 
 static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_strip_cut *cut,
                      gp_tiling *tiling) {
@@ -255,12 +229,12 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const double window = (double)y->window,
                  begin = form == GP_WALK_MEANS ? window / 4 + 4 : 2 + window / (bytes == 4 ? 3 : 6);
     const uint64_t rows = (uint64_t)y->window * (bytes == 4 ? 3 : 1);
-    cut_walks(cut, &packed.y, begin,
-              form == GP_WALK_MEANS ? packed.y.outputs
-              : rows > USUAL_ROWS   ? rows
-                                    : USUAL_ROWS,
-              cut->strips * batches * warps, device->multiprocessors,
-              gp_to_u32(gp_at_least_one(held)) * tiling->threads / 32);
+    gp_window_cut_walks(cut, &packed.y, begin,
+                        form == GP_WALK_MEANS ? packed.y.outputs
+                        : rows > USUAL_ROWS   ? rows
+                                              : USUAL_ROWS,
+                        cut->strips * batches * warps, device->multiprocessors,
+                        gp_to_u32(gp_at_least_one(held)) * tiling->threads / 32);
     const uint64_t number = cut->strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));
     tiling->blocks = gp_divide_up(number, strips_each);
@@ -285,7 +259,8 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
         return false;
     cut.area = gp_to_u32((uint64_t)(x->window * y->window));
-    const bool walks_down = fit_walk(problem, device, attempt, &cut, tiling);
+    const bool walks_down = (attempt == 0 && gp_window_fit_bytes(problem, device, &cut, tiling)) ||
+                            fit_walk(problem, device, attempt, &cut, tiling);
     if (walks_down || !gp_type_is_float(box->type)) {
         GP_TILING_PUT(tiling, cut);
         return walks_down;

@@ -26,6 +26,34 @@ static inline void gp_window_cut_rows(uint32_t *rows, uint32_t *segments, const 
     *segments = gp_to_u32(gp_divide_up(y->outputs, *rows));
 }
 
+#define GP_WAVES_MANY 4 /* of warps: rows are `usual` then */
+
+/* Rows a warp: those with which the last warp on an SM ends first, unless there are many. begin: rows whose time a
+ * warp takes before its first output; apart: strips and batches; warps: that an SM holds. */
+static inline void gp_window_cut_walks(gp_strip_cut *cut, const gp_window_axis *y, double begin, uint64_t usual,
+                                       uint64_t apart, unsigned sms, unsigned warps) {
+    double least = 0;
+    for (uint64_t each = 1, tried = 0; each <= 16 * warps && tried != 1; each++) {
+        const uint64_t wanted = gp_at_least_one(gp_least(each * sms / apart, y->outputs));
+        const uint64_t rows = gp_divide_up(y->outputs, wanted);
+        if (least > 0 && rows == tried)
+            continue;
+        tried = rows;
+        const uint64_t segments = gp_divide_up(y->outputs, rows), all = gp_divide_up(apart * segments, sms);
+        const double cost = ((double)rows + begin) * (double)(all + gp_round_up(all, warps));
+        if (least > 0 && cost >= least)
+            continue;
+        least = cost;
+        cut->rows = gp_to_u32(rows);
+        cut->segments = gp_to_u32(segments);
+    }
+    const uint64_t segments = gp_divide_up(y->outputs, usual);
+    if (apart * segments < GP_WAVES_MANY * (uint64_t)sms * warps)
+        return;
+    cut->rows = gp_to_u32(gp_least(usual, y->outputs));
+    cut->segments = gp_to_u32(segments);
+}
+
 /* How many columns behind a multiple of `each` a window begins whose output is at one. */
 static inline uint32_t gp_window_skew(int64_t before, uint64_t each) {
     return gp_to_u32((each - (uint64_t)(before % (int64_t)each)) % each);
@@ -45,3 +73,6 @@ gp_packed gp_window_packed(const gp_window_box *box, gp_strip_pack pack, unsigne
 
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
+
+/* window_strip of means of bytes as such; false: of others. */
+bool gp_window_fit_bytes(const gp_problem *problem, const gp_device *device, gp_strip_cut *cut, gp_tiling *tiling);

@@ -39,6 +39,9 @@ typedef enum gp_strip_form {
     GP_WALK_WIDE_ANY, /* bytes: 64 bits */
     GP_WALK_WIDE_2_ANY,
     GP_WALK_ANY_ANY,
+    GP_WALK_BYTES, /* means of bytes as such; of 3 and of 4 channels */
+    GP_WALK_BYTES_RGB,
+    GP_WALK_BYTES_RGBA,
     GP_WALK_BEHIND
 } gp_strip_form;
 
@@ -65,6 +68,12 @@ typedef struct gp_strip_cut {
     uint32_t warp_bytes;   /* of it, for a strip of ints */
     gp_strip_pack pack;
 } gp_strip_cut;
+
+/* Of means of bytes as such: words of a lane's columns, and bytes that it loads and stores at once. */
+#define GP_BYTES_WORDS(channels) ((channels) == 3 ? 6 : 4)
+#define GP_BYTES_UNIT(channels) ((channels) == 3 ? 8 : 16)
+#define GP_BYTES_ROWS_MAX 257       /* of a window, so that 16 bits hold a column's sum */
+#define GP_BYTES_AREA_MAX (1 << 14) /* of a window, so that floats tell which byte is nearest */
 
 /* window_strip of extremes: words hold as many elements as they can. */
 #define GP_EXTREMES_THREADS_MAX 512
