@@ -5,7 +5,7 @@
  * prefix sums over the strip, those of each channel for itself; the lane's windows begin where its columns do, and
  * end at what it reads of other lanes'. Means become bytes, and these move to where they are stored.
  */
-#include "strip.cuh"
+#include "lanes.cuh"
 
 extern __shared__ __align__(16) unsigned char shared[];
 
@@ -21,104 +21,48 @@ struct bytes_arguments {
 #define FLOAT_23 0x4b000000u /* 2^23 as a float: its last bits are a whole number */
 #define ROUND_23 12582912.0f /* 1.5 2^23: what is added to it is rounded to a whole number */
 
-/* TOGETHER: rows are aligned, and end so. */
 template <int CHANNELS, bool TOGETHER> class byte_means {
-  public:
-    static constexpr int words = GP_BYTES_WORDS(CHANNELS), unit = GP_BYTES_UNIT(CHANNELS), columns = 4 * words;
-
-  private:
-    static constexpr int ahead = GP_STRIP_AHEAD,
+    static constexpr int words = GP_BYTES_WORDS(CHANNELS), columns = 4 * words, ahead = GP_STRIP_AHEAD,
                          entries = columns + 1; /* prefix sums of a lane: odd, against bank conflicts */
-
-    struct raw_row {
-        uint32_t word[words + 1];
-        unsigned shift; /* bits in front of the first byte */
-    };
+    typedef lane_of_strip<words, GP_BYTES_UNIT(CHANNELS), TOGETHER> lane_type;
+    typedef typename lane_type::raw_row raw_row;
 
     const bytes_arguments &a;
     const strip_place &p;
-    const int lane;
+    const lane_type of;
     unsigned char *const sums; /* prefix sums */
     uint32_t *const loaded;    /* what the window holds of the columns, where some are edges: [2 * words][32] */
     uint16_t *const apart;     /* which of these are the lane's columns: [columns][32] */
-    const int32_t n;           /* bytes of a row */
-    const int32_t first;       /* the lane's column as windows see it */
-    const int32_t start;       /* what it loads */
-    const unsigned char *const plane; /* of row 0 */
 
   public:
     __device__ byte_means(const bytes_arguments &arguments, const strip_place &place, unsigned own)
-        : a(arguments), p(place), lane(threadIdx.x % 32), sums(shared + own),
-          loaded((uint32_t *)(sums + a.cut.prefix_bytes) + lane),
-          apart((uint16_t *)(loaded - lane + 2 * words * 32) + lane), n((int32_t)gp_window_x(&a.box)->n * CHANNELS),
-          first((int32_t)p.first + lane * columns), start(start_of(first)), plane(p.plane + start) {}
+        : a(arguments), p(place), of(a.fold, p, (int32_t)gp_window_x(&a.box)->n * CHANNELS, 1), sums(shared + own),
+          loaded((uint32_t *)(sums + a.cut.prefix_bytes) + of.lane),
+          apart((uint16_t *)(loaded - of.lane + 2 * words * 32) + of.lane) {}
 
   private:
-    __device__ int32_t start_of(int32_t column) const {
-        return max(0, min(column, n - columns));
-    }
-    /* Which of the sums is that of a lane's column k. */
-    static __device__ unsigned place_of(int of_lane, int k) {
-        return (unsigned)((k / 4 * 2 + k % 2) * 32 + of_lane) * 2 + k % 4 / 2;
-    }
     __device__ void find_columns() const {
 #pragma unroll 1
         for (int k = 0; k < columns; k++) {
-            const int32_t at = first + k, pixel = at >= 0 ? at / CHANNELS : ~(~at / CHANNELS);
-            const int64_t source = source_near(a.box.border, (int64_t)gp_window_x(&a.box)->n, pixel);
-            const int32_t column = (int32_t)(source - pixel) * CHANNELS + at, in = column - (int32_t)p.first;
-            const int of_lane = in / columns;
+            const int source = of.source_of(a.box, 1, k), column = source % columns;
             apart[k * 32] =
-                source < 0 || in < 0 || of_lane > 31
-                    ? UINT16_MAX
-                    : (uint16_t)place_of(of_lane, column - start_of((int32_t)p.first + of_lane * columns));
+                source < 0 ? UINT16_MAX
+                           : (uint16_t)(((column / 4 * 2 + column % 2) * 32 + source / columns) * 2 + column % 4 / 2);
         }
-    }
-    /* Where row i is as windows see it; there: that row, or -1. */
-    __device__ const unsigned char *find_row(int32_t i, int32_t *there) const {
-        *there = a.fold.row_at(i);
-        return plane + (uint64_t)(uint32_t)*there * a.fold.in;
-    }
-    __device__ raw_row fetch(const unsigned char *from, int32_t row) const {
-        raw_row raw = {};
-        if constexpr (TOGETHER) {
-            strip_row<columns, 1> all = {};
-            load_all(&all, from, row);
-#pragma unroll
-            for (int k = 0; k < words; k++)
-                raw.word[k] = all.word[k];
-            return raw;
-        }
-        const int before = (int)((uintptr_t)from % 4);
-        const bool more = before > 0, ends = row + 1 == a.fold.n && start + columns + 3 >= n;
-        from -= before;
-        raw.shift = 8 * (unsigned)before;
-#pragma unroll
-        for (int k = 0; k <= words; k++)
-            LOAD("u32", raw.word[k], from + 4 * k, k < words || (more && !ends) ? row : -1);
-        if (__builtin_expect(more && ends, 0)) /* behind it there may be nothing that can be read */
-#pragma unroll 1
-            for (int k = 0; k < before; k++)
-                raw.word[words] |= (uint32_t)from[columns + k] << (8 * k);
-        return raw;
     }
     __device__ raw_row fetch(int32_t i) const {
-        int32_t row;
-        const unsigned char *from = find_row(i, &row);
-        return fetch(from, row);
-    }
-    static __device__ uint32_t word_of(const raw_row &raw, int k) {
-        return TOGETHER ? raw.word[k] : __funnelshift_r(raw.word[k], raw.word[k + 1], raw.shift);
+        bool there;
+        return of.fetch(i, &there);
     }
     static __device__ uint32_t odd(uint32_t word) {
         return __byte_perm(word, 0, 0x4341);
     }
     /* A row enters, and another leaves. */
     template <bool LEAVES>
-    static __device__ void slide(uint32_t (&held)[2 * words], const raw_row &enters, const raw_row &leaves) {
+    __device__ void slide(uint32_t (&held)[2 * words], const raw_row &enters, const raw_row &leaves) const {
 #pragma unroll
         for (int k = 0; k < words; k++) {
-            const uint32_t in = word_of(enters, k), out = LEAVES ? word_of(leaves, k) : 0;
+            const uint32_t in = of.word_of(enters, k), out = LEAVES ? of.word_of(leaves, k) : 0;
             held[2 * k] += (in & PAIRS) - (out & PAIRS);
             held[2 * k + 1] += odd(in) - odd(out);
         }
@@ -128,19 +72,19 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
         return __dp2a_lo(held[k / 4 * 2 + k % 2], k & 2 ? 0x0100u : 0x0001u, x);
     }
     /* Columns that are outside of the row, or that the lane has loaded elsewhere; what it has loaded stays behind. */
-    __device__ void put_together(uint32_t (&held)[2 * words], bool edge) const {
+    __device__ void put_together(uint32_t (&held)[2 * words]) const {
 #pragma unroll
         for (int k = 0; k < 2 * words; k++)
             loaded[k * 32] = held[k];
         __syncwarp();
-        if (edge)
+        if (of.edge)
 #pragma unroll
             for (int k = 0; k < 2 * words; k++) {
                 uint32_t both = 0;
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
                     const unsigned at = apart[(k / 2 * 4 + k % 2 + 2 * half) * 32];
-                    both |= (at == UINT16_MAX ? 0 : ((const uint16_t *)(loaded - lane))[at]) << (16 * half);
+                    both |= (at == UINT16_MAX ? 0 : ((const uint16_t *)(loaded - of.lane))[at]) << (16 * half);
                 }
                 held[k] = both;
             }
@@ -203,7 +147,7 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
 #pragma unroll
         for (int k = 0; k < columns; k++) {
             begin[k] = before[k % CHANNELS];
-            *(uint32_t *)(sums + (lane * entries + k) * 4) = begin[k];
+            *(uint32_t *)(sums + (of.lane * entries + k) * 4) = begin[k];
             before[k % CHANNELS] = plus(begin[k], held, k);
         }
         __syncwarp();
@@ -222,51 +166,6 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
                 sum[k] = __uint_as_float(end[k]) - __uint_as_float(begin[k]);
         bytes_of(sum, out);
     }
-    /* The lane's bytes behind the last ones of the lane below, less the first WORDS words of those, and of these. */
-    template <int WORDS> static __device__ void move(uint32_t (&w)[words], unsigned left) {
-        uint32_t all[words + 1];
-#pragma unroll
-        for (int k = 0; k <= words; k++) {
-            const int own = k + WORDS - unit / 4;
-            all[k] = own < 0 ? __shfl_up_sync(GP_FULL_WARP, w[words + own], 1) : w[own < 0 ? 0 : own];
-        }
-#pragma unroll
-        for (int k = 0; k < words; k++)
-            w[k] = __funnelshift_r(all[k], all[k + 1], left % 4 * 8);
-    }
-    /* to: where the first would stand, in front of output number `output` where that is negative. */
-    __device__ void store(unsigned char *to, int output, int outputs, uint32_t (&w)[words]) const {
-        const unsigned behind = (unsigned)((uintptr_t)to % unit), left = unit - behind;
-        if (behind != 0) {
-            if (unit == 16 && left >= 8) {
-                if (left & 4)
-                    move<unit / 4 - 1>(w, left);
-                else
-                    move<unit / 8>(w, left);
-            } else if (left & 4)
-                move<1>(w, left);
-            else
-                move<0>(w, left);
-        }
-        to -= behind;
-        output -= (int)behind;
-        __builtin_assume(__isGlobal(to));
-        const bool whole = output >= 0 && output + columns <= outputs,
-                   some = output + columns > 0 && output < outputs;
-        if (whole) {
-            if constexpr (unit == 16)
-                *(uint4 *)to = make_uint4(w[0], w[1], w[2], w[3]);
-            else
-#pragma unroll
-                for (int k = 0; k < words; k += 2)
-                    ((uint2 *)to)[k / 2] = make_uint2(w[k], w[k + 1]);
-        }
-        if (__any_sync(GP_FULL_WARP, some && !whole) && !whole)
-#pragma unroll
-            for (int k = 0; k < columns; k++)
-                if ((unsigned)(output + k) < (unsigned)outputs)
-                    to[k] = (unsigned char)(w[k / 4] >> k % 4 * 8);
-    }
 
   public:
     __device__ __forceinline__ void walk_down() const {
@@ -274,19 +173,20 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
         const int32_t window = (int32_t)y->window;
         const int64_t next = a.box.result[0].stride[a.box.outer], in = (int64_t)a.fold.in;
         const unsigned rows = p.rows;
-        const int outputs = p.cols, output = lane * columns - (int)a.cut.skew;
-        const bool edge = first != start, edges = __any_sync(GP_FULL_WARP, edge);
+        const int outputs = p.cols, output = of.lane * columns - (int)a.cut.skew;
+        const bool edges = __any_sync(GP_FULL_WARP, of.edge);
         unsigned char *to = p.to[0] + output;
         int32_t from = (int32_t)(p.y - y->before); /* row that windows begin with */
         uint32_t held[2 * words] = {}, ends[columns];
 #pragma unroll
         for (int k = 0; k < columns; k++) {
             const uint32_t end = (uint32_t)k + a.cut.reach;
-            ends[k] = ((uint32_t)lane * entries + end + end / columns) * sizeof(uint32_t);
+            ends[k] = ((uint32_t)of.lane * entries + end + end / columns) * sizeof(uint32_t);
             asm volatile("" : "+r"(ends[k])); /* not to be computed again for each row */
         }
-        if (edge)
+        if (of.edge)
             find_columns();
+        gp_grid_dependency_wait();
         int32_t i = 0;
         for (raw_row raw[ahead]; i + ahead < window; i += ahead) {
 #pragma unroll
@@ -306,22 +206,24 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
             slide<true>(held, enters, leaves);
             if (row < rows) {
                 if (side_by_side-- == 0) {
-                    next_enters = find_row(from + window, &enters_row);
-                    next_leaves = find_row(from, &leaves_row);
+                    enters_row = a.fold.row_at(from + window);
+                    next_enters = of.plane + (uint64_t)(uint32_t)enters_row * a.fold.in;
+                    leaves_row = a.fold.row_at(from);
+                    next_leaves = of.plane + (uint64_t)(uint32_t)leaves_row * a.fold.in;
                     side_by_side = from < 0 ? 0 : max(0, a.fold.n - 1 - window - from);
                 }
-                enters = fetch(next_enters, enters_row);
-                leaves = fetch(next_leaves, leaves_row);
+                enters = of.fetch(next_enters, enters_row);
+                leaves = of.fetch(next_leaves, leaves_row);
                 next_enters += in;
                 next_leaves += in;
             }
             if (edges)
-                put_together(held, edge);
+                put_together(held);
             uint32_t out[words];
             make_row(held, ends, out);
             if (edges)
                 take_back(held);
-            store(to, output, outputs, out);
+            of.store(to, output, outputs, out);
             to += next;
             if (row >= rows)
                 return;
@@ -333,15 +235,10 @@ template <int CHANNELS, int BLOCKS>
 __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, BLOCKS))
     window_bytes(const __grid_constant__ bytes_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
-    const unsigned warp = threadIdx.x / 32, number = blockIdx.x * (blockDim.x / 32) + warp;
+    const unsigned warp = threadIdx.x / 32, own = warp * a.cut.warp_bytes;
     strip_place &place = places[warp];
-    gp_grid_dependency_wait();
-    if (number >= a.cut.number)
+    if (!begin_warp(a.box, a.cut, CHANNELS, &place))
         return;
-    if (threadIdx.x % 32 == 0)
-        find_place(a.box, a.cut, number, CHANNELS, &place);
-    __syncwarp();
-    const unsigned own = warp * a.cut.warp_bytes;
     if (a.cut.vectors)
         byte_means<CHANNELS, true>(a, place, own).walk_down();
     else

@@ -13,6 +13,12 @@
 
 extern __shared__ __align__(16) uint32_t extremes_shared[];
 
+struct extremes_arguments {
+    gp_window_box box;
+    gp_extremes_cut cut;
+    uint32_t stores; /* see stores_together() */
+};
+
 /* The minimum from each of `count` words up to the last, `apart` words from one to the next. */
 template <int E> __device__ inline void least_to_last(const uint32_t *from, uint32_t *to, int apart, int count) {
     lanes<E> least = lanes<E>::all();
@@ -304,15 +310,28 @@ template <int E> class extremes {
     }
 };
 
+/* A block's minima, then its maxima, as far as they are wanted. */
 template <int E>
 __global__ void __launch_bounds__(GP_EXTREMES_THREADS_MAX, BLOCKS_OF(GP_EXTREMES_THREADS_MAX, 2))
     window_extremes(const __grid_constant__ extremes_arguments a) {
-    walk_extremes<extremes<E>>(a);
+    __shared__ strip_place place;
+    if (threadIdx.x == 0)
+        find_place(a.box, a.cut, blockIdx.x, a.box.channels, &place);
+    __syncthreads();
+    gp_grid_dependency_wait();
+#pragma unroll 1
+    for (unsigned maximum = 0; maximum < 2; maximum++)
+        if (a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN))
+            extremes<E>(a, place, maximum != 0).walk(maximum != 0);
 }
 
 gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     static const void *const kernels[] = {(const void *)window_extremes<4>, (const void *)window_extremes<2>,
                                           (const void *)window_extremes<1>};
-    return launch_extremes(context, plan, problem, kernels[plan->tiling.form - GP_STRIP_FORMS],
-                           stores_together(problem, problem->box->channels));
+    extremes_arguments arguments = {};
+    arguments.box = *problem->box;
+    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
+    arguments.stores = stores_together(problem, problem->box->channels);
+    void *list[] = {&arguments};
+    return gp_gpu_launch(context, plan, kernels[plan->tiling.form - GP_STRIP_FORMS], list);
 }

@@ -300,7 +300,6 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     window_strip_floats(const __grid_constant__ floats_arguments a) {
     extern __shared__ __align__(16) unsigned char prefixes[];
     __shared__ floats_shared<SUMS> shared;
-    gp_grid_dependency_wait();
     if (threadIdx.x == 0) {
         find_place(a.box, a.cut, blockIdx.x, 1, &shared.place);
         shared.scale.careful = false;
@@ -308,6 +307,7 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     __syncthreads();
     const bool plain = __syncthreads_and(find_columns(a, shared.place, threadIdx.x, blockDim.x,
                                                       (int32_t *)(prefixes + a.cut.prefix_bytes) + threadIdx.x));
+    gp_grid_dependency_wait();
     if constexpr (!PACKED)
         if (plain)
             return float_strip<BYTES, SUMS, true, false>(a, shared, prefixes).walk_all();

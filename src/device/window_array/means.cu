@@ -320,13 +320,13 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5)
     const unsigned own = warp * a.cut.warp_bytes;
     strip_place &place = places[warp];
     int32_t *const apart = (int32_t *)(prefixes + own + a.cut.prefix_bytes) + threadIdx.x % 32;
-    gp_grid_dependency_wait();
     if (number >= a.cut.number)
         return;
     if (threadIdx.x % 32 == 0)
         find_place(a.box, a.cut, number, 1, &place);
     __syncwarp();
     const bool together = __all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart));
+    gp_grid_dependency_wait();
     if constexpr (!PACKED)
         if (together && (!SHRINKS || has_all_rows(a, place)))
             return mean_walk<false, false, false>(a, place, prefixes + own, apart).walk_all();

@@ -1,231 +1,249 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_strip of minima and maxima in small windows. A thread has 16 bytes of outputs in each of two rows, and loads
- * what their windows see of each row, again for the next two: caches have it. Elements are whole numbers whose least
- * one wins (order.cuh), two in a word, or one.
+ * window_strip of minima and maxima in windows of few rows. A warp walks down a strip. A lane has 16 bytes of each
+ * row, as whole numbers whose least one wins (order.cuh). Of its columns it keeps the minima from each row of a
+ * window's length of rows to the last of them; with the minimum of the rows behind these they make the windows'
+ * columns (van Herk, Pattern Recognition Letters 13, 1992). Along a row, windows of 1 element become those of 2, 4
+ * and so on: each is the least of two that lie apart.
  */
+#include "lanes.cuh"
+
 #include "order.cuh"
 
-/* REACH: elements from a window's first to its last are up to so many. */
-template <int E, int REACH> class near_windows {
-    static constexpr int bytes = 4 / E, each = E == 1 ? 1 : 2; /* elements of a word as they are compared */
-    static constexpr int own = 4 * E, most = own + REACH, words = most / each, raws = most / E, won = own / each,
-                         loads = raws + (E > 1); /* words, as elements may begin in one anywhere */
+extern __shared__ __align__(16) uint4 rows_shared[];
 
-    struct raw_row {
-        uint32_t word[loads];
-        unsigned shift; /* bits in front of the first element */
-        bool there;
-    };
+struct near_arguments {
+    gp_window_box box;
+    gp_strip_cut cut;
+    row_fold fold;
+};
 
-    const extremes_arguments &a;
-    const strip_place &p;
-    const order<E> by;
-    const bool maximum;
-    const unsigned char *const plane;
-    const uint32_t outside; /* keys of what is not there */
-    const int threads, n;   /* that have outputs; elements of a row */
+/* A lane's elements, E in a word. */
+template <int E> struct keys {
+    uint32_t word[4];
 
-  public:
-    __device__ near_windows(const extremes_arguments &arguments, const strip_place &place, bool of_maximum)
-        : a(arguments), p(place), by(a.box.type, of_maximum), maximum(of_maximum), plane(p.plane),
-          outside(a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u), threads((p.cols + own - 1) / own),
-          n((int)(gp_window_x(&a.box)->n * a.box.channels)) {}
-
-  private:
-    static __device__ uint32_t least(uint32_t x, uint32_t y) {
-        return E == 1 ? min(x, y) : __vminu2(x, y);
+    static __device__ keys get(const uint4 *from) {
+        const uint4 x = *from;
+        return {{x.x, x.y, x.z, x.w}};
     }
-    static __device__ uint32_t load_element(const unsigned char *from) {
-        return E == 4 ? *from : E == 2 ? *(const uint16_t *)from : *(const uint32_t *)from;
+    __device__ void put(uint4 *to) const {
+        *to = make_uint4(word[0], word[1], word[2], word[3]);
     }
-    /* Row i of the input from element `first` on, as it lies there. APART: keys of what is where `at` says, or
-     * nowhere: -1. */
-    template <bool APART> __device__ raw_row fetch(int64_t i, int first, const int32_t *at) const {
-        const gp_window_axis *y = gp_window_y(&a.box);
-        raw_row raw;
-        if ((uint64_t)i >= y->n)
-            i = row_near(a.box.border, (int64_t)y->n, i);
-        raw.there = i >= 0;
-        const unsigned char *line = plane + max(i, (int64_t)0) * y->in;
-        __builtin_assume(__isGlobal(line));
-        if constexpr (!APART) {
-            const unsigned char *own_line = line + first * (int64_t)bytes;
-            const unsigned before = E == 1 ? 0 : (unsigned)(uintptr_t)own_line % 4;
-            const uint32_t *from = (const uint32_t *)(own_line - before);
-            raw.shift = 8 * before;
+    /* What lies FIRST words and some bits behind, in lanes that are `away`; OWN: some of it is in this one. */
+    template <int FIRST, bool OWN> __device__ keys behind(unsigned away, unsigned bits) const {
+        uint32_t x[5];
+        keys moved;
 #pragma unroll
-            for (int k = 0; k < loads; k++)
-                raw.word[k] = __ldg(from + k);
-        } else {
-#pragma unroll
-            for (int k = 0; k < raws; k++) {
-                uint32_t x = 0, none = 0;
-#pragma unroll
-                for (int j = 0; j < E; j++) {
-                    const int32_t source = at[k * E + j];
-                    x |= load_element(line + max(source, 0) * (int64_t)bytes) << j * order<E>::bits % 32;
-                    none |= source < 0 ? order<E>::all << j * order<E>::bits % 32 : 0;
-                }
-                raw.word[k] = (by.keys_of(x) & ~none) | (outside & none);
-            }
-        }
-        return raw;
-    }
-    template <bool APART> __device__ void keys_of(raw_row raw, uint32_t (&word)[words]) const {
-#pragma unroll
-        for (int k = 0; k < raws && !APART; k++)
-            raw.word[k] =
-                by.keys_of(E == 1 ? raw.word[k] : __funnelshift_r(raw.word[k], raw.word[(k + 1) % loads], raw.shift));
-        if (!raw.there) {
-#pragma unroll
-            for (int k = 0; k < raws; k++)
-                raw.word[k] = outside;
-        }
-#pragma unroll
-        for (int k = 0; k < words; k++)
-            word[k] = E == 4 ? __byte_perm(raw.word[k / 2], 0, k % 2 ? 0x4342 : 0x4140) : raw.word[k];
-    }
-    static __device__ void least_of(uint32_t (&x)[words], const uint32_t (&y)[words]) {
-#pragma unroll
-        for (int k = 0; k < words; k++)
-            x[k] = least(x[k], y[k]);
-    }
-    /* Windows along a row of those along columns: the first words. */
-    __device__ void along(uint32_t (&word)[words]) const {
-        uint32_t odd[words - 1], out[won]; /* odd: words that begin with the second element of these */
-#pragma unroll
-        for (int k = 0; k < words - 1; k++)
-            odd[k] = __byte_perm(word[k], word[k + 1], 0x5432);
-#pragma unroll
-        for (int k = 0; k < won; k++)
-            out[k] = word[k];
-#pragma unroll
-        for (int s = 1; s <= REACH; s++)
-            if (a.cut.sees >> s & 1) {
-#pragma unroll
-                for (int k = 0; k < won; k++)
-                    out[k] = least(out[k], each == 1 ? word[k + s] : s % 2 ? odd[k + s / 2] : word[k + s / 2]);
-            }
-#pragma unroll
-        for (int k = 0; k < won; k++)
-            word[k] = out[k];
-    }
-    __device__ void store(unsigned row, int begin, uint32_t (&word)[words]) const {
-        const int channels = a.box.channels;
-        if (row >= p.rows)
-            return;
-        along(word);
-        uint32_t out[4];
+        for (int k = 0; k < (E > 1 ? 5 : 4); k++)
+            x[k] = OWN && k + FIRST < 4
+                       ? word[(k + FIRST) % 4]
+                       : __shfl_down_sync(GP_FULL_WARP, word[(k + FIRST) % 4], away + (k + FIRST) / 4);
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            out[k] = by.bits_of(E == 4 ? __byte_perm(word[2 * k % won], word[(2 * k + 1) % won], 0x6420) : word[k]);
-#pragma unroll 1
-        for (unsigned r = 0; r < a.box.results; r++) {
-            const int64_t *stride = a.box.result[r].stride;
-            unsigned char *to = p.to[r] + row * stride[a.box.outer];
-            __builtin_assume(__isGlobal(to));
-            if ((a.box.result[r].op == GP_REDUCE_MAX) != maximum)
-                continue;
-            if (a.stores >> r & 1 && begin + own <= p.cols) {
-                to += begin * bytes;
-                if ((uintptr_t)to % 16 == 0) {
-                    *(uint4 *)to = make_uint4(out[0], out[1], out[2], out[3]);
-                } else if ((uintptr_t)to % 4 == 0) {
+            moved.word[k] = E > 1 ? __funnelshift_r(x[k], x[E > 1 ? k + 1 : k], bits) : x[k];
+        return moved;
+    }
+    template <bool OWN> __device__ keys behind(unsigned bytes) const {
+        const unsigned away = bytes / 16, bits = bytes % 4 * 8;
+        if (bytes & 8)
+            return bytes & 4 ? behind<3, OWN>(away, bits) : behind<2, OWN>(away, bits);
+        return bytes & 4 ? behind<1, OWN>(away, bits) : behind<0, OWN>(away, bits);
+    }
+    __device__ keys behind(unsigned bytes) const {
+        return bytes < 16 ? behind<true>(bytes) : behind<false>(bytes);
+    }
+};
+
+#define EVEN 0x00ff00ffu
+
+/* The least of several. Of four in a word, those at odd places are the upper bytes of `half`, whose lower ones are
+ * none. */
+template <int E> struct least_keys {
+    uint32_t half[4], even[4];
+
+    __device__ void clear() {
 #pragma unroll
-                    for (int k = 0; k < 4; k++)
-                        ((uint32_t *)to)[k] = out[k];
-                } else {
-#pragma unroll
-                    for (int k = 0; k < own; k++)
-                        store_bits(bytes, out[k / E] >> k % E * order<E>::bits % 32, to + k * bytes);
-                }
-                continue;
-            }
-#pragma unroll
-            for (int k = 0; k < own; k++)
-                if (begin + k < p.cols)
-                    store_bits(bytes, out[k / E] >> k % E * order<E>::bits % 32,
-                               to + (begin + k) / channels * stride[a.box.outer + 1] +
-                                   (channels > 1 ? (begin + k) % channels * stride[a.box.outer - 1] : 0));
+        for (int k = 0; k < 4; k++) {
+            half[k] = ~0u;
+            even[k] = EVEN;
         }
     }
-    /* Two rows, of one thread's columns. */
-    template <bool APART> __device__ __forceinline__ void do_rows(unsigned row, int begin, const int32_t *at) const {
-        const int height = (int)gp_window_y(&a.box)->window, first = (int)p.first + begin;
-        const int64_t i = p.y - gp_window_y(&a.box)->before + row;
-        uint32_t top[words], below[words], other[words];
-        const raw_row before = fetch<APART>(i, first, at), behind = fetch<APART>(i + height, first, at);
-        raw_row next = fetch<APART>(i + 1, first, at);
-        keys_of<APART>(before, top);
-        keys_of<APART>(behind, below);
-#pragma unroll 1
-        for (int k = 1; k < height; k++) {
-            const raw_row now = next;
-            if (k + 1 < height)
-                next = fetch<APART>(i + k + 1, first, at);
-            keys_of<APART>(now, other);
-            least_of(top, other);
-            least_of(below, other);
+    __device__ void add(const keys<E> &x) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            half[k] = E == 1 ? min(half[k], x.word[k]) : __vminu2(half[k], x.word[k]);
+            if (E == 4)
+                even[k] = __vminu2(even[k], x.word[k] & EVEN);
         }
-        store(row, begin, top);
-        store(row + 1, begin, below);
+    }
+    __device__ keys<E> all() const {
+        keys<E> x;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            x.word[k] = E == 4 ? (half[k] & ~EVEN) | even[k] : half[k];
+        return x;
+    }
+};
+
+template <int E, bool TOGETHER> class near_windows {
+    static constexpr int size = 4 / E, own = 4 * E;
+    typedef lane_of_strip<4, 16, TOGETHER> lane_type;
+    typedef typename lane_type::raw_row raw_row;
+
+    const near_arguments &a;
+    const strip_place &p;
+    const lane_type of;
+    const order<E> by;
+    const int height;
+    const uint32_t outside; /* keys of what is not there */
+    uint4 *const rows;      /* minima of columns from a row on: [height][32] */
+    uint16_t *const apart;  /* where the lane's elements are in what others load: [own][32] */
+
+  public:
+    __device__ near_windows(const near_arguments &arguments, const strip_place &place, bool of_maximum)
+        : a(arguments), p(place),
+          of(a.fold, p, (int32_t)gp_window_x(&a.box)->n * (int32_t)(a.box.channels * size), size),
+          by(a.box.type, of_maximum), height((int)gp_window_y(&a.box)->window),
+          outside(a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u),
+          rows((uint4 *)((unsigned char *)rows_shared + threadIdx.x / 32 * a.cut.warp_bytes) + of.lane),
+          apart((uint16_t *)(rows - of.lane + (height + 1) * 32) + of.lane) {}
+
+  private:
+    __device__ keys<E> keys_of(const raw_row &raw, bool there) const {
+        keys<E> x;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            x.word[k] = by.keys_of(of.word_of(raw, k));
+        if (!there)
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                x.word[k] = outside;
+        return x;
+    }
+    /* In rows[height * 32] what the lane has of the columns that it loads. */
+    __device__ void put_together(keys<E> *x) const {
+        x->put(rows + height * 32);
+        __syncwarp();
+        if (of.edge) {
+            const unsigned char *const from = (const unsigned char *)(rows - of.lane + height * 32);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                x->word[k] = 0;
+#pragma unroll
+                for (int j = 0; j < E; j++) {
+                    const unsigned at = apart[(k * E + j) * 32];
+                    const uint32_t key = at == UINT16_MAX ? outside & order<E>::all
+                                         : E == 4         ? from[at]
+                                         : E == 2         ? *(const uint16_t *)(from + at)
+                                                          : *(const uint32_t *)(from + at);
+                    x->word[k] |= key << (j * order<E>::bits % 32);
+                }
+            }
+        }
+        __syncwarp();
+    }
+    /* Minima from each row to the last. */
+    __device__ void renew() const {
+        least_keys<E> least;
+        least.clear();
+#pragma unroll 2
+        for (int i = height - 1; i >= 0; i--) {
+            least.add(keys<E>::get(rows + i * 32));
+            least.all().put(rows + i * 32);
+        }
     }
 
   public:
-    /* Columns at the edges, which take long, are the last warp's. */
-    __device__ void walk(bool) const {
-        const int first = (int)p.first;
-        const int left = first >= 0 ? 0 : min(threads, (own - 1 - first) / own);
-        const int room = n - first - loads * E;
-        const int right = max(left, room < 0 ? 0 : min(threads, room / own + 1)); /* from there on there is none */
-        if (threadIdx.x < blockDim.x - 32) {
+    __device__ __forceinline__ void walk_down(bool maximum) const {
+        const int32_t from = (int32_t)(p.y - gp_window_y(&a.box)->before);
+        const int window = (int)gp_window_x(&a.box)->window;
+        const unsigned pixel = (unsigned)(a.box.channels * size), rows_out = p.rows;
+        const int output = of.lane * 16 - (int)a.cut.skew * size, outputs = p.cols * size;
+        unsigned result = 0; /* the first of them */
+        while ((a.box.result[result].op == GP_REDUCE_MAX) != maximum)
+            result++;
+        unsigned char *to = p.to[result] + output;
+        const int64_t to_next = a.box.result[result].stride[a.box.outer];
+        const bool more = result + 1 < a.box.results;
+        const bool edges = __any_sync(GP_FULL_WARP, of.edge);
+        if (of.edge)
 #pragma unroll 1
-            for (unsigned row = 0; row < p.rows && (int)threadIdx.x >= left && (int)threadIdx.x < right; row += 2)
-                do_rows<false>(row, (int)threadIdx.x * own, nullptr);
-            return;
+            for (int k = 0; k < own; k++)
+                apart[k * 32] = (uint16_t)of.source_of(a.box, size, k * size);
+        gp_grid_dependency_wait();
+        bool there;
+#pragma unroll 4
+        for (int i = 0; i < height; i++) {
+            const raw_row raw = of.fetch(from + i, &there);
+            keys_of(raw, there).put(rows + i * 32);
         }
-        const int channels = a.box.channels, edges = left + threads - right;
+        least_keys<E> behind;
+        raw_row enters = of.fetch(from + height, &there);
+        int at = 0;
 #pragma unroll 1
-        for (int task = (int)threadIdx.x % 32; task < edges * ((int)p.rows + 1) / 2; task += 32) {
-            const int number = task % edges, begin = own * (number < left ? number : number - left + right);
-            int32_t at[most];
-#pragma unroll 1
-            for (int k = 0; k < most; k++) {
-                const int j = first + begin + k, pixel = j >= 0 ? j / channels : ~(~j / channels);
-                const int64_t source = source_near(a.box.border, (int64_t)gp_window_x(&a.box)->n, pixel);
-                at[k] = source < 0 ? -1 : (int32_t)((source - pixel) * channels + j);
+        for (unsigned row = 0; row < rows_out; row++, to += to_next) {
+            if (at == 0) {
+                renew();
+                behind.clear();
             }
-            do_rows<true>(task / edges * 2, begin, at);
+            least_keys<E> least = behind;
+            least.add(keys<E>::get(rows + at * 32));
+            const keys<E> entered = keys_of(enters, there);
+            entered.put(rows + at * 32);
+            behind.add(entered);
+            at = at + 1 == height ? 0 : at + 1;
+            if (row + 1 < rows_out)
+                enters = of.fetch(from + (int32_t)row + height + 1, &there);
+            keys<E> x = least.all();
+            if (edges) {
+                put_together(&x);
+                least.clear();
+                least.add(x);
+            }
+#pragma unroll 1
+            for (int n = 1; n < window;) {
+                const int step = min(n, window - n);
+                least.add(x.behind((unsigned)step * pixel));
+                x = least.all();
+                n += step;
+            }
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                x.word[k] = by.bits_of(x.word[k]);
+            of.store(to, output, outputs, x.word);
+#pragma unroll 1
+            for (unsigned r = result + 1; more && r < a.box.results; r++)
+                if ((a.box.result[r].op == GP_REDUCE_MAX) == maximum)
+                    of.store(p.to[r] + row * a.box.result[r].stride[a.box.outer] + output, output, outputs, x.word);
         }
     }
 };
 
-template <int E, int REACH>
-__global__ void __launch_bounds__(GP_NEAR_THREADS, BLOCKS_OF(GP_NEAR_THREADS, GP_NEAR_BLOCKS))
-    window_near(const __grid_constant__ extremes_arguments a) {
-    walk_extremes<near_windows<E, REACH>>(a);
-}
-
-/* Bit r: outputs of result r lie side by side in a row. */
-static uint32_t dense_results(const gp_problem *problem) {
-    const gp_window_box *box = problem->box;
-    const int64_t bytes = problem->elem_bytes, channels = box->channels;
-    uint32_t dense = 0;
-    for (unsigned r = 0; r < box->results; r++) {
-        const int64_t *stride = box->result[r].stride + box->outer;
-        dense |= (uint32_t)(stride[1] == bytes * channels && (channels == 1 || stride[-1] == bytes)) << r;
-    }
-    return dense;
+/* Its minima, then its maxima, as far as they are wanted. */
+template <int E>
+__global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, GP_NEAR_BLOCKS(4 / E)))
+    window_near(const __grid_constant__ near_arguments a) {
+    __shared__ strip_place places[GP_WALK_THREADS / 32];
+    strip_place &place = places[threadIdx.x / 32];
+    if (!begin_warp(a.box, a.cut, a.box.channels, &place))
+        return;
+#pragma unroll 1
+    for (unsigned maximum = 0; maximum < 2; maximum++)
+        if (a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN)) {
+            if (a.cut.vectors)
+                near_windows<E, true>(a, place, maximum != 0).walk_down(maximum != 0);
+            else
+                near_windows<E, false>(a, place, maximum != 0).walk_down(maximum != 0);
+        }
 }
 
 gp_status gp_window_launch_near(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-#define KERNELS(e) \
-    { (const void *)window_near<e, GP_NEAR_REACH / 2>, (const void *)window_near<e, GP_NEAR_REACH> }
-    static const void *const kernels[][2] = {KERNELS(4), KERNELS(2), KERNELS(1)};
-    gp_extremes_cut cut;
-    memcpy(&cut, plan->tiling.t, sizeof cut);
-    return launch_extremes(context, plan, problem,
-                           kernels[plan->tiling.form - GP_STRIP_NEAR][cut.reach > GP_NEAR_REACH / 2],
-                           dense_results(problem));
+    static const void *const kernels[] = {(const void *)window_near<4>, (const void *)window_near<2>,
+                                          (const void *)window_near<1>};
+    near_arguments arguments = {};
+    arguments.box = *problem->box;
+    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
+    arguments.fold = fold_of(&arguments.box);
+    void *list[] = {&arguments};
+    return gp_gpu_launch(context, plan, kernels[plan->tiling.form - GP_STRIP_NEAR], list);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels of minima and maxima share: elements as whole numbers of which the least wins, as many in a word of 32
- * bits as it holds; how blocks begin, and are launched. */
+ * bits as it holds. */
 #pragma once
 
 #include "strip.cuh"
@@ -74,34 +74,4 @@ template <int E> __device__ inline void turn(uint32_t (&w)[E]) {
         w[1] = __byte_perm(w[0], w[1], 0x7632);
         w[0] = a;
     }
-}
-
-struct extremes_arguments {
-    gp_window_box box;
-    gp_extremes_cut cut;
-    uint32_t stores; /* bit r: outputs of result r are stored at once, where a kernel can */
-};
-
-/* A block's minima, then its maxima, as far as they are wanted. */
-template <class WALK> __device__ __forceinline__ void walk_extremes(const extremes_arguments &a) {
-    __shared__ strip_place place;
-    gp_grid_dependency_wait();
-    if (threadIdx.x == 0)
-        find_place(a.box, a.cut, blockIdx.x, a.box.channels, &place);
-    __syncthreads();
-#pragma unroll 1
-    for (unsigned maximum = 0; maximum < 2; maximum++)
-        if (a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN))
-            WALK(a, place, maximum != 0).walk(maximum != 0);
-}
-
-/* For the host. */
-inline gp_status launch_extremes(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                                 const void *kernel, uint32_t stores) {
-    extremes_arguments arguments = {};
-    arguments.box = *problem->box;
-    memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    arguments.stores = stores;
-    void *list[] = {&arguments};
-    return gp_gpu_launch(context, plan, kernel, list);
 }

@@ -11,7 +11,6 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
     const unsigned threads = 32 * a.cut.warps, mine = threadIdx.x / threads,
                    number = blockIdx.x * (blockDim.x / threads) + mine, own = mine * a.cut.warp_bytes;
     strip_place &place = places[mine];
-    gp_grid_dependency_wait();
     if (number >= a.cut.number)
         return;
     if (threadIdx.x % threads == 0)
@@ -20,6 +19,7 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
         __syncthreads();
     else
         __syncwarp();
+    gp_grid_dependency_wait();
     unsigned row = 0;
     uint32_t seen = 0;
     bool done = false;

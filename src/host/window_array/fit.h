@@ -74,5 +74,6 @@ gp_packed gp_window_packed(const gp_window_box *box, gp_strip_pack pack, unsigne
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
 
-/* window_strip of means of bytes as such; false: of others. */
+/* window_strip of means of bytes as such, and of extremes in windows of few rows; false: of others. */
 bool gp_window_fit_bytes(const gp_problem *problem, const gp_device *device, gp_strip_cut *cut, gp_tiling *tiling);
+bool gp_window_fit_near(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);

@@ -69,38 +69,6 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
     return least > 0;
 }
 
-/*
- * Windows so small that their rows are loaded anew for each two rows of outputs, by measurement. A box goes to strips
- * of up to GP_NEAR_THREADS threads that have 16 bytes of outputs in a row each.
- */
-static bool fit_near(const gp_window_box *box, const gp_device *device, gp_tiling *tiling) {
-    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    const unsigned bytes = gp_type_bytes(box->type), channels = box->channels;
-    const uint64_t own = 16 / bytes, unit = own * channels, columns = x->outputs * channels,
-                   batches = box->outputs / (columns * y->outputs),
-                   reach = (gp_to_u32((uint64_t)x->window) - 1) * channels;
-    const int64_t high = bytes == 1 ? 7 : reach > GP_NEAR_REACH / 2 ? 3 : gp_type_is_float(box->type) ? 5 : 7;
-    if (x->in != (int64_t)(bytes * channels) || y->window > high || reach > GP_NEAR_REACH || columns < 16 * own ||
-        x->before < 0 || x->before >= x->window)
-        return false;
-    gp_extremes_cut cut = {.reach = gp_to_u32(reach)};
-    for (uint32_t s = 0; s <= cut.reach; s += channels)
-        cut.sees |= 1u << s;
-    cut.strips = gp_to_u32(gp_divide_up(columns, (GP_NEAR_THREADS - 32) * own / unit * unit));
-    cut.cols = gp_to_u32(gp_round_up(gp_divide_up(columns, cut.strips), unit));
-    tiling->form = GP_STRIP_NEAR + gp_log2(bytes);
-    tiling->threads = gp_to_u32(gp_round_up(gp_divide_up(cut.cols, own), 32)) + 32;
-    tiling->smem = 0;
-    const unsigned held = gp_occupancy_blocks(device, tiling->threads, GP_NEAR_REGS, GP_STRIP_STATIC_SMEM);
-    gp_window_cut_rows(&cut.rows, &cut.segments, y, cut.strips * batches,
-                       gp_at_least_one((uint64_t)held * device->multiprocessors));
-    cut.rows += cut.rows % 2;
-    cut.segments = gp_to_u32(gp_divide_up(y->outputs, cut.rows));
-    tiling->blocks = cut.strips * batches * cut.segments;
-    GP_TILING_PUT(tiling, cut);
-    return tiling->blocks <= INT32_MAX;
-}
-
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
@@ -116,7 +84,7 @@ bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, 
     for (unsigned r = 0; r < box->results; r++)
         if (box->result[r].type != box->type)
             return false;
-    if (attempt == 0 && fit_near(box, device, tiling))
+    if (attempt == 0 && gp_window_fit_near(problem, device, tiling))
         return true;
     cut.reach = window * channels;
     cut.skew = gp_window_skew(x->before * channels, 4 / bytes);

@@ -26,7 +26,7 @@ typedef enum gp_strip_form {
     GP_STRIP_F16_WIDE, /* squares in 128 bits: of results that are doubles */
     GP_STRIP_F32_WIDE,
     GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
-    GP_STRIP_NEAR = GP_STRIP_FORMS + 4,  /* such in small windows */
+    GP_STRIP_NEAR = GP_STRIP_FORMS + 4,  /* such in windows of few rows */
     GP_WALK_LINEAR = GP_STRIP_FORMS + 8, /* from here on ints, usual results: bytes, no squares, 32 bits */
     GP_WALK_NARROW,                      /* bytes: 32 bits */
     GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
@@ -90,12 +90,12 @@ typedef struct gp_extremes_cut {
     uint32_t block;   /* columns of a channel that a thread does; a window has no fewer, unless it is small */
     uint32_t vectors; /* words can be loaded as such */
     uint32_t skew;    /* the first output's window begins so many columns behind a strip's first */
-    uint32_t sees;    /* of small windows: bit s, if they see the element s behind their first along a row */
     gp_strip_pack pack;
 } gp_extremes_cut;
 
-/* window_strip of extremes in small windows, which is cut so too. */
-#define GP_NEAR_THREADS 256 /* at most; the last warp has the edges */
-#define GP_NEAR_BLOCKS 4    /* of these that an SM is to hold */
-#define GP_NEAR_REGS 64
-#define GP_NEAR_REACH 8 /* elements from a window's first to its last, along a row */
+/* window_strip of extremes in windows of few rows, by the bytes of an element: blocks of GP_WALK_THREADS that an SM
+ * is to hold, and how large windows are, by measurement. */
+#define GP_NEAR_BLOCKS(bytes) ((bytes) == 1 ? 6 : 7)
+#define GP_NEAR_REGS(bytes) ((bytes) == 1 ? 80 : 72)
+#define GP_NEAR_ROWS_MAX(bytes) ((bytes) == 4 ? 32 : 20)
+#define GP_NEAR_REACH_MAX(bytes) ((bytes) == 1 ? 64 : INT32_MAX)
