@@ -130,17 +130,3 @@ template <int WORDS, int UNIT, bool TOGETHER> struct lane_of_strip {
                     to[k] = (unsigned char)(w[k / 4] >> k % 4 * 8);
     }
 };
-
-/* Finds the warp's strip; false: there are fewer. It reads no data yet: the caller waits for earlier kernels later.
- */
-template <class CUT>
-static __device__ __forceinline__ bool begin_warp(const gp_window_box &box, const CUT &cut, unsigned channels,
-                                                  strip_place *place) {
-    const unsigned number = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    if (number >= cut.number)
-        return false;
-    if (threadIdx.x % 32 == 0)
-        find_place(box, cut, number, channels, place);
-    __syncwarp();
-    return true;
-}

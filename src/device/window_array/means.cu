@@ -316,15 +316,11 @@ template <bool SHRINKS, bool PACKED>
 __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5))
     window_means(const __grid_constant__ floats_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
-    const unsigned warp = threadIdx.x / 32, number = blockIdx.x * (blockDim.x / 32) + warp;
-    const unsigned own = warp * a.cut.warp_bytes;
-    strip_place &place = places[warp];
+    const unsigned own = threadIdx.x / 32 * a.cut.warp_bytes;
+    strip_place &place = places[threadIdx.x / 32];
     int32_t *const apart = (int32_t *)(prefixes + own + a.cut.prefix_bytes) + threadIdx.x % 32;
-    if (number >= a.cut.number)
+    if (!begin_warp(a.box, a.cut, 1, &place))
         return;
-    if (threadIdx.x % 32 == 0)
-        find_place(a.box, a.cut, number, 1, &place);
-    __syncwarp();
     const bool together = __all_sync(GP_FULL_WARP, find_columns(a, place, threadIdx.x % 32, 32, apart));
     gp_grid_dependency_wait();
     if constexpr (!PACKED)

@@ -102,6 +102,20 @@ __device__ inline void find_place(const gp_window_box &box, const CUT &cut, unsi
             p->y * box.result[r].stride[box.outer] + p->output / channels * box.result[r].stride[box.outer + 1];
 }
 
+/* Finds the warp's strip; false: there are fewer. It reads no data yet: the caller waits for earlier kernels later.
+ */
+template <class CUT>
+__device__ __forceinline__ bool begin_warp(const gp_window_box &box, const CUT &cut, unsigned channels,
+                                           strip_place *place) {
+    const unsigned number = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (number >= cut.number)
+        return false;
+    if (threadIdx.x % 32 == 0)
+        find_place(box, cut, number, channels, place);
+    __syncwarp();
+    return true;
+}
+
 /* ---- rows of the input ---- */
 
 /* gp_window_source() for what is a few lengths of the axis away, without divisions. */
