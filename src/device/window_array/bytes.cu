@@ -89,7 +89,7 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
                 held[k] = both;
             }
     }
-    /* That, as registers are few. */
+    /* What the lane has loaded, which other registers would have had no room for. */
     __device__ void take_back(uint32_t (&held)[2 * words]) const {
         __syncwarp();
 #pragma unroll

@@ -18,6 +18,7 @@
 typedef uint32_t lanes_32 __attribute__((vector_size(sizeof(vec))));
 typedef uint64_t lanes_64 __attribute__((vector_size(sizeof(vec))));
 typedef int32_t signed_32 __attribute__((vector_size(sizeof(vec))));
+typedef uint16_t lanes_16 __attribute__((vector_size(sizeof(vec))));
 
 #define add_32(a, b) ((vec)((lanes_32)(a) + (lanes_32)(b)))
 #define subtract_32(a, b) ((vec)((lanes_32)(a) - (lanes_32)(b)))

@@ -24,6 +24,12 @@ typedef float64x2_t dvec;
 #define round_32 vcvtq_f32_s32
 #define add_bytes(x) ((wide)vpaddlq_u32(vpaddlq_u16(vpaddlq_u8((uint8x16_t)(x)))))
 
+INLINE lanes_16 upper_products(lanes_16 a, lanes_16 b) {
+    const uint16x8_t x = (uint16x8_t)a, y = (uint16x8_t)b;
+    return (lanes_16)vcombine_u16(vshrn_n_u32(vmull_u16(vget_low_u16(x), vget_low_u16(y)), 16),
+                                  vshrn_n_u32(vmull_high_u16(x, y), 16));
+}
+
 INLINE vec load_first(const int32_t *at, size_t n, vec rest) {
     rest = n > 0 ? vld1q_lane_s32(at, rest, 0) : rest;
     rest = n > 1 ? vld1q_lane_s32(at + 1, rest, 1) : rest;

@@ -11,6 +11,7 @@
 #define round_32 MM(cvtepi32_ps)
 #define add_bytes(x) MM(sad_epu8)(x, all(0))
 #define multiply_unsigned MM(mul_epu32) /* of 64-bit lanes' lower halves */
+#define upper_products(a, b) ((lanes_16)MM(mulhi_epu16)((vec)(a), (vec)(b)))
 
 INLINE void stream(void *at, vec x) {
     MM(stream_ps)((float *)at, (fvec)x);

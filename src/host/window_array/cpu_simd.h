@@ -263,6 +263,8 @@ static size_t end_of_block(const unsigned char *to, size_t x, size_t bytes, bool
 
 #include "cpu_units_simd.h"
 
+#include "cpu_short_simd.h"
+
 /* The last pixel's lanes, again and again. */
 static void find_last(moments *m) {
 #if defined(LANES)
@@ -307,6 +309,10 @@ static bool goes_on(const gp_window_tile *t, uint64_t first, uint64_t y) {
 /* Rows whose elements need wider sums than those before go on with these. Floats have one unit for all rows. */
 static bool moments_of_rows(moments *m, gp_window_tile *t) {
     unsigned char *const row = t->row;
+    if (is_short(t)) {
+        slide_short(m);
+        return true;
+    }
     if (gp_type_is_float(t->one->box->type) && !find_unit(m)) {
         const bool done = gp_window_float_moments(t);
         t->row = row;
