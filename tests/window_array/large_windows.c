@@ -60,8 +60,8 @@ typedef struct large {
     ptrdiff_t shift;
     gp_reduce_op op[OPS];
     size_t count;
-    gp_border border;
-    size_t lacks; /* columns of WIDE that are not there */
+    int32_t border; /* a gp_border */
+    size_t lacks;   /* columns of WIDE that are not there */
 } large;
 
 enum { HIGH = 1100, WIDE = 1000 };
