@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kernels share whose warps walk down a strip, and whose lanes have some bytes of each row side by side. Rows of
- * the input and of results may begin anywhere. Columns outside of a row, and those of a lane that has some of them,
- * are put together of what other lanes have.
+ * What kernels share whose warps walk down a strip, and whose lanes have 16 or 24 bytes of each row side by side: how
+ * these are loaded, and results stored, from any address on. Where windows see what lies outside of a row, a lane's
+ * columns are put together of those that other lanes load: source_of() tells which.
  */
 #pragma once
 
 #include "strip.cuh"
 
-/* A lane's words, of which UNIT bytes are loaded and stored at once. TOGETHER: rows are aligned, and end so. */
+/* A lane, which has WORDS words of a row; UNIT bytes of these are loaded and stored at once. TOGETHER: all rows begin
+ * and end at multiples of UNIT bytes. */
 template <int WORDS, int UNIT, bool TOGETHER> struct lane_of_strip {
     static constexpr int bytes = 4 * WORDS;
 
@@ -20,9 +21,9 @@ template <int WORDS, int UNIT, bool TOGETHER> struct lane_of_strip {
     const row_fold &fold;
     const int lane;
     const int32_t n;                  /* bytes of a row */
-    const int32_t strip;              /* where that begins, as windows see it */
-    const int32_t start;              /* what the lane loads */
-    const bool edge;                  /* which is not what windows see there */
+    const int32_t strip;              /* the strip's first byte of a row; below 0: outside */
+    const int32_t start;              /* the first byte that the lane loads */
+    const bool edge;                  /* that is not the one which windows see as the lane's first */
     const unsigned char *const plane; /* of row 0 */
 
     __device__ lane_of_strip(const row_fold &rows, const strip_place &p, int32_t row_bytes, int size)
@@ -77,8 +78,8 @@ template <int WORDS, int UNIT, bool TOGETHER> struct lane_of_strip {
     }
 
   private:
-    /* The lane's bytes behind the last ones of the lane below, less the first DROPPED words of those, and of these.
-     */
+    /* Of the last UNIT bytes of the lane below and the lane's own behind them, those from number `left` on. DROPPED:
+     * whole words that are left out. */
     template <int DROPPED> static __device__ void move(uint32_t (&w)[WORDS], unsigned left) {
         uint32_t all[WORDS + 1];
 #pragma unroll
@@ -92,8 +93,9 @@ template <int WORDS, int UNIT, bool TOGETHER> struct lane_of_strip {
     }
 
   public:
-    /* to: where the lane's bytes stand, number `output` of `outputs` that are wanted; or in front, where it is
-     * negative. */
+    /* Stores the lane's words to `to` and behind. The first byte is number `output` of a row of `outputs` bytes;
+     * those with negative numbers, and those behind the last, are not stored. A lane stores from a multiple of UNIT
+     * bytes on, and so some bytes of the lane below in place of its own last ones. */
     __device__ void store(unsigned char *to, int output, int outputs, const uint32_t (&words)[WORDS]) const {
         uint32_t w[WORDS];
 #pragma unroll
