@@ -45,7 +45,7 @@ typedef struct walk {
     uint32_t batch;   /* units that a thread loads at once */
     uint32_t fold;    /* rows of a long one */
     unsigned form;
-    bool contiguous, columns;
+    bool contiguous, columns, pairs;
     bool low;   /* so few elements that each output has one thread */
     bool dense; /* rows behind each other without gaps */
 } walk;
@@ -130,7 +130,8 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, unsigned sms, walk *w
                 .fold = 1,
                 .at_once = bytes == 8 ? 8 : 16,
                 .form = gp_many_form_of(pass),
-                .outputs = pass->outputs};
+                .outputs = pass->outputs,
+                .pairs = pass->with_type != 0};
     w->walks = pass->length / last->n;
     w->contiguous = gp_pass_is_contiguous(pass, last);
     w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
@@ -152,10 +153,22 @@ static uint32_t power_up_to(uint64_t n, uint32_t most) {
     return n < most ? (uint32_t)1 << gp_log2(gp_at_least_one(n)) : most;
 }
 
+/*
+ * Threads of a row. One of each row writes its results, while the others wait: about half the square root of the
+ * units is best whatever is written, on an H200, where memory lines are used whole. Few rows get more threads each.
+ */
+static unsigned lanes_of(const walk *w, unsigned sms) {
+    const unsigned log = gp_log2(gp_at_least_one(w->n)), root = (log + (w->unit == 1 ? 0 : w->pairs ? 1 : 2)) / 2;
+    unsigned lanes = power_up_to(w->n / (w->unit == 1 ? 16 : 4), root > 1 ? 1u << (root - 1) : 1);
+    while (lanes < 32 && w->n >= 8 * lanes && w->outputs * lanes < (uint64_t)sms * SM_THREADS)
+        lanes *= 2;
+    return lanes < 32 ? lanes : 32; /* of a warp */
+}
+
 /* Few outputs get more threads each, while these have elements enough. */
 static unsigned cut_rows(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
     const uint64_t length = w->n * w->walks, at_once = w->at_once;
-    cut->lanes = power_up_to(w->n / 4, 32);
+    cut->lanes = lanes_of(w, sms);
     cut->slices = power_up_to(length / (cut->lanes * 16 * at_once), threads / cut->lanes);
     while (cut->slices * cut->lanes < threads &&
            w->outputs * cut->slices * cut->lanes < (uint64_t)sms * SM_THREADS / 8 &&
