@@ -108,19 +108,20 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
 /* In the order of gp_reduce_many_form. WIDE: those of columns. */
 #define GP_MANY_KERNELS(FORM, WIDE)                                                                                  \
     FORM(lane_bits), FORM(lane_extremes<1>), FORM(lane_extremes<2>), FORM(lane_extremes<4>), FORM(lane_extremes<8>), \
-        FORM(lane_span<1>), FORM(lane_span<1, 4>), WIDE(lane_spans<1>), FORM(lane_span<2>), FORM(lane_span<2, 4>),   \
-        WIDE(lane_spans<2>), FORM(lane_span<4>), FORM(lane_packed<lane_span<4>, 16>),                                \
-        WIDE(lane_wide<lane_span<4>, 16>), FORM(lane_sum<1>), FORM(lane_sum<2>), FORM(lane_sum<4>),                  \
-        FORM(lane_sum<1, 4>), FORM(lane_sum<2, 2>), FORM(lane_packed<lane_sum<1, 4>, 16>),                           \
-        FORM(lane_packed<lane_sum<4>, 16>), WIDE(lane_bytes), WIDE(lane_wide<lane_sum<1>, 4>),                       \
-        WIDE(lane_wide<lane_sum<2>, 4>), WIDE(lane_wide<lane_sum<4>, 16>), FORM(lane_squares<1>),                    \
-        FORM(lane_squares<1, 4>), WIDE(lane_square_bytes), FORM(lane_squares<2>), FORM(lane_squares<2, 2>),          \
-        FORM(lane_ints<1>), FORM(lane_ints<1, 4>), FORM(lane_ints<2>), FORM(lane_ints<2, 4>), FORM(lane_ints<4>),    \
-        FORM(lane_integers), WIDE(lane_apart<2>), WIDE(lane_apart<4>), WIDE(lane_apart<8>),                          \
-        WIDE(lane_masked<lane_bits>), WIDE(lane_masked<lane_extremes<1>>), WIDE(lane_masked<lane_extremes<2>>),      \
-        WIDE(lane_masked<lane_extremes<4>>), WIDE(lane_masked<lane_extremes<8>>), FORM(lane_floats<2>),              \
-        FORM(lane_packed<lane_floats<2>, 16>), FORM(lane_floats<4>), FORM(lane_packed<lane_floats<4>, 16>),          \
-        WIDE(lane_wide<lane_floats<4>, 16>), FORM(lane_doubles<4>), FORM(lane_doubles<8>), FORM(lane_products<2>),   \
+        FORM(lane_places<1>), FORM(lane_places<2>), FORM(lane_places<4>), FORM(lane_span<1>), FORM(lane_span<1, 4>), \
+        WIDE(lane_spans<1>), FORM(lane_span<2>), FORM(lane_span<2, 4>), WIDE(lane_spans<2>), FORM(lane_span<4>),     \
+        FORM(lane_packed<lane_span<4>, 16>), WIDE(lane_wide<lane_span<4>, 16>), FORM(lane_sum<1>),                   \
+        FORM(lane_sum<2>), FORM(lane_sum<4>), FORM(lane_sum<1, 4>), FORM(lane_sum<2, 2>),                            \
+        FORM(lane_packed<lane_sum<1, 4>, 16>), FORM(lane_packed<lane_sum<4>, 16>), WIDE(lane_bytes),                 \
+        WIDE(lane_wide<lane_sum<1>, 4>), WIDE(lane_wide<lane_sum<2>, 4>), WIDE(lane_wide<lane_sum<4>, 16>),          \
+        FORM(lane_squares<1>), FORM(lane_squares<1, 4>), WIDE(lane_square_bytes), FORM(lane_squares<2>),             \
+        FORM(lane_squares<2, 2>), FORM(lane_ints<1>), FORM(lane_ints<1, 4>), WIDE(lane_terms), FORM(lane_ints<2>),   \
+        FORM(lane_ints<2, 4>), FORM(lane_ints<4>), FORM(lane_integers), WIDE(lane_apart<2>), WIDE(lane_apart<4>),    \
+        WIDE(lane_apart<8>), WIDE(lane_masked<lane_bits>), WIDE(lane_masked<lane_extremes<1>>),                      \
+        WIDE(lane_masked<lane_extremes<2>>), WIDE(lane_masked<lane_extremes<4>>),                                    \
+        WIDE(lane_masked<lane_extremes<8>>), FORM(lane_floats<2>), FORM(lane_packed<lane_floats<2>, 16>),            \
+        FORM(lane_floats<4>), FORM(lane_packed<lane_floats<4>, 16>), WIDE(lane_wide<lane_floats<4>, 16>),            \
+        FORM(lane_doubles<4>), FORM(lane_doubles<8>), FORM(lane_products<2>),                                        \
         FORM(lane_packed<lane_products<2>, 16>), FORM(lane_products<4>), FORM(lane_packed<lane_products<4>, 16>),    \
         FORM(lane_counted<2>), FORM(lane_counted<4>), FORM(lane_counted<8>), FORM(lane_twofold<2, true>),            \
         FORM(lane_twofold<4, true>), FORM(lane_twofold<8, false>), WIDE(lane_twofold<8, true>),                      \

@@ -210,6 +210,61 @@ struct lane_extremes : lane_base<extremes_partial<key_int<WIDTH>>, lane_extremes
     }
 };
 
+/* Extremes with the units that they are in, and where the first of all units is. */
+struct units_state {
+    extremes_partial<int32_t> of;
+    const unsigned char *first;
+    static __device__ units_state none() {
+        return {extremes_partial<int32_t>::none(), NULL};
+    }
+    __device__ void join(const units_state &other) {
+        of.join(other.of);
+    }
+};
+
+/* Of up to 4 bytes, 16 bytes at once, behind each other: elements are looked up in their unit, in the end. */
+template <int WIDTH> struct lane_places : lane_base<units_state, lane_places<WIDTH>>, key_of<WIDTH> {
+    static const int BYTES = 16, PACKED = 16 / WIDTH;
+    word_keys<WIDTH> words;
+    bool least, most;
+    __device__ explicit lane_places(const reduce_arguments &a)
+        : key_of<WIDTH>(a), least(a.pass.wants & GP_WANT_ARGMIN), most(a.pass.wants & GP_WANT_ARGMAX) {
+        words.keys_of(a.pass.type);
+    }
+    __device__ void begin(const unsigned char *first, units_state &s, uint32_t = 0, uint32_t = 1) const {
+        s.first = first;
+    }
+    __device__ __forceinline__ void take(units_state &s, const uint4 &raw, uint32_t id) const {
+        int32_t low = words.least_none(), high = ~low;
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            words.span(word_of(raw, w), low, high);
+        low = words.least_of(low);
+        high = words.most_of(high);
+        s.of.join({low, high, id, id, this->is_nan(low) || this->is_nan(high) ? id : UINT32_MAX});
+    }
+    /* nan: the first that is no number, else the first with that key. */
+    __device__ __noinline__ int64_t place(const units_state &s, uint32_t unit, int32_t key, bool nan) const {
+        int i = 0;
+        for (; i < PACKED - 1; i++) {
+            const int32_t met = this->key(load_unit<WIDTH>(s.first + 16 * (uint64_t)unit + i * WIDTH, WIDTH));
+            if (nan ? this->is_nan(met) : met == key)
+                break;
+        }
+        return (int64_t)unit * PACKED + i;
+    }
+    __device__ extremes_total total(const units_state &s) const {
+        extremes_total t = {s.of.least, s.of.most, 0, 0, INT64_MAX};
+        if (s.of.at_nan != UINT32_MAX)
+            t.place_nan = place(s, s.of.at_nan, 0, true);
+        else if (least)
+            t.place_min = place(s, s.of.at_least, s.of.least, false);
+        if (most && s.of.at_nan == UINT32_MAX)
+            t.place_max = place(s, s.of.at_most, s.of.most, false);
+        return t;
+    }
+};
+
 /* The least and the greatest alone, of up to 4 bytes, two of 16 bits in a word where they are shorter; a NaN shows as
    one of them, as keys of NaNs are. */
 template <int WIDTH> struct span_state {
@@ -229,22 +284,24 @@ struct lane_span : lane_base<span_state<WIDTH>, lane_span<WIDTH>>, key_of<WIDTH>
     typedef span_state<WIDTH> state;
     static const int BYTES = UNIT, PACKED = UNIT / WIDTH;
     static const bool NARROW = WIDTH < 4;
+    static const int QUICKS = 2;
     word_keys<WIDTH> words;
-    bool is_max;
-    __device__ explicit lane_span(const reduce_arguments &a)
-        : key_of<WIDTH>(a), is_max(a.pass.result[0].op == GP_REDUCE_MAX) {
+    __device__ explicit lane_span(const reduce_arguments &a) : key_of<WIDTH>(a) {
         words.keys_of(a.pass.type);
     }
     __device__ __forceinline__ void take(state &s, uint32_t word, uint32_t) const {
         words.span(UNIT == 1 ? word * 0x01010101 : UNIT == 2 ? word * 0x00010001 : word, s.least, s.most);
     }
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
-        const bool is_one = pass.result[0].op == GP_REDUCE_MIN || is_max;
-        return is_one && bytes_of(pass.result[0].type) == WIDTH ? WIDTH : 0;
+        bool all = true;
+        for (unsigned r = 0; r < pass.results; r++)
+            all &= (pass.result[r].op == GP_REDUCE_MIN || pass.result[r].op == GP_REDUCE_MAX) &&
+                   bytes_of(pass.result[r].type) == WIDTH;
+        return all ? WIDTH : 0;
     }
-    __device__ __forceinline__ bool quick(const state &s, unsigned, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const state &s, unsigned op, uint64_t *raw) const {
         const int32_t least = words.least_of(s.least), most = words.most_of(s.most);
-        *raw = this->raw(is_max ? most : least);
+        *raw = this->raw(op == GP_REDUCE_MAX ? most : least);
         return !this->is_nan(least) && !this->is_nan(most);
     }
     __device__ extremes_total total(const state &s) const {

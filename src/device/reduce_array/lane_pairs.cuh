@@ -2,7 +2,7 @@
 /* What a thread gathers of elements that a mask leaves, and of pairs; any sums of integers. */
 #pragma once
 
-#include "lane.cuh"
+#include "lane_sums.cuh"
 
 /* Whether elements of `with` are not zero: -0 is. */
 struct partner_mask {
@@ -187,5 +187,50 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
         if (wants & GP_WANT_MAX_ABS)
             t.abs[0] = max(s.most >> 16, s.most & 0xffff);
         return t;
+    }
+};
+
+/* One number of each byte, or of each pair of bytes: whether it is none or they differ, how much, or that squared. */
+struct lane_term : lane_ints<1> {
+    typedef squares_state state, joined;
+    typedef lane_term one_t;
+    static const bool MASKS = false;
+    __device__ explicit lane_term(const reduce_arguments &a) : lane_ints<1>(a) {}
+    __device__ __forceinline__ uint32_t terms_of(uint32_t x) const {
+        return wants & GP_WANT_COUNT ? words.marks_of(x) >> 7 : words.has_sign ? __vabs4(x) : x;
+    }
+    __device__ void take(state &s, uint32_t raw, uint32_t) const {
+        const uint32_t term = terms_of(raw) & 0xff;
+        s.join({term, term * term});
+    }
+    static __device__ ints_state<1> all_of(const state &s) {
+        return {{0, 0}, {s.square, 0}, (uint64_t)s.sum, (uint32_t)s.sum, 0, 0, 0};
+    }
+    __device__ __forceinline__ bool quick(const state &s, unsigned op, uint64_t *raw) const {
+        return lane_ints<1>::quick(all_of(s), op, raw);
+    }
+    __device__ integers_total total(const state &s) const {
+        return lane_ints<1>::total(all_of(s));
+    }
+};
+
+/* Of 4 neighbouring columns. */
+struct lane_terms : lane_term {
+    typedef lane_square_bytes::state state;
+    typedef lane_square_bytes::joined joined;
+    static const int BYTES = 4, PACKED = 1, OUTPUTS = 4;
+    static const bool HAS_NOTHING = false;
+    __device__ explicit lane_terms(const reduce_arguments &a) : lane_term(a) {}
+    static __device__ joined join_of(const state &s) {
+        return lane_square_bytes::join_of(s);
+    }
+    static __device__ const squares_state &part_of(const joined &s, int i) {
+        return s.of[i];
+    }
+    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
+        lane_square_bytes::add(s, terms_of(raw), false);
+    }
+    __device__ __forceinline__ void take_pair(state &s, uint32_t raw, uint64_t partner, uint32_t) const {
+        lane_square_bytes::add(s, terms_of(apart(raw, (uint32_t)partner)), wants & GP_WANT_SQUARES);
     }
 };

@@ -177,17 +177,20 @@ struct lane_square_bytes : lane_squares<1> {
     __device__ void begin(const unsigned char *, state &s, uint32_t, uint32_t) const {
         s.more = has_sign ? 128 : 0;
     }
-    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
-        const uint32_t x = raw ^ bias;
+    static __device__ __forceinline__ void add(state &s, uint32_t x, bool squares) {
         s.two[0] += x & 0x00ff00ff;
         s.two[1] += x >> 8 & 0x00ff00ff;
+        if (squares)
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const uint32_t e = x >> 8 * i & 0xff;
-            s.square[i] += e * e;
-        }
+            for (int i = 0; i < 4; i++) {
+                const uint32_t e = x >> 8 * i & 0xff;
+                s.square[i] += e * e;
+            }
         if (++s.taken == 256)
             s.spill();
+    }
+    __device__ __forceinline__ void take(state &s, uint32_t raw, uint32_t) const {
+        add(s, raw ^ bias, true);
     }
 };
 

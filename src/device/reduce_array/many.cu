@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
                        cut.fold > 1 ? (uint32_t)pass.outputs : 0);
         const unsigned char *with = NULL;
         if (LANE::PAIRS)
-            with = begin_of<true>(pass, mine ? output : 0);
+            with = begin_of<true>(pass, mine ? output * LANE::OUTPUTS : 0);
         gather(form, gathered, pass, cut, at, with, me, mine, split, a.many->drawn + tile);
         typename LANE::joined s = LANE::join_of(gathered);
         uint32_t k = me.lane + me.slice * cut.lanes, count = cut.lanes * cut.slices;

@@ -11,6 +11,14 @@ bool gp_pass_places_rise(const gp_pass *pass);
 /* A gp_reduce_many_form; GP_MANY_FORMS: there is none. */
 unsigned gp_many_form_of(const gp_pass *pass);
 
+/* Forms that load a unit of several elements: along an output, or among outputs; of which passes, NULL: of all. */
+typedef struct gp_many_units {
+    uint8_t form, packed, packed_bytes, wide, wide_bytes;
+    bool (*takes)(const gp_pass *pass);
+} gp_many_units;
+#define GP_MANY_IN_UNITS 21
+extern const gp_many_units gp_many_in_units[GP_MANY_IN_UNITS];
+
 /*
  * SMs get unequal shares of the memory's bandwidth, so that the last fifth of the tiles is drawn: from the returned
  * one on, UINT32_MAX: none. A drawing costs a barrier; what has fewer than `least` rounds of all blocks has none.

@@ -58,3 +58,38 @@ unsigned gp_many_form_of(const gp_pass *pass) {
         return (wants & products) == products ? GP_MANY_FORMS : GP_MANY_INTS_8;
     return width == 0 ? GP_MANY_INTS_1 : width == 1 ? GP_MANY_INTS_2 : GP_MANY_INTS_4;
 }
+
+/* Whether bytes, or pairs of them, are for the form of one number of each. */
+static bool is_one_term(const gp_pass *pass) {
+    return !pass->where &&
+           (pass->wants == GP_WANT_COUNT || pass->wants == GP_WANT_ABS || pass->wants == GP_WANT_SQUARES);
+}
+
+/* Whether the form that looks elements up in their unit finds this: all units are behind each other. */
+static bool looks_up(const gp_pass *pass) {
+    return pass->reduced == 1 && !pass->skip_nan;
+}
+
+const gp_many_units gp_many_in_units[GP_MANY_IN_UNITS] = {
+    {GP_MANY_SUM_1, GP_MANY_SUM_1_VECTORS, 16, GP_MANY_SUM_1_WIDEST, 16, NULL},
+    {GP_MANY_SUM_1, GP_MANY_SUM_1_PACKED, 4, GP_MANY_SUM_1_WIDE, 4, NULL},
+    {GP_MANY_SUM_2, GP_MANY_SUM_2_PACKED, 4, GP_MANY_SUM_2_WIDE, 4, NULL},
+    {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16, NULL},
+    {GP_MANY_SQUARES_1, GP_MANY_SQUARES_1_PACKED, 4, GP_MANY_SQUARES_1_WIDE, 4, NULL},
+    {GP_MANY_SQUARES_2, GP_MANY_SQUARES_2_PACKED, 4, GP_MANY_SQUARES_2, 0, NULL},
+    {GP_MANY_INTS_1, GP_MANY_INTS_1_PACKED, 4, GP_MANY_INTS_1, 0, NULL},
+    {GP_MANY_INTS_1, GP_MANY_INTS_1, 0, GP_MANY_INTS_1_WIDE, 4, is_one_term},
+    {GP_MANY_INTS_2, GP_MANY_INTS_2_PACKED, 4, GP_MANY_INTS_2, 0, NULL},
+    {GP_MANY_SPAN_1, GP_MANY_SPAN_1_PACKED, 4, GP_MANY_SPAN_1_WIDE, 4, NULL},
+    {GP_MANY_SPAN_2, GP_MANY_SPAN_2_PACKED, 4, GP_MANY_SPAN_2_WIDE, 4, NULL},
+    {GP_MANY_SPAN_4, GP_MANY_SPAN_4_PACKED, 16, GP_MANY_SPAN_4_WIDE, 16, NULL},
+    {GP_MANY_PRODUCTS_2, GP_MANY_PRODUCTS_2_PACKED, 16, GP_MANY_PRODUCTS_2, 0, NULL},
+    {GP_MANY_PRODUCTS_4, GP_MANY_PRODUCTS_4_PACKED, 16, GP_MANY_PRODUCTS_4, 0, NULL},
+    {GP_MANY_FLOATS_2, GP_MANY_FLOATS_2_PACKED, 16, GP_MANY_FLOATS_2, 0, NULL},
+    {GP_MANY_MOMENTS_2, GP_MANY_MOMENTS_2_PACKED, 16, GP_MANY_MOMENTS_2, 0, NULL},
+    {GP_MANY_FLOATS_4, GP_MANY_FLOATS_4_PACKED, 16, GP_MANY_FLOATS_4_WIDE, 16, NULL},
+    {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, GP_MANY_MOMENTS_4_WIDE, 8, NULL},
+    {GP_MANY_EXTREMES, GP_MANY_PLACES, 16, GP_MANY_EXTREMES, 0, looks_up},
+    {GP_MANY_EXTREMES + 1, GP_MANY_PLACES + 1, 16, GP_MANY_EXTREMES + 1, 0, looks_up},
+    {GP_MANY_EXTREMES + 2, GP_MANY_PLACES + 2, 16, GP_MANY_EXTREMES + 2, 0, looks_up},
+};

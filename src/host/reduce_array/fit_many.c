@@ -50,29 +50,6 @@ typedef struct walk {
     bool dense; /* rows behind each other without gaps */
 } walk;
 
-/* Forms that load a unit of several elements: along an output, or among outputs. */
-static const struct {
-    uint8_t form, packed, packed_bytes, wide, wide_bytes;
-} in_units[] = {
-    {GP_MANY_SUM_1, GP_MANY_SUM_1_VECTORS, 16, GP_MANY_SUM_1_WIDEST, 16},
-    {GP_MANY_SUM_1, GP_MANY_SUM_1_PACKED, 4, GP_MANY_SUM_1_WIDE, 4},
-    {GP_MANY_SUM_2, GP_MANY_SUM_2_PACKED, 4, GP_MANY_SUM_2_WIDE, 4},
-    {GP_MANY_SUM_4, GP_MANY_SUM_4_PACKED, 16, GP_MANY_SUM_4_WIDE, 16},
-    {GP_MANY_SQUARES_1, GP_MANY_SQUARES_1_PACKED, 4, GP_MANY_SQUARES_1_WIDE, 4},
-    {GP_MANY_SQUARES_2, GP_MANY_SQUARES_2_PACKED, 4, GP_MANY_SQUARES_2, 0},
-    {GP_MANY_INTS_1, GP_MANY_INTS_1_PACKED, 4, GP_MANY_INTS_1, 0},
-    {GP_MANY_INTS_2, GP_MANY_INTS_2_PACKED, 4, GP_MANY_INTS_2, 0},
-    {GP_MANY_SPAN_1, GP_MANY_SPAN_1_PACKED, 4, GP_MANY_SPAN_1_WIDE, 4},
-    {GP_MANY_SPAN_2, GP_MANY_SPAN_2_PACKED, 4, GP_MANY_SPAN_2_WIDE, 4},
-    {GP_MANY_SPAN_4, GP_MANY_SPAN_4_PACKED, 16, GP_MANY_SPAN_4_WIDE, 16},
-    {GP_MANY_PRODUCTS_2, GP_MANY_PRODUCTS_2_PACKED, 16, GP_MANY_PRODUCTS_2, 0},
-    {GP_MANY_PRODUCTS_4, GP_MANY_PRODUCTS_4_PACKED, 16, GP_MANY_PRODUCTS_4, 0},
-    {GP_MANY_FLOATS_2, GP_MANY_FLOATS_2_PACKED, 16, GP_MANY_FLOATS_2, 0},
-    {GP_MANY_MOMENTS_2, GP_MANY_MOMENTS_2_PACKED, 16, GP_MANY_MOMENTS_2, 0},
-    {GP_MANY_FLOATS_4, GP_MANY_FLOATS_4_PACKED, 16, GP_MANY_FLOATS_4_WIDE, 16},
-    {GP_MANY_MOMENTS_4, GP_MANY_MOMENTS_4_PACKED, 16, GP_MANY_MOMENTS_4_WIDE, 8},
-};
-
 /* Whether few rows of bytes are for the form of 16 columns, which has no way for results that are not quick then. */
 static bool is_wide_and_quick(const gp_pass *pass) {
     const gp_pass_result *result = &pass->result[0];
@@ -86,8 +63,8 @@ static bool is_wide_and_quick(const gp_pass *pass) {
 /* Rows of a long one, so that it has whole units; 0: there is none. */
 static uint32_t fold_of(const walk *w, uint64_t row, unsigned unit) {
     const uint32_t fold = gp_to_u32(unit / gp_least(row & (0 - row), unit));
-    const bool folds =
-        w->dense && row * fold / unit <= COLUMN_THREADS && w->outputs <= COLUMN_THREADS && w->n / fold >= FOLDED_ROWS;
+    const bool folds = w->dense && !w->pairs && row * fold / unit <= COLUMN_THREADS && w->outputs <= COLUMN_THREADS &&
+                       w->n / fold >= FOLDED_ROWS;
     return fold == 1 || folds ? fold : 0;
 }
 
@@ -96,19 +73,19 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
     const uint64_t all = pass->outputs * pass->length * bytes;
     if (pass->with_type != 0 && gp_type_bytes(pass->with_type) != bytes)
         return;
-    for (unsigned i = 0; i < sizeof in_units / sizeof *in_units; i++) {
-        const unsigned unit = w->columns ? in_units[i].wide_bytes : in_units[i].packed_bytes;
+    for (unsigned i = 0; i < GP_MANY_IN_UNITS; i++) {
+        const gp_many_units *in = &gp_many_in_units[i];
+        const unsigned unit = w->columns ? in->wide_bytes : in->packed_bytes;
         const uint64_t row = (w->columns ? pass->axis[pass->kept - 1].n : w->n) * bytes;
-        const uint32_t fold = in_units[i].form != w->form || unit == 0 || aligned < unit ? 0
-                              : w->columns                                               ? fold_of(w, row, unit)
-                              : row % unit == 0                                          ? 1u
-                                                                                         : 0u;
+        if (in->form != w->form || (in->takes != NULL && !in->takes(pass)) || unit == 0 || aligned < unit)
+            continue;
+        const uint32_t fold = w->columns ? fold_of(w, row, unit) : row % unit == 0;
         const bool few = !w->columns && pass->outputs == 1 && unit == 8 * bytes && all < PACKED_LEAST;
         if (fold == 0 || few || (w->columns && all < (w->low ? LOW_LEAST : (uint64_t)WIDE_LEAST * unit)))
             continue;
-        if (w->low && (fold > 1 || (in_units[i].wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))))
+        if (w->low && (fold > 1 || (in->wide == GP_MANY_SUM_1_WIDEST && !is_wide_and_quick(pass))))
             continue;
-        w->form = w->columns ? in_units[i].wide : in_units[i].packed;
+        w->form = w->columns ? in->wide : in->packed;
         w->unit = unit / bytes;
         w->loaded = unit;
         w->fold = fold;

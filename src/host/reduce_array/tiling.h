@@ -46,8 +46,9 @@ typedef enum gp_reduce_all_form {
  */
 typedef enum gp_reduce_many_form {
     GP_MANY_BITS,
-    GP_MANY_EXTREMES, /* of 1 byte; then of 2, 4 and 8 */
-    GP_MANY_SPAN_1 = GP_MANY_EXTREMES + 4,
+    GP_MANY_EXTREMES,                      /* of 1 byte; then of 2, 4 and 8 */
+    GP_MANY_PLACES = GP_MANY_EXTREMES + 4, /* of 1 byte; then of 2 and 4 */
+    GP_MANY_SPAN_1 = GP_MANY_PLACES + 3,
     GP_MANY_SPAN_1_PACKED,
     GP_MANY_SPAN_1_WIDE,
     GP_MANY_SPAN_2,
@@ -74,6 +75,7 @@ typedef enum gp_reduce_many_form {
     GP_MANY_SQUARES_2_PACKED,
     GP_MANY_INTS_1, /* any sums, and partners */
     GP_MANY_INTS_1_PACKED,
+    GP_MANY_INTS_1_WIDE, /* one of them, without masks and products */
     GP_MANY_INTS_2,
     GP_MANY_INTS_2_PACKED,
     GP_MANY_INTS_4,
