@@ -120,13 +120,13 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
         WIDE(lane_apart<8>), WIDE(lane_masked<lane_bits>), WIDE(lane_masked<lane_extremes<1>>),                      \
         WIDE(lane_masked<lane_extremes<2>>), WIDE(lane_masked<lane_extremes<4>>),                                    \
         WIDE(lane_masked<lane_extremes<8>>), FORM(lane_floats<2>), FORM(lane_packed<lane_floats<2>, 16>),            \
-        FORM(lane_floats<4>), FORM(lane_packed<lane_floats<4>, 16>), WIDE(lane_wide<lane_floats<4>, 16>),            \
-        FORM(lane_doubles<4>), FORM(lane_doubles<8>), FORM(lane_products<2>),                                        \
+        WIDE(lane_wide<lane_floats<2>, 8>), FORM(lane_floats<4>), FORM(lane_packed<lane_floats<4>, 16>),             \
+        WIDE(lane_wide<lane_floats<4>, 16>), FORM(lane_doubles<4>), FORM(lane_doubles<8>), FORM(lane_products<2>),   \
         FORM(lane_packed<lane_products<2>, 16>), FORM(lane_products<4>), FORM(lane_packed<lane_products<4>, 16>),    \
         FORM(lane_counted<2>), FORM(lane_counted<4>), FORM(lane_counted<8>), FORM(lane_twofold<2, true>),            \
         FORM(lane_twofold<4, true>), FORM(lane_twofold<8, false>), WIDE(lane_twofold<8, true>),                      \
-        FORM(lane_moments<2>), FORM(lane_packed<lane_moments<2>, 16>), FORM(lane_moments<4>),                        \
-        FORM(lane_packed<lane_moments<4>, 16>), WIDE(lane_wide<lane_moments<4>, 8>)
+        FORM(lane_moments<2>), FORM(lane_packed<lane_moments<2>, 16>), WIDE(lane_wide<lane_moments<2>, 4>),          \
+        FORM(lane_moments<4>), FORM(lane_packed<lane_moments<4>, 16>), WIDE(lane_wide<lane_moments<4>, 8>)
 
 /* For the host: the plan's form, and behind it what does again what was not proved. */
 template <class CUT>

@@ -85,6 +85,7 @@ typedef enum gp_reduce_many_form {
     GP_MANY_MASKED_EXTREMES, /* of 1 byte; then of 2, 4 and 8 */
     GP_MANY_FLOATS_2 = GP_MANY_MASKED_EXTREMES + 4,
     GP_MANY_FLOATS_2_PACKED,
+    GP_MANY_FLOATS_2_WIDE,
     GP_MANY_FLOATS_4,
     GP_MANY_FLOATS_4_PACKED,
     GP_MANY_FLOATS_4_WIDE,
@@ -98,6 +99,7 @@ typedef enum gp_reduce_many_form {
     GP_MANY_TWOFOLD = GP_MANY_COUNTED + 3, /* any sums: of 2 bytes; then of 4, 8 without partners, and 8 with them */
     GP_MANY_MOMENTS_2 = GP_MANY_TWOFOLD + 4,
     GP_MANY_MOMENTS_2_PACKED,
+    GP_MANY_MOMENTS_2_WIDE,
     GP_MANY_MOMENTS_4,
     GP_MANY_MOMENTS_4_PACKED,
     GP_MANY_MOMENTS_4_WIDE,
