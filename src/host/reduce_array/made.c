@@ -4,8 +4,10 @@
 #include "../arithmetic.h"
 #include "array.h"
 
-#define LEAST 32    /* elements of a pass */
-#define LONG_RUN 64 /* pairs of floats without gaps, which loops have products of */
+#define LEAST 32 /* elements of a pass */
+
+/* Pairs of floats without gaps of which loops have products; several shorter runs fill a block of made ones. */
+#define LONG_RUN 257
 
 /* The bits of the greatest of a type, or of the least; of floats the infinities. */
 static uint64_t end_of(unsigned type, bool least) {
