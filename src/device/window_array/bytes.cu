@@ -21,10 +21,10 @@ struct bytes_arguments {
 #define FLOAT_23 0x4b000000u /* 2^23 as a float: its last bits are a whole number */
 #define ROUND_23 12582912.0f /* 1.5 2^23: what is added to it is rounded to a whole number */
 
-template <int CHANNELS, bool TOGETHER> class byte_means {
+template <int CHANNELS, rows_lie LIE> class byte_means {
     static constexpr int words = GP_BYTES_WORDS(CHANNELS), columns = 4 * words, ahead = GP_STRIP_AHEAD,
                          entries = columns + 1; /* prefix sums of a lane: odd, against bank conflicts */
-    typedef lane_of_strip<words, GP_BYTES_UNIT(CHANNELS), TOGETHER> lane_type;
+    typedef lane_of_strip<words, GP_BYTES_UNIT(CHANNELS), LIE> lane_type;
     typedef typename lane_type::raw_row raw_row;
 
     const bytes_arguments &a;
@@ -36,8 +36,8 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
 
   public:
     __device__ byte_means(const bytes_arguments &arguments, const strip_place &place, unsigned own)
-        : a(arguments), p(place), of(a.fold, p, (int32_t)gp_window_x(&a.box)->n * CHANNELS, 1), sums(shared + own),
-          loaded((uint32_t *)(sums + a.cut.prefix_bytes) + of.lane),
+        : a(arguments), p(place), of(a.fold, a.cut, p, (int32_t)gp_window_x(&a.box)->n * CHANNELS, 1),
+          sums(shared + own), loaded((uint32_t *)(sums + a.cut.prefix_bytes) + of.lane),
           apart((uint16_t *)(loaded - of.lane + 2 * words * 32) + of.lane) {}
 
   private:
@@ -173,9 +173,9 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
         const int32_t window = (int32_t)y->window;
         const int64_t next = a.box.result[0].stride[a.box.outer], in = (int64_t)a.fold.in;
         const unsigned rows = p.rows;
-        const int outputs = p.cols, output = of.lane * columns - (int)a.cut.skew;
+        const int outputs = of.outputs_of(p, 1), output = of.place * columns - (int)a.cut.skew;
         const bool edges = __any_sync(GP_FULL_WARP, of.edge);
-        unsigned char *to = p.to[0] + output;
+        unsigned char *to = of.output_of(a.box, a.cut, p, 0, output);
         int32_t from = (int32_t)(p.y - y->before); /* row that windows begin with */
         uint32_t held[2 * words] = {}, ends[columns];
 #pragma unroll
@@ -206,11 +206,12 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
             slide<true>(held, enters, leaves);
             if (row < rows) {
                 if (side_by_side-- == 0) {
-                    enters_row = a.fold.row_at(from + window);
+                    const int32_t first = from + of.above;
+                    enters_row = a.fold.row_at(first + window);
                     next_enters = of.plane + (uint64_t)(uint32_t)enters_row * a.fold.in;
-                    leaves_row = a.fold.row_at(from);
+                    leaves_row = a.fold.row_at(first);
                     next_leaves = of.plane + (uint64_t)(uint32_t)leaves_row * a.fold.in;
-                    side_by_side = from < 0 ? 0 : max(0, a.fold.n - 1 - window - from);
+                    side_by_side = first < 0 ? 0 : max(0, a.fold.n - 1 - window - first);
                 }
                 enters = of.fetch(next_enters, enters_row);
                 leaves = of.fetch(next_leaves, leaves_row);
@@ -223,7 +224,7 @@ template <int CHANNELS, bool TOGETHER> class byte_means {
             make_row(held, ends, out);
             if (edges)
                 take_back(held);
-            of.store(to, output, outputs, out);
+            of.template store<false>(to, output, outputs, out);
             to += next;
             if (row >= rows)
                 return;
@@ -239,10 +240,12 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, BL
     strip_place &place = places[warp];
     if (!begin_warp(a.box, a.cut, CHANNELS, &place))
         return;
-    if (a.cut.vectors)
-        byte_means<CHANNELS, true>(a, place, own).walk_down();
+    if (a.cut.pack.count > 0)
+        byte_means<CHANNELS, ROWS_NARROW>(a, place, own).walk_down();
+    else if (a.cut.vectors)
+        byte_means<CHANNELS, ROWS_TOGETHER>(a, place, own).walk_down();
     else
-        byte_means<CHANNELS, false>(a, place, own).walk_down();
+        byte_means<CHANNELS, ROWS_ANYWHERE>(a, place, own).walk_down();
 }
 
 /* The float nearest to 1 / n, or one `beside` it. */

@@ -85,9 +85,9 @@ template <int E> struct least_keys {
     }
 };
 
-template <int E, bool TOGETHER> class near_windows {
+template <int E, rows_lie LIE> class near_windows {
     static constexpr int size = 4 / E, own = 4 * E;
-    typedef lane_of_strip<4, 16, TOGETHER> lane_type;
+    typedef lane_of_strip<4, 16, LIE> lane_type;
     typedef typename lane_type::raw_row raw_row;
 
     const near_arguments &a;
@@ -102,7 +102,7 @@ template <int E, bool TOGETHER> class near_windows {
   public:
     __device__ near_windows(const near_arguments &arguments, const strip_place &place, bool of_maximum)
         : a(arguments), p(place),
-          of(a.fold, p, (int32_t)gp_window_x(&a.box)->n * (int32_t)(a.box.channels * size), size),
+          of(a.fold, a.cut, p, (int32_t)gp_window_x(&a.box)->n * (int32_t)(a.box.channels * size), size),
           by(a.box.type, of_maximum), height((int)gp_window_y(&a.box)->window),
           outside(a.box.border == GP_BORDER_ZERO ? by.keys_of(0) : ~0u),
           rows((uint4 *)((unsigned char *)rows_shared + threadIdx.x / 32 * a.cut.warp_bytes) + of.lane),
@@ -158,11 +158,11 @@ template <int E, bool TOGETHER> class near_windows {
         const int32_t from = (int32_t)(p.y - gp_window_y(&a.box)->before);
         const int window = (int)gp_window_x(&a.box)->window;
         const unsigned pixel = (unsigned)(a.box.channels * size), rows_out = p.rows;
-        const int output = of.lane * 16 - (int)a.cut.skew * size, outputs = p.cols * size;
+        const int output = of.place * 16 - (int)a.cut.skew * size, outputs = of.outputs_of(p, size);
         unsigned result = 0; /* the first of them */
         while ((a.box.result[result].op == GP_REDUCE_MAX) != maximum)
             result++;
-        unsigned char *to = p.to[result] + output;
+        unsigned char *to = of.output_of(a.box, a.cut, p, result, output);
         const int64_t to_next = a.box.result[result].stride[a.box.outer];
         const bool more = result + 1 < a.box.results;
         const bool edges = __any_sync(GP_FULL_WARP, of.edge);
@@ -210,11 +210,13 @@ template <int E, bool TOGETHER> class near_windows {
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 x.word[k] = by.bits_of(x.word[k]);
-            of.store(to, output, outputs, x.word);
+            of.template store<size == 4>(to, output, outputs, x.word);
 #pragma unroll 1
             for (unsigned r = result + 1; more && r < a.box.results; r++)
                 if ((a.box.result[r].op == GP_REDUCE_MAX) == maximum)
-                    of.store(p.to[r] + row * a.box.result[r].stride[a.box.outer] + output, output, outputs, x.word);
+                    of.template store<size == 4>(of.output_of(a.box, a.cut, p, r, output) +
+                                                     row * a.box.result[r].stride[a.box.outer],
+                                                 output, outputs, x.word);
         }
     }
 };
@@ -230,10 +232,12 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, GP
 #pragma unroll 1
     for (unsigned maximum = 0; maximum < 2; maximum++)
         if (a.box.wants & (maximum ? GP_WANT_MAX : GP_WANT_MIN)) {
-            if (a.cut.vectors)
-                near_windows<E, true>(a, place, maximum != 0).walk_down(maximum != 0);
+            if (a.cut.pack.count > 0)
+                near_windows<E, ROWS_NARROW>(a, place, maximum != 0).walk_down(maximum != 0);
+            else if (a.cut.vectors)
+                near_windows<E, ROWS_TOGETHER>(a, place, maximum != 0).walk_down(maximum != 0);
             else
-                near_windows<E, false>(a, place, maximum != 0).walk_down(maximum != 0);
+                near_windows<E, ROWS_ANYWHERE>(a, place, maximum != 0).walk_down(maximum != 0);
         }
 }
 

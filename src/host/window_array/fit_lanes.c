@@ -21,13 +21,13 @@ static bool ends_within(const gp_window_box *box, const gp_strip_cut *cut, int64
     const gp_window_axis *x = gp_window_x(box);
     const int64_t n = (int64_t)x->n, channels = box->channels, before = x->before > 0 ? x->before : 0,
                   beyond = (int64_t)x->outputs - x->before + x->window - 1 - n, skew = cut->skew;
-    const int64_t last =
-        (int64_t)(cut->strips - 1) * cut->cols - x->before * channels - skew; /* strip begins there */
+    const int64_t strips = cut->pack.count > 0 ? 1 : cut->strips;
+    const int64_t last = (strips - 1) * cut->cols - x->before * channels - skew; /* strip begins there */
     return before < n && beyond < n && (2 * before + 1) * channels + skew <= all &&
            (beyond <= 0 || (n - 1 - beyond) * channels >= last);
 }
 
-/* Rows of the input and of all results lie side by side, and have at least two lanes' elements. */
+/* Rows of the input and of all results lie side by side, and have at least a lane's elements. */
 static bool lies_dense(const gp_window_box *box, uint64_t own) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     const int64_t bytes = gp_type_bytes(box->type), pixel = bytes * box->channels;
@@ -37,7 +37,7 @@ static bool lies_dense(const gp_window_box *box, uint64_t own) {
         if (box->result[r].type != box->type || stride[1] != pixel || (box->channels > 1 && stride[-1] != bytes))
             return false;
     }
-    return x->in == pixel && row >= 2 * own && row < INT32_MAX / 16 && y->n <= INT32_MAX / 2 &&
+    return x->in == pixel && row >= own && row < INT32_MAX / 16 && y->n <= INT32_MAX / 2 &&
            (y->n == 1 || y->in >= (int64_t)row * bytes);
 }
 
@@ -50,23 +50,26 @@ static bool cut_lanes(const gp_problem *problem, const gp_device *device, const 
     uint64_t group = of->own;
     while (group % channels != 0)
         group += of->own;
-    const uint64_t all = 32 * of->own, columns = x->outputs * channels, reach = (uint64_t)x->window * channels,
-                   batches = box->outputs / (columns * y->outputs);
-    if (box->border == GP_BORDER_WRAP || reach > all / 2 || columns < all / 2 || columns > INT32_MAX / 2 ||
-        batches > INT32_MAX)
+    const uint64_t all = 32 * of->own, columns = x->outputs * channels, reach = (uint64_t)x->window * channels;
+    cut->pack = gp_window_pack(box, all, of->own, channels);
+    const bool narrow = cut->pack.count > 0;
+    const gp_packed packed = gp_window_packed(box, cut->pack, channels);
+    const uint64_t batches = packed.batches;
+    if (box->border == GP_BORDER_WRAP || reach > all / 2 || (columns < all / 2 && !narrow) ||
+        columns > INT32_MAX / 2 || batches > INT32_MAX)
         return false;
     cut->reach = gp_to_u32(reach);
     cut->channels = channels & UINT16_MAX;
     cut->warps = 1;
-    cut->skew = gp_window_skew(x->before * channels, of->unit);
+    cut->skew = narrow ? 0 : gp_window_skew(x->before * channels, of->unit);
     const uint64_t lost = gp_greatest(reach, of->unit) + cut->skew, most = (all - lost) / group * group;
     if (most == 0)
         return false;
-    cut->strips = gp_to_u32(gp_divide_up(columns, most));
-    cut->cols = gp_to_u32(gp_round_up(gp_divide_up(columns, cut->strips), group));
-    if (!ends_within(box, cut, (int64_t)all))
+    cut->strips = gp_to_u32(narrow ? packed.strips : gp_divide_up(columns, most));
+    cut->cols = gp_to_u32(narrow ? columns : gp_round_up(gp_divide_up(columns, cut->strips), group));
+    if (!ends_within(box, cut, (int64_t)(narrow ? cut->pack.span : all)))
         return false;
-    cut->vectors = problem->in_align >= of->unit * bytes && x->n * channels % of->unit == 0;
+    cut->vectors = !narrow && problem->in_align >= of->unit * bytes && x->n * channels % of->unit == 0;
     cut->warp_bytes = gp_to_u32(warp_bytes);
     tiling->threads = GP_WALK_THREADS;
     const unsigned strips_each = GP_WALK_THREADS / 32;
@@ -75,7 +78,7 @@ static bool cut_lanes(const gp_problem *problem, const gp_device *device, const 
     const uint64_t rows = (uint64_t)y->window;
     if (held == 0)
         return false;
-    gp_window_cut_walks(cut, y, 1 + (double)rows * of->begin, rows > 32 ? rows : 32, cut->strips * batches,
+    gp_window_cut_walks(cut, &packed.y, 1 + (double)rows * of->begin, rows > 32 ? rows : 32, cut->strips * batches,
                         device->multiprocessors, held * strips_each);
     const uint64_t number = cut->strips * batches * cut->segments;
     cut->number = gp_to_u32(gp_least(number, INT32_MAX));
