@@ -41,6 +41,34 @@ static __device__ __forceinline__ void put_four(unsigned char *four, const uint3
         *(uint32_t *)four = __byte_perm(__byte_perm(raw[0], raw[1], 0x40), __byte_perm(raw[2], raw[3], 0x40), 0x5410);
 }
 
+/* Four outputs a lane, of 4 bytes each, to any address of such: a lane stores from a multiple of 16 bytes on, and so
+ * some of the lane below in place of its own last ones. left: outputs from the lane's first to the row's end. */
+static __device__ void put_moved(unsigned char *to, int left, const uint32_t (&raw)[4]) {
+    const int lane = threadIdx.x % 32, behind = (int)((uintptr_t)to / 4 % 4);
+    uint32_t all[8], w[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        all[k] = k == 0 ? 0 : __shfl_up_sync(GP_FULL_WARP, raw[k], 1);
+        all[4 + k] = raw[k];
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = behind == 0 ? all[4 + k] : behind == 1 ? all[3 + k] : behind == 2 ? all[2 + k] : all[1 + k];
+    uint32_t *const from = (uint32_t *)to - behind;
+    __builtin_assume(__isGlobal(from));
+    const bool whole = left + behind >= 4 && (lane > 0 || behind == 0);
+    if (whole)
+        __stcs((uint4 *)from, make_uint4(w[0], w[1], w[2], w[3]));
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (!whole && k < left + behind && (lane > 0 || k >= behind))
+            from[k] = w[k];
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        if (lane == 31 && k < behind && 4 + k < left + behind)
+            from[4 + k] = behind == 1 ? raw[3] : behind == 2 ? raw[k < 2 ? 2 + k : 0] : raw[1 + k];
+}
+
 /* Four outputs of one of pictures that lie side by side, from number `at` on. */
 template <unsigned EACH, int CHANNELS>
 static __device__ void store_packed(const strip_arguments &a, const strip_place &p, unsigned char *line, unsigned r,
@@ -60,8 +88,8 @@ static __device__ void store_packed(const strip_arguments &a, const strip_place 
 }
 
 /* USUAL: a mean, alone or with a variance, or a sum and one of squares, of windows that are whole. PACKED: pictures
- * may lie side by side. */
-template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PACKED> class walk_outputs {
+ * may lie side by side. MOVES: results may lie anywhere. */
+template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PACKED, bool MOVES> class walk_outputs {
     typedef typename SUMS::sum_type sum_type;
     typedef typename SUMS::square_type square_type;
 
@@ -196,7 +224,9 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, bool PAC
     template <unsigned EACH>
     __device__ void store_four(unsigned char *line, unsigned r, int at, const uint32_t (&raw)[4]) const {
         unsigned char *const four = line + at * (int)EACH;
-        if (at <= four_until)
+        if (MOVES && EACH == 4 && a.moved)
+            put_moved(four, outputs - at, raw);
+        else if (at <= four_until)
             put_four<EACH>(four, raw);
         else if (PACKED)
             store_packed<EACH, CHANNELS>(a, p, line, r, at, make_uint4(raw[0], raw[1], raw[2], raw[3]));

@@ -272,8 +272,8 @@ __device__ inline void store_bits(unsigned size, uint64_t bits, unsigned char *t
         *to = (uint8_t)bits;
 }
 
-/* Bit r: a thread's outputs of result r are side by side and aligned, and stored at once. */
-inline uint32_t stores_together(const gp_problem *problem, unsigned channels) {
+/* Bit r: outputs of result r are side by side, and `each` of them are aligned. */
+inline uint32_t stores_together(const gp_problem *problem, unsigned channels, unsigned each = 4) {
     const unsigned x = problem->box->outer + 1u;
     uint32_t stores = 0;
     for (unsigned r = 0; r < problem->box->results; r++) {
@@ -285,7 +285,8 @@ inline uint32_t stores_together(const gp_problem *problem, unsigned channels) {
             if (channels == 1 || axis != x - 2)
                 bits |= (uint64_t)result->stride[axis];
         const bool together = result->stride[x] == bytes * channels &&
-                              (channels == 1 || result->stride[x - 2] == bytes) && bits % (uint64_t)(4 * bytes) == 0;
+                              (channels == 1 || result->stride[x - 2] == bytes) &&
+                              bits % (uint64_t)(each * bytes) == 0;
         stores |= (uint32_t)together << r;
     }
     return stores;

@@ -11,21 +11,27 @@
 #include "outputs.cuh"
 
 /*
- * How a lane's columns lie: side by side and aligned; or, of bytes, in two groups that do, by whose bytes they are
- * put together a row later; or apart, of one picture or of several side by side. Each has a register then: what
- * waited for the loads of bytes to put them together would take all others on.
+ * How a lane's columns lie: side by side and aligned; or, of bytes, from any address on; or in two groups that are
+ * aligned, by whose bytes they are put together a row later; or apart, of one picture or of several side by side.
+ * Each has a register then: what waited for the loads of bytes to put them together would take all others on.
  */
-enum walk_columns { WALK_TOGETHER, WALK_GROUPS, WALK_APART, WALK_PACKED };
+enum walk_columns { WALK_TOGETHER, WALK_ANYWHERE, WALK_GROUPS, WALK_APART, WALK_PACKED };
+
+/* Of bytes from any address on: the word behind, and the bits in front of the first byte. */
+template <bool ANYWHERE> struct walk_rest {};
+template <> struct walk_rest<true> { uint32_t word, shift; };
 
 template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_columns LIE> class walk {
     static constexpr bool PACKED = LIE == WALK_PACKED, EDGE = LIE == WALK_APART || PACKED,
-                          groups = LIE == WALK_GROUPS;
+                          groups = LIE == WALK_GROUPS, anywhere = LIE == WALK_ANYWHERE;
     static constexpr int words = COLUMNS * BYTES / 4;
     typedef strip_row<COLUMNS, EDGE ? 4 : BYTES> one_row;
     struct raw_row {
         one_row of[groups ? 2 : 1];
+        walk_rest<anywhere> rest;
     };
-    typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, PACKED> outputs_of;
+    typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, PACKED, USUAL && (anywhere || LIE == WALK_APART)>
+        outputs_of;
     static constexpr int ahead = GP_STRIP_AHEAD;
 
     const strip_arguments &a;
@@ -60,7 +66,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
      */
     __device__ bool find_groups() {
         int32_t begin[2] = {-1, -1};
-        bool found = a.cut.vectors;
+        bool found = a.cut.vectors == GP_VECTORS_TOGETHER;
         apart[0] = column;
         stands = __all_sync(GP_FULL_WARP, stands_together());
         if (stands)
@@ -90,7 +96,9 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
         return together() ? __syncthreads_or(x) : __any_sync(GP_FULL_WARP, x);
     }
     __device__ bool stands_together() const {
-        return a.cut.vectors && column >= 0 && column + COLUMNS <= (int32_t)gp_window_x(&a.box)->n * CHANNELS;
+        const int more = anywhere ? 3 : 0; /* bytes of a word that has some of the lane's */
+        return a.cut.vectors == (anywhere ? GP_VECTORS_ANYWHERE : GP_VECTORS_TOGETHER) && column >= more &&
+               column + COLUMNS + more <= (int32_t)gp_window_x(&a.box)->n * CHANNELS;
     }
 
   private:
@@ -143,6 +151,13 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
                 asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(from) : "r"(at), "r"(step), "l"(line));
                 load_one<BYTES>(&raw.of[0].word[k], from, at | row);
             }
+        } else if constexpr (anywhere) {
+            const unsigned char *const first = line + column, *const from = first - (uintptr_t)first % 4;
+            raw.rest.shift = 8 * (uint32_t)(first - from);
+#pragma unroll
+            for (int i = 0; i < words; i++)
+                load_one<4>(&raw.of[0].word[i], from + 4 * i, row);
+            load_one<4>(&raw.rest.word, from + 4 * words, row);
         } else
 #pragma unroll
             for (int g = 0; g < (groups ? 2 : 1); g++)
@@ -158,11 +173,18 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
 #pragma unroll
             for (uint32_t &word : row.word)
                 word = EDGE ? nothing & ~0u >> (32 - 8 * BYTES) : nothing;
+        if constexpr (anywhere)
+            raw.rest = {nothing, 0};
         return raw;
     }
     /* The lane's columns of a row that has been loaded. */
     __device__ one_row columns_of(const raw_row &raw) const {
         one_row row = raw.of[0];
+        if constexpr (anywhere)
+#pragma unroll
+            for (int i = 0; i < words; i++)
+                row.word[i] =
+                    __funnelshift_r(row.word[i], i + 1 < words ? row.word[i + 1] : raw.rest.word, raw.rest.shift);
         if (groups && !stands)
 #pragma unroll
             for (int i = 0; i < words; i++) {

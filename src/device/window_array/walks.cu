@@ -33,10 +33,15 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
         row = s.walk_down(0, a.cut.over, &seen);
         done = true;
     } else if constexpr (USUAL && BYTES == 1) {
+        walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_ANYWHERE> anywhere(a, place, own);
         walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_GROUPS> groups(a, place, own);
-        done = !groups.any_of_strip(!groups.find_groups());
-        if (done)
+        done = true;
+        if (!anywhere.any_of_strip(!anywhere.stands_together()))
+            row = anywhere.walk_down(0, a.cut.over, &seen);
+        else if (!groups.any_of_strip(!groups.find_groups()))
             row = groups.walk_down(0, a.cut.over, &seen);
+        else
+            done = false;
     }
     if (!done)
         row = walk<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, WALK_APART>(a, place, own).walk_down(0, a.cut.over, &seen);
@@ -89,8 +94,11 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
     for (unsigned r = 0; r < arguments.box.results; r++)
         arguments.result[r] = result_of_windows(problem, &arguments.cut, r);
     arguments.stores = stores_together(problem, arguments.cut.channels);
-    arguments.fours = arguments.cut.pack.count > 0 && arguments.cut.cols % 4 == 0 &&
-                      arguments.stores == (1u << arguments.box.results) - 1;
+    const uint32_t all = (1u << arguments.box.results) - 1;
+    arguments.moved = arguments.stores != all && stores_together(problem, arguments.cut.channels, 1) == all;
+    for (unsigned r = 0; r < arguments.box.results; r++)
+        arguments.moved = arguments.moved && problem->box->result[r].type == GP_F32;
+    arguments.fours = arguments.cut.pack.count > 0 && arguments.cut.cols % 4 == 0 && arguments.stores == all;
     arguments.fold = fold_of(&arguments.box);
     const bool pivots = arguments.box.type == GP_U8 || arguments.box.type == GP_U16;
     arguments.less = pivots ? (int64_t)arguments.cut.area << (8 * problem->elem_bytes - 1) : 0;

@@ -24,6 +24,7 @@ struct strip_arguments {
     gp_strip_cut cut;
     strip_result result[GP_PASS_RESULTS];
     uint32_t stores; /* see stores_together() */
+    uint32_t moved;  /* results of 4 bytes are side by side, but not all aligned */
     uint32_t fours;  /* of pictures side by side: four outputs of a row are of one, or none */
     row_fold fold;
     int64_t less;              /* what a whole window's sum is less than that of its elements */

@@ -213,9 +213,12 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each * warps;
     cut->vectors = x->in == (int64_t)(bytes * channels) &&
                    problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
-    if (form == GP_WALK_MEANS && (!cut->vectors || box->result[0].stride[box->outer + 1] != 4))
+    if (form == GP_WALK_MEANS && (x->in != 4 || box->result[0].stride[box->outer + 1] != 4))
         return false;
-    cut->vectors = cut->vectors && cut->pack.count == 0;
+    cut->vectors = cut->pack.count > 0                        ? GP_VECTORS_NONE
+                   : cut->vectors                             ? GP_VECTORS_TOGETHER
+                   : bytes == 1 && x->in == (int64_t)channels ? GP_VECTORS_ANYWHERE
+                                                              : GP_VECTORS_NONE;
     /* outputs are computed up to the last column */
     const uint64_t room = ((all + cut->reach + each) / 4 * 5 + 5) * walks[form - GP_WALK_LINEAR].entry_bytes;
     cut->prefix_bytes = gp_to_u32(gp_round_up(room, 16)) + (warps > 1 ? GP_WALK_TOTALS : 0);

@@ -51,6 +51,10 @@ typedef struct gp_strip_pack {
     uint32_t inverse;                         /* 2^32 / span, rounded up; 0: there is one */
 } gp_strip_pack;
 
+/* How the columns of a thread or a lane are loaded: one by one, all at once, or, of bytes, all from any address on.
+ */
+enum { GP_VECTORS_NONE, GP_VECTORS_TOGETHER, GP_VECTORS_ANYWHERE };
+
 /* How window_strip cuts a box; the tiling's numbers. */
 typedef struct gp_strip_cut {
     uint32_t rows, cols; /* of outputs that a block, or a warp, computes; columns of all channels */
@@ -60,7 +64,7 @@ typedef struct gp_strip_cut {
     uint32_t area;    /* elements of a window */
     uint32_t over;    /* bits that no magnitude has of which sums of 32 bits hold the windows; 0: none is looked at */
     uint16_t small;   /* windows' sums are up to 2^24, and n below 2^22 */
-    uint16_t vectors; /* a thread's columns of the input can be loaded at once; of floats: and results stored */
+    uint16_t vectors; /* GP_VECTORS_*; of floats: results are stored at once too */
     uint16_t channels;     /* of a strip of ints, which has them as columns; 1: they are batches */
     uint16_t warps;        /* of a strip of ints; 1: a block has several strips */
     uint32_t skew;         /* the first output's window begins so many columns behind a strip's first */
