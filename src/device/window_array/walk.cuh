@@ -25,13 +25,13 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
     static constexpr bool PACKED = LIE == WALK_PACKED, EDGE = LIE == WALK_APART || PACKED,
                           groups = LIE == WALK_GROUPS, anywhere = LIE == WALK_ANYWHERE;
     static constexpr int words = COLUMNS * BYTES / 4;
+    static constexpr bool moves = USUAL && BYTES < 4 && (anywhere || LIE == WALK_APART); /* for ints: slower */
     typedef strip_row<COLUMNS, EDGE ? 4 : BYTES> one_row;
     struct raw_row {
         one_row of[groups ? 2 : 1];
         walk_rest<anywhere> rest;
     };
-    typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, PACKED, USUAL && (anywhere || LIE == WALK_APART)>
-        outputs_of;
+    typedef walk_outputs<SUMS, BYTES, COLUMNS, CHANNELS, USUAL, PACKED, moves> outputs_of;
     static constexpr int ahead = GP_STRIP_AHEAD;
 
     const strip_arguments &a;
