@@ -25,7 +25,7 @@ template <class SUMS, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, walk_col
     static constexpr bool PACKED = LIE == WALK_PACKED, EDGE = LIE == WALK_APART || PACKED,
                           groups = LIE == WALK_GROUPS, anywhere = LIE == WALK_ANYWHERE;
     static constexpr int words = COLUMNS * BYTES / 4;
-    static constexpr bool moves = USUAL && BYTES < 4 && (anywhere || LIE == WALK_APART); /* for ints: slower */
+    static constexpr bool moves = USUAL && BYTES < 4 && (anywhere || LIE == WALK_APART); /* of 4 bytes: slower */
     typedef strip_row<COLUMNS, EDGE ? 4 : BYTES> one_row;
     struct raw_row {
         one_row of[groups ? 2 : 1];
