@@ -9,7 +9,7 @@
 #define GP_WORKSPACE_BYTES ((size_t)8 << 20)
 #define GP_STAGE_SLOTS 4                    /* pieces of a staged call under way at once */
 #define GP_DEPENDENT_LAUNCH_ARCHITECTURE 90 /* first with programmatic dependent launch */
-#define GP_RAISED_MAX 320 /* kernels whose shared memory limit was raised: at least all that there are */
+#define GP_RAISED_MAX 384 /* kernels whose shared memory limit was raised: at least all that there are */
 
 /* Host memory that kernels write: a scalar result that the host polls for. */
 typedef struct gp_slot {
