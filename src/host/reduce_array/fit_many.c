@@ -79,7 +79,7 @@ static void choose_unit(const gp_pass *pass, unsigned aligned, walk *w) {
         const uint64_t row = (w->columns ? pass->axis[pass->kept - 1].n : w->n) * bytes;
         if (in->form != w->form || (in->takes != NULL && !in->takes(pass)) || unit == 0 || aligned < unit)
             continue;
-        const uint32_t fold = w->columns ? fold_of(w, row, unit) : row % unit == 0;
+        const uint32_t fold = w->columns ? fold_of(w, row, unit) : row % unit == 0 ? 1u : 0u;
         const bool few = !w->columns && pass->outputs == 1 && unit == 8 * bytes && all < PACKED_LEAST;
         if (fold == 0 || few || (w->columns && all < (w->low ? LOW_LEAST : (uint64_t)WIDE_LEAST * unit)))
             continue;
