@@ -42,13 +42,12 @@ template <int WORDS, int UNIT, rows_lie LIE> struct lane_of_strip {
           above(NARROW ? rows_above(cut, p, picture) : 0),
           plane(p.plane + start + (NARROW ? (int64_t)picture * p.picture_units * size : 0)) {}
 
-    /* The lane's first output of result r, and how many bytes of them there are from it on; maybe it lies before the
-     * row's first. */
+    /* Where the strip's first row has byte `first` of the lane's picture, of result r. */
     __device__ unsigned char *output_of(const gp_window_box &box, const gp_strip_cut &cut, const strip_place &p,
                                         unsigned r, int first) const {
         return p.to[r] + first + (NARROW ? bytes_to(box, cut, p, r, {picture, 0}, box.channels) : 0);
     }
-    /* Bytes of a row of outputs, which are stored if the lane has a picture. */
+    /* Bytes of a row of outputs; 0 of a lane that has no picture. */
     __device__ int outputs_of(const strip_place &p, int size) const {
         return NARROW && lane / lanes >= p.pictures ? 0 : p.cols * size;
     }
