@@ -146,11 +146,13 @@ static void matrices(void **state) {
 #define MANY_ROWS ((size_t)3000018) /* so many tiles that the last are drawn; of floats, some variances are ties */
 #define IMAGE(type, data, n) gp_image((gp_type)(type), data, (n)[0], (n)[1], (n)[2], (n)[3])
 
-/* Short rows by the million; columns whose inner reduced axis is shorter than a block has threads for one. */
+/* Short rows by the million; columns whose inner reduced axis is shorter than a block has threads for one; pictures
+   of few channels, each by itself. */
 static void many_rows(void **state) {
     (void)state;
-    static const size_t all[][4] = {{MANY_ROWS, 1, 3, 3}, {4000, 2, 512, 1100}};
-    static const size_t left[][4] = {{MANY_ROWS, 1, 1, 1}, {1, 1, 512, 512}};
+    static const size_t all[][4] = {
+        {MANY_ROWS, 1, 3, 3}, {4000, 2, 512, 1100}, {183, 16381, 3, 49143}, {900, 2000, 5, 10000}};
+    static const size_t left[][4] = {{MANY_ROWS, 1, 1, 1}, {1, 1, 512, 512}, {183, 1, 3, 3}, {900, 1, 5, 5}};
     static const unsigned asked[][4] = {{GP_F32, GP_F32, GP_REDUCE_MEAN, GP_REDUCE_VARIANCE},
                                         {GP_F32, GP_F32, GP_REDUCE_SUM, GP_REDUCE_SUM},
                                         {GP_F32, GP_F32, GP_REDUCE_MAX, GP_REDUCE_MIN},
@@ -160,16 +162,16 @@ static void many_rows(void **state) {
     unsigned char *host = malloc(n * 4 + 2 * bytes), *device = NULL, *got = malloc(2 * bytes);
     assert_true(host != NULL && got != NULL);
     CUDA_OK(cudaMalloc((void **)&device, n * 4 + 2 * bytes));
-    for (size_t i = 0; i < 2 * COUNT(asked); i++) {
-        const unsigned *ask = asked[i / 2];
+    for (size_t i = 0; i < COUNT(all) * COUNT(asked); i++) {
+        const unsigned *ask = asked[i / COUNT(all)];
         memset(host, 0, n * 4 + 2 * bytes);
         data_set_fill(host, (gp_type)ask[0], n, DATA_SET_UNIFORM, 5);
         CUDA_OK(cudaMemcpy(device, host, n * 4 + 2 * bytes, cudaMemcpyHostToDevice));
         for (unsigned on = 0; on < 2; on++) {
             unsigned char *const in = on ? device : host, *const to = in + n * 4;
-            const gp_array view = IMAGE(ask[0], in, all[i % 2]);
-            const gp_result rows[] = {gp_want(ask[2], IMAGE(ask[1], to, left[i % 2])),
-                                      gp_want(ask[3], IMAGE(ask[1], to + bytes, left[i % 2]))};
+            const gp_array view = IMAGE(ask[0], in, all[i % COUNT(all)]);
+            const gp_result rows[] = {gp_want(ask[2], IMAGE(ask[1], to, left[i % COUNT(all)])),
+                                      gp_want(ask[3], IMAGE(ask[1], to + bytes, left[i % COUNT(all)]))};
             assert_int_equal(gp_reduce(on ? gpu : cpu, &view, rows, ask[2] == ask[3] ? 1 : 2), GP_OK);
         }
         assert_int_equal(gp_context_synchronize(gpu), GP_OK);

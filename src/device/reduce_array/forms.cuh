@@ -7,19 +7,20 @@
 #include "redo.cuh"
 
 /*
- * Bytes of each result, if the form can round all of them in a few instructions, their addresses are linear in the
- * output's number and the host need not be told; else 0.
+ * Bytes of each result, if the form can round all of them in a few instructions, those of all outputs are as far
+ * apart and the host need not be told; else 0.
  */
 template <class LANE>
 __device__ __forceinline__ uint32_t quick_bytes_of(const reduce_arguments &a, const LANE &form) {
     const gp_pass &pass = a.pass;
-    return pass.results <= LANE::QUICKS && pass.kept <= 1 && a.done == NULL ? form.quick_bytes(pass) : 0;
+    return pass.results <= LANE::QUICKS && a.steps && a.done == NULL ? form.quick_bytes(pass) : 0;
 }
 
 /* False: some are not proved. */
 template <class LANE, class PART>
-__device__ __forceinline__ bool write_quick(const gp_pass &pass, uint32_t bytes, const LANE &form, const PART &p,
-                                            uint32_t output) {
+__device__ __forceinline__ bool write_quick(const reduce_arguments &a, uint32_t bytes, const LANE &form,
+                                            const PART &p, uint32_t output) {
+    const gp_pass &pass = a.pass;
     bool all = true;
 #pragma unroll
     for (unsigned r = 0; r < LANE::QUICKS; r++) {
@@ -27,7 +28,7 @@ __device__ __forceinline__ bool write_quick(const gp_pass &pass, uint32_t bytes,
         if (r > 0 && r == pass.results)
             break;
         all = form.quick(p, pass.result[r].op, &raw) & all;
-        unsigned char *const at = (unsigned char *)pass.to[r] + output * pass.result[r].stride[0];
+        unsigned char *const at = (unsigned char *)pass.to[r] + output * a.step[r];
         if (bytes == 8)
             *(uint64_t *)at = raw;
         else if (LANE::NARROW)
@@ -69,7 +70,7 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
     const gp_pass &pass = a.pass;
     uint32_t left = 0;
     if constexpr (N % 4 == 0) {
-        const int64_t stride = pass.result[0].stride[0];
+        const int64_t stride = a.step[0];
         unsigned char *to = (unsigned char *)pass.to[0] + output * stride;
         const bool dense = stride == quick_bytes && quick_bytes >= 4 && (uintptr_t)to % 16 == 0;
         bool done = N > 4 || (quick_bytes != 0 && pass.results == 1);
@@ -98,7 +99,7 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
         for (int i = 0; i < N; i++) {
             const auto &part = LANE::part_of(s, i);
             if (((N == 4 && LANE::QUICKS == 1) || quick_bytes == 0 ||
-                 !write_quick(pass, quick_bytes, form, part, output + i)) &&
+                 !write_quick(a, quick_bytes, form, part, output + i)) &&
                 !finish_any(a, form.total(part), output + i, redoes<LANE>(pass)))
                 left |= 1 << i;
         }

@@ -79,7 +79,7 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         bool all = pass.length > 1;
         for (unsigned r = 0; r < pass.results; r++)
-            all &= pass.result[r].op >= GP_REDUCE_MEAN && pass.result[r].type == GP_F32;
+            all &= pass.result[r].op >= GP_REDUCE_SUM_SQUARES && pass.result[r].type == GP_F32;
         return all ? 4 : 0;
     }
     /*
@@ -93,15 +93,15 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments
             *raw = __float_as_uint(quotient_of(sum, n, inverse));
             return exact;
         }
-        const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE;
+        const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE, plain = op <= GP_REDUCE_NORM; /* without a pivot */
         const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse, less, s.square),
                      off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse;
-        bounds b = {(all - off) * part, (all + off) * part};
-        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+        bounds b = plain ? bounds{s.square - off, s.square + off} : bounds{(all - off) * part, (all + off) * part};
+        if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
             b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
         const float least = __double2float_rn(b.down);
         *raw = __float_as_uint(least);
-        return exact && least == __double2float_rn(b.up);
+        return (plain || exact) && least == __double2float_rn(b.up);
     }
 };
 

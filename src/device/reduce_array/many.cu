@@ -30,6 +30,8 @@ template <class RAW, int N> __device__ __forceinline__ void await_all(RAW (&raw)
         ((uint32_t *)&raw[0])[w] |= bits & zero;
 }
 
+#define FEW 4 /* units that are left, which have code of their own: that of many has as many tests */
+
 /* Units e, e + step, .. below `to` of a run, the first at `at`, the others `apart` bytes further each. id: of the
    run's first. */
 template <class LANE>
@@ -38,11 +40,12 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
                                          uint32_t zero, uint32_t id) {
     const int MOST = LANE::BYTES == 16 ? 4 : LANE::BYTES == 8 || LANE::BYTES == 0 ? 8 : 16;
     const int N = LANE::AT_ONCE < MOST ? LANE::AT_ONCE : MOST;
-    raw_of<LANE::BYTES> raw[N], nothing = {};
+    raw_of<LANE::BYTES> nothing = {};
     if constexpr (LANE::HAS_NOTHING)
         nothing = form.nothing();
 #pragma unroll 1
     for (; e + (N - 1) * step < to; e += N * step) {
+        raw_of<LANE::BYTES> raw[N];
 #pragma unroll
         for (int i = 0; i < N; i++) {
             raw[i] = load_far<LANE::BYTES>(at, bytes);
@@ -53,18 +56,28 @@ __device__ __forceinline__ void take_run(const LANE &form, typename LANE::state 
         for (int i = 0; i < N; i++)
             form.take(s, raw[i], id + e + i * step);
     }
+    const auto rest = [&](auto some) {
+        const int COUNT = decltype(some)::value;
+        raw_of<LANE::BYTES> raw[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : nothing;
+            at += apart;
+        }
+        await_all(raw, zero);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (LANE::HAS_NOTHING || e + i * step < to)
+                form.take(s, raw[i], id + e + i * step);
+    };
     if (e >= to)
         return;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        raw[i] = e + i * step < to ? load_far<LANE::BYTES>(at, bytes) : nothing;
-        at += apart;
-    }
-    await_all(raw, zero);
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        if (LANE::HAS_NOTHING || e + i * step < to)
-            form.take(s, raw[i], id + e + i * step);
+    if (N > FEW && e + FEW * step >= to)
+        rest(std::integral_constant<int, FEW>());
+    else if (N > 2 * FEW && e + 2 * FEW * step >= to)
+        rest(std::integral_constant<int, 2 * FEW>());
+    else
+        rest(std::integral_constant<int, N>());
 }
 
 /* Elements with their partners, which are `beside` bytes from one to the next. */
@@ -274,7 +287,7 @@ static __device__ __noinline__ void finish_tile(const reduce_arguments &a, const
         part.join(parts[f * across + t]);
 #pragma unroll 1
     for (uint32_t rest = split == 0 && t < across ? (uint32_t)rows.n % cut.fold : 0; rest > 0; rest--) {
-        const unsigned char *const at = a.pass.in + (rows.n - rest) * rows.in + t * bytes_of(a.pass.type);
+        const unsigned char *const at = begin_of(a.pass, tile * across + t) + (rows.n - rest) * rows.in;
         ONE(a).take(part, load_unit<ONE::BYTES>(at, bytes_of(a.pass.type)), 0);
     }
     if (cut.splits > 1 && !join_blocks(part, a.many, tile, split, cut, across))
@@ -283,7 +296,7 @@ static __device__ __noinline__ void finish_tile(const reduce_arguments &a, const
     const uint32_t output = tile * across + t, bytes = quick_bytes_of(a, form);
     bool left = t < across && output < a.pass.outputs;
     if (left)
-        left = !(bytes != 0 && write_quick(a.pass, bytes, form, part, output)) &&
+        left = !(bytes != 0 && write_quick(a, bytes, form, part, output)) &&
                !finish_any(a, form.total(part), output, redoes<ONE>(a.pass));
     redo<ONE>(a, output, left, a.pass.length > REDO_BY_WARP);
 }
@@ -304,10 +317,13 @@ __global__ void __launch_bounds__(GP_REDUCE_MANY_THREADS, 2)
         const uint32_t output = tile * cut.outputs + me.output;
         const bool mine = me.slice < cut.slices && output < outputs;
         typename LANE::state gathered = LANE::state::none();
-        const unsigned char *const at = begin_of(pass, mine ? output * LANE::OUTPUTS : 0);
+        /* folded rows are those of the tile's outputs; a member's place is along them */
+        const uint32_t row = cut.fold > 1 ? cut.outputs * LANE::OUTPUTS / cut.fold : 0;
+        const uint32_t place = cut.fold > 1 ? me.output * LANE::OUTPUTS : 0;
+        const unsigned char *at = begin_of(pass, !mine ? 0 : row > 0 ? tile * row : output * LANE::OUTPUTS);
+        at += place * bytes_of(pass.type);
         if (mine)
-            form.begin(at, gathered, cut.fold > 1 ? output * LANE::OUTPUTS : 0,
-                       cut.fold > 1 ? (uint32_t)pass.outputs : 0);
+            form.begin(at, gathered, place, row);
         const unsigned char *with = NULL;
         if (LANE::PAIRS)
             with = begin_of<true>(pass, mine ? output * LANE::OUTPUTS : 0);

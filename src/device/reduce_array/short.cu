@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 if (lane == 0)
 #pragma unroll
                     for (int k = 0; k < K; k++)
-                        proved &= write_quick(pass, quick_bytes, form, s[k], first + row + k * side + mine);
+                        proved &= write_quick(a, quick_bytes, form, s[k], first + row + k * side + mine);
                 slow |= proved ? 0 : bits;
             }
 #pragma unroll 1
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 typename LANE::state s[1];
                 take_staged<1>(form, s, row + mine < rows ? from : rows_at, step, n, lane, cut.lanes, turned, width);
                 if (lane == 0 && row + mine < rows)
-                    slow |= write_quick(pass, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
+                    slow |= write_quick(a, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
             }
         }
         if (__any_sync(GP_FULL_WARP, slow != 0))

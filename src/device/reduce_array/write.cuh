@@ -35,10 +35,12 @@ struct reduce_arguments {
     volatile uint32_t *overflow; /* set by an integer result that its type does not hold */
     volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
-    uint32_t dealt;        /* tiles from here on are drawn; UINT32_MAX: none */
-    bool again;            /* reduce_all: only if reduce_many has failed */
-    gp_exact_form form[2]; /* of sums, of squares */
-    double n, inverse;     /* elements of an output, and 1 / n to nearest */
+    uint32_t dealt;                /* tiles from here on are drawn; UINT32_MAX: none */
+    bool again;                    /* reduce_all: only if reduce_many has failed */
+    gp_exact_form form[2];         /* of sums, of squares */
+    double n, inverse;             /* elements of an output, and 1 / n to nearest */
+    int64_t step[GP_PASS_RESULTS]; /* of each result, as gp_pass_step_of() says, if `steps` */
+    bool steps;
 };
 
 /* For the host: they ask for nothing that is not there. */
@@ -55,9 +57,12 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
     a.n = (double)a.pass.length;
     a.inverse = 1 / a.n;
     a.sequence = gpu->sequence;
-    for (unsigned r = 0; r < a.pass.results; r++)
+    a.steps = true;
+    for (unsigned r = 0; r < a.pass.results; r++) {
+        a.steps = gp_pass_step_of(&a.pass, r, &a.step[r]) && a.steps;
         if (a.pass.to[r] == (void *)&gpu->slot_device->reduced[r])
             a.done = &gpu->slot_device->done;
+    }
     return a;
 }
 

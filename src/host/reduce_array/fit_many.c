@@ -28,6 +28,8 @@
 #define WIDEST_MOST (1 << 24)  /* bytes of a column, whose sum 32 bits hold */
 #define NARROW 64              /* and at least, where they are small */
 #define FOLDED_ROWS 4          /* long ones at least */
+#define FOLDED_LEAST 1024      /* units at least of each array, where there are several */
+#define FOLDED_THREAD 64       /* of a thread at least, if blocks are to have more than 64 */
 #define GROUPS 16              /* of a block, or up to twice as many */
 #define LEAST_DRAWN 3          /* rounds, of which the last are drawn */
 #define COLUMN_WAVES 8         /* blocks at most, times those that the GPU holds: each does several tiles */
@@ -39,6 +41,7 @@ typedef struct walk {
     uint32_t n;       /* along the last reduced axis: units */
     uint64_t walks;   /* along the others */
     uint64_t outputs; /* or units of them */
+    uint64_t across;  /* outputs side by side along the last kept axis */
     uint32_t unit;    /* elements that are loaded at once */
     uint32_t loaded;  /* bytes of these */
     uint32_t at_once; /* units of a thread that make a round, as blocks and slices are counted */
@@ -53,18 +56,16 @@ typedef struct walk {
 /* Whether few rows of bytes are for the form of 16 columns, which has no way for results that are not quick then. */
 static bool is_wide_and_quick(const gp_pass *pass) {
     const gp_pass_result *result = &pass->result[0];
-    const bool is_sum =
-        result->op == GP_REDUCE_SUM && (result->type == GP_S64 || (result->type == GP_U64 && pass->type == GP_U8));
-    const bool is_mean = result->op == GP_REDUCE_MEAN && result->type == GP_F32;
-    return pass->outputs * pass->length >= WIDEST_LEAST && pass->kept == 1 && pass->results == 1 &&
-           (is_sum || is_mean);
+    int64_t step;
+    return pass->outputs * pass->length >= WIDEST_LEAST && pass->results == 1 && gp_pass_step_of(pass, 0, &step) &&
+           result->op == GP_REDUCE_MEAN && result->type == GP_F32;
 }
 
 /* Rows of a long one, so that it has whole units; 0: there is none. */
 static uint32_t fold_of(const walk *w, uint64_t row, unsigned unit) {
     const uint32_t fold = gp_to_u32(unit / gp_least(row & (0 - row), unit));
-    const bool folds = w->dense && !w->pairs && row * fold / unit <= COLUMN_THREADS && w->outputs <= COLUMN_THREADS &&
-                       w->n / fold >= FOLDED_ROWS;
+    const bool folds = w->dense && !w->pairs && row * fold / unit <= COLUMN_THREADS && w->across <= COLUMN_THREADS &&
+                       w->n / fold >= FOLDED_ROWS && (w->across == w->outputs || w->n * row / unit >= FOLDED_LEAST);
     return fold == 1 || folds ? fold : 0;
 }
 
@@ -110,12 +111,13 @@ static bool walk_of(const gp_pass *pass, unsigned aligned, unsigned sms, walk *w
                 .outputs = pass->outputs,
                 .pairs = pass->with_type != 0};
     w->walks = pass->length / last->n;
+    w->across = kept->n;
     w->contiguous = gp_pass_is_contiguous(pass, last);
     w->columns = pass->kept > 0 && !w->contiguous && (pass->reduced == 0 || kept->in <= last->in);
     w->low = w->columns && pass->length <= (pass->outputs < (uint64_t)sms * LOW_OUTPUTS ? LOWEST : LOW);
-    w->dense = pass->kept == 1 && pass->reduced == 1 &&
-               (w->contiguous ? (uint64_t)kept->in == pass->length * bytes
-                              : kept->in == (int64_t)bytes && (uint64_t)last->in == pass->outputs * bytes);
+    w->dense =
+        pass->reduced == 1 && (w->contiguous ? pass->kept == 1 && (uint64_t)kept->in == pass->length * bytes
+                                             : kept->in == (int64_t)bytes && (uint64_t)last->in == kept->n * bytes);
     if (w->columns ? gp_pass_is_contiguous(pass, kept) : w->contiguous)
         choose_unit(pass, aligned, w);
     w->batch = w->loaded == 16 ? 4 : w->loaded == 8 ? 8 : 16;
@@ -182,9 +184,14 @@ static uint64_t width_of(const walk *w, unsigned most, unsigned sms) {
 }
 
 static unsigned cut_columns(const walk *w, unsigned threads, unsigned sms, gp_many_cut *cut) {
-    const unsigned most = w->low && w->unit > 1 ? gp_to_u32(gp_least(threads, LOW_THREADS)) : threads;
+    const uint64_t folded = w->fold > 1 ? w->across * w->fold / w->unit : 0; /* units of a long row */
+    unsigned most = w->low && w->unit > 1 ? gp_to_u32(gp_least(threads, LOW_THREADS)) : threads;
     const uint64_t loads = w->outputs * w->n * w->walks, least = gp_at_least_one(NARROW / w->loaded);
-    cut->outputs = gp_to_u32(gp_least(w->fold > 1 || w->low ? most : width_of(w, most, sms), w->outputs));
+    while (folded > 0 && most > 64 && w->n * folded < FOLDED_THREAD * most && most / 2 >= folded &&
+           most / 2 >= w->across)
+        most /= 2;
+    const uint64_t width = folded > 0 ? folded : w->low ? most : width_of(w, most, sms);
+    cut->outputs = gp_to_u32(gp_least(width, w->outputs));
     if (w->low && w->unit > 1 && w->outputs > most) { /* so that all blocks have as much */
         const uint64_t resident = (uint64_t)sms * (SM_THREADS / most);
         const uint64_t rounds = gp_divide_up(w->outputs, resident * most);

@@ -130,6 +130,16 @@ GP_BOTH static inline unsigned char *gp_pass_address(const gp_pass *pass, unsign
     return pass->kept > 0 ? to + (int64_t)output * pass->result[r].stride[0] : to;
 }
 
+/* The bytes from each output's place in a result to the next one's, if these are as many everywhere; else false. */
+static inline bool gp_pass_step_of(const gp_pass *pass, unsigned r, int64_t *step) {
+    const int64_t *stride = pass->result[r].stride;
+    *step = pass->kept > 0 ? stride[pass->kept - 1] : 0;
+    for (unsigned axis = pass->kept; axis-- > 1;)
+        if (stride[axis - 1] != stride[axis] * (int64_t)pass->axis[axis].n)
+            return false;
+    return true;
+}
+
 /* From the first byte of the elements that a pass reads to the last. */
 typedef struct gp_pass_span {
     const unsigned char *begin;

@@ -13,13 +13,14 @@ static void derive(gp_problem *problem) {
     const unsigned along =
         rows ? all - 1 : pass->kept - 1u; /* whose elements are loaded together; rows may overlap */
     /* rows without gaps are as one: what begins in one of them is the kernel's */
-    const bool dense = pass->kept == 1 && pass->reduced == 1 && pass->with_type == 0 &&
+    const unsigned across = rows ? 0 : pass->kept;
+    const bool dense = (rows ? pass->kept == 1 : pass->kept > 0) && pass->reduced == 1 && pass->with_type == 0 &&
                        pass->axis[along].in == (int64_t)bytes &&
-                       pass->axis[!along].in == (int64_t)(pass->axis[along].n * bytes);
+                       pass->axis[across].in == (int64_t)(pass->axis[along].n * bytes);
     const bool pairs = pass->with_type != 0 && gp_type_bytes(pass->with_type) == bytes;
     uintptr_t bits = (uintptr_t)pass->in | (pairs ? (uintptr_t)pass->with : 0);
-    for (unsigned axis = 0; axis < all && !dense; axis++)
-        if (axis != along || pass->axis[axis].in != (int64_t)bytes)
+    for (unsigned axis = 0; axis < all; axis++)
+        if ((axis != along || pass->axis[axis].in != (int64_t)bytes) && !(dense && axis == across))
             bits |= (uintptr_t)pass->axis[axis].in | (pairs ? (uintptr_t)pass->axis[axis].with : 0);
     problem->in_align = gp_alignment(bits);
     problem->out_align = GP_ALIGN_MAX;
