@@ -16,7 +16,7 @@ static void choose_extents(random_source *s, random_call *call, size_t work) {
         const unsigned axis = in->rank - 1 - i;
         const bool is_channels = channels && i == 0 && in->rank > 1;
         const bool has_window = !is_channels && windows < 2 && random_chance(s, 80);
-        size_t most = is_channels ? 5 : has_window ? left : 3, extent = 1;
+        size_t most = is_channels ? (random_chance(s, 80) ? 5 : 140) : has_window ? left : 3, extent = 1;
         if (has_window && left > 30 && random_chance(s, 70))
             most = 1 + left / (10 + random_draw(s, left / 4));
         in->extent[axis] = 1 + random_draw(s, most < 200 ? most : 200);

@@ -23,7 +23,8 @@ typedef struct gp_window_axis {
     int64_t window, before;
 } gp_window_axis;
 
-#define GP_CHANNELS_MAX 16
+#define GP_CHANNELS_FEW 16 /* where windows are along pixels alone; or batches are done as if they were channels */
+#define GP_CHANNELS_MAX 128
 
 typedef struct gp_window_box {
     /* The shape, up to and without `in`: all that planning may look at, with the first outer + 2 axes and the first

@@ -282,9 +282,9 @@ static void find_last(moments *m) {
 /* Sets out the memory: rows of the input, columns behind the held ones' line of memory, windows. */
 static unsigned char *make_room(moments *m, gp_window_tile *t) {
     const size_t rows = gp_round_up(t->held, LINE) * sizeof(float), each = sizeof(gp_window_int),
-                 windows = (SLID + 2 * LINE) * each;
+                 before = gp_round_up(t->channels, LINE), windows = (SLID + before + LINE) * each;
     find_last(m);
-    m->pad = gp_round_up(t->left, LINE) - t->left + LINE;
+    m->pad = gp_round_up(t->left, LINE) - t->left + before;
     m->columns = gp_round_up(m->pad + t->ext, LINE) + LINE;
     unsigned char *memory = aligned_alloc(64, 4 * rows + 2 * m->columns * each + 3 * windows), *at = memory;
     if (memory == NULL)
@@ -295,8 +295,8 @@ static unsigned char *make_room(moments *m, gp_window_tile *t) {
     }
     m->sum = at;
     m->square = at += m->columns * each;
-    m->sums = (at += m->columns * each) + LINE * each;
-    m->squares = (at += windows) + LINE * each;
+    m->sums = (at += m->columns * each) + before * each;
+    m->squares = (at += windows) + before * each;
     t->row = at + windows;
     return memory;
 }

@@ -97,9 +97,11 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
         unsigned char *to = (unsigned char *)copy + i * pixel;
         const unsigned char *from = row + at * tile->x.in;
         count = at + pixels - i > n ? n - at : pixels - i;
-        if (tile->x.in == pixel && tile->side == bytes)
-            memcpy(to, from, (size_t)(count * pixel));
-        else
+        const bool side_by_side = tile->side == bytes && (tile->x.in == pixel || c >= GP_CHANNELS_FEW);
+        const int64_t together = !side_by_side ? 0 : tile->x.in == pixel ? count : 1; /* pixels at once */
+        for (int64_t done = 0; together > 0 && done < count; done += together)
+            memcpy(to + done * pixel, from + done * tile->x.in, (size_t)(together * pixel));
+        if (!side_by_side)
             for (int64_t k = 0; k < c; k++)
                 copy_apart(to + k * bytes, pixel, from + k * tile->side, tile->x.in, (uint64_t)count, (size_t)bytes);
     }
@@ -203,6 +205,13 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
         memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
+    if (c >= GP_CHANNELS_FEW && result->stride[box->outer - 1] == (int64_t)bytes) {
+        for (size_t i = begin, n; i < end; i += n) {
+            n = c - i % c < end - i ? c - i % c : end - i;
+            memcpy(gp_window_output(tile, r, to, i), tile->row + (i - begin) * bytes, n * bytes);
+        }
+        return;
+    }
     for (size_t k = 0; k < c; k++) {
         const size_t first = begin + (c + k - begin % c) % c, n = first < end ? (end - first - 1) / c + 1 : 0;
         copy_apart(gp_window_output(tile, r, to, first), step, tile->row + (first - begin) * bytes,
@@ -259,10 +268,13 @@ static bool has_rows_alone(const gp_window_box *box) {
     return gp_window_y(box)->window == 1 && gp_window_y(box)->n > 1;
 }
 
-static bool has_short_rows(const gp_window_box *box) {
+/* How many batches are done together, as channels are: of short rows; of more channels than are some. 0: none. */
+static uint64_t batches_together(const gp_window_box *box) {
     const unsigned outer = box->outer + has_rows_alone(box); /* axes of batches, then */
-    return box->channels == 1 && gp_window_x(box)->n <= SHORT_ROW && outer > 0 && outer + 2u < GP_AXES &&
-           box->axis[outer - 1].n >= FEW_BATCHES;
+    if (box->channels > 1 || outer == 0 || outer + 2u >= GP_AXES || box->axis[outer - 1].n < FEW_BATCHES)
+        return 0;
+    const bool side_by_side = outer == box->outer && box->axis[outer - 1].in == gp_type_bytes(box->type);
+    return side_by_side ? GP_CHANNELS_MAX : gp_window_x(box)->n <= SHORT_ROW ? GP_CHANNELS_FEW : 0;
 }
 
 /* The box with room for channels before Y. */
@@ -281,11 +293,11 @@ static gp_window_box with_room(const gp_window_box *box) {
     return more;
 }
 
-/* The first batches of those from `first` on that go evenly into channels: how many these are. */
-static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint64_t first) {
+/* The first batches of those from `first` on that go evenly into up to `most` channels: how many these are. */
+static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint64_t first, uint64_t most) {
     const unsigned at = box->outer - 2u;
     const gp_window_axis *all = &whole->axis[at];
-    const uint64_t left = all->n - first, channels = gp_least(left, GP_CHANNELS_MAX), batches = left / channels;
+    const uint64_t left = all->n - first, channels = gp_least(left, most), batches = left / channels;
     box->channels = (uint8_t)channels;
     box->outputs = whole->outputs / all->n * channels * batches;
     box->axis[at] = (gp_window_axis){batches, batches, all->in * (int64_t)channels, 1, 0};
@@ -300,14 +312,15 @@ static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint6
     return channels * batches;
 }
 
-/* Short rows of several batches are done together, as if these were channels, which here need not lie side by side.
- * By itself, for its frame. */
-__attribute__((noinline)) static void run_short_rows(gp_context *context, const gp_plan *plan,
-                                                     const gp_problem *problem, gp_window_kernel *kernel) {
+/* Several batches are done together, as if these were channels, which here need not lie side by side. By itself, for
+ * its frame. */
+__attribute__((noinline)) static void run_together(gp_context *context, const gp_plan *plan,
+                                                   const gp_problem *problem, gp_window_kernel *kernel,
+                                                   uint64_t most) {
     const gp_window_box whole = with_room(problem->box);
     gp_window_box box = whole;
     for (uint64_t done = 0; done < whole.axis[whole.outer - 2u].n;) {
-        done += interleave(&box, &whole, done);
+        done += interleave(&box, &whole, done, most);
         run_rows(context, plan, problem, &box, kernel, 0, gp_window_y(&box)->outputs);
     }
 }
@@ -318,7 +331,7 @@ __attribute__((noinline)) static void run_short_rows(gp_context *context, const 
 static uint64_t rows_of_part(const gp_window_box *box) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     const uint64_t window = (uint64_t)y->window, inside = window > y->n ? 0 : y->n - window + 1,
-                   rows = gp_least(inside, y->outputs - gp_least(y->outputs, (uint64_t)y->before)) / GP_CHANNELS_MAX;
+                   rows = gp_least(inside, y->outputs - gp_least(y->outputs, (uint64_t)y->before)) / GP_CHANNELS_FEW;
     const bool takes = box->channels == 1 && y->window > 1 && x->n <= SHORT_ROW && box->outer + 3u < GP_AXES &&
                        rows >= gp_greatest(PART_ROWS, window);
     return takes ? rows : 0;
@@ -329,7 +342,7 @@ __attribute__((noinline)) static void run_parts(gp_context *context, const gp_pl
                                                 gp_window_kernel *kernel, uint64_t rows) {
     const gp_window_box *whole = problem->box;
     const gp_window_axis y = *gp_window_y(whole);
-    const uint64_t first = (uint64_t)y.before, parts = GP_CHANNELS_MAX;
+    const uint64_t first = (uint64_t)y.before, parts = GP_CHANNELS_FEW;
     gp_window_box box = with_room(whole);
     const unsigned at = box.outer - 1u;
     box.channels = (uint8_t)parts;
@@ -348,8 +361,9 @@ __attribute__((noinline)) static void run_parts(gp_context *context, const gp_pl
 
 gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
                              gp_window_kernel *kernel) {
-    if (kernel != NULL && has_short_rows(problem->box))
-        run_short_rows(context, plan, problem, kernel);
+    const uint64_t together = batches_together(problem->box);
+    if (kernel != NULL && together > 0)
+        run_together(context, plan, problem, kernel, together);
     else if (kernel != NULL && rows_of_part(problem->box) > 0)
         run_parts(context, plan, problem, kernel, rows_of_part(problem->box));
     else

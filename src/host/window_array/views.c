@@ -47,10 +47,10 @@ static void describe_axis(box_axis *a, const gp_reduce_call *call, const gp_wind
         keep_inside(a, origin, box->results);
 }
 
-/* Axis i holds few elements side by side, and `pixel` is just past them. */
-static bool are_channels(const gp_window_box *box, const gp_axis *i, const gp_axis *pixel) {
+/* Axis i holds up to `most` elements side by side, and `pixel` is just past them. */
+static bool are_channels(const gp_window_box *box, const gp_axis *i, const gp_axis *pixel, uint64_t most) {
     const int64_t bytes = gp_type_bytes(box->type);
-    return !i->alone && i->stride[IN] == bytes && i->n <= GP_CHANNELS_MAX && i->n > 1 &&
+    return !i->alone && i->stride[IN] == bytes && i->n <= most && i->n > 1 &&
            pixel->stride[IN] == (int64_t)i->n * bytes;
 }
 
@@ -72,7 +72,7 @@ static void choose(const gp_window_box *box, const gp_axes *all, unsigned *y, un
     *x = last;
     if (windows == 1 && window[0] < last) {
         *y = window[0];
-        if (window[0] != last - 1 || !are_channels(box, all->at[last], all->at[window[0]]))
+        if (window[0] != last - 1 || !are_channels(box, all->at[last], all->at[window[0]], GP_CHANNELS_FEW))
             return;
         *x = window[0];
     }
@@ -116,7 +116,7 @@ static void set_views(gp_window_box *box, const gp_reduce_call *call, const uint
     put(box, y < all.count ? axis_at(&all, y) : NULL, box->outer);
     put(box, x < all.count ? axis_at(&all, x) : NULL, box->outer + 1);
     box->channels = 1;
-    if (box->outer > 0 && x != all.count - 1 && are_channels(box, all.at[all.count - 1], all.at[x]))
+    if (box->outer > 0 && x != all.count - 1 && are_channels(box, all.at[all.count - 1], all.at[x], GP_CHANNELS_MAX))
         box->channels = (uint8_t)all.at[all.count - 1]->n;
     box->in = (const unsigned char *)origin[IN];
     for (unsigned r = 0; r < box->results; r++)
