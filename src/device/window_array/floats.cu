@@ -351,10 +351,11 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
     void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
     const bool packs = arguments.cut.pack.count > 0;
-    const void *const kernel = form == GP_WALK_MEANS
-                                   ? gp_window_means[packs][arguments.box.border == GP_BORDER_SHRINK]
-                               : packs ? packed[form]
-                                       : forms[form];
+    const void *const kernel =
+        form == GP_WALK_MEANS
+            ? gp_window_means[packs][arguments.box.border == GP_BORDER_SHRINK][arguments.box.type != GP_F16]
+        : packs ? packed[form]
+                : forms[form];
     GP_TRY(gp_gpu_launch(context, plan, kernel, list));
     return gp_window_failed(context, plan, problem);
 }

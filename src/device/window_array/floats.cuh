@@ -141,4 +141,4 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
     return together;
 }
 
-extern const void *const gp_window_means[2][2]; /* the kernels of means by warps: [packed][windows shrink] */
+extern const void *const gp_window_means[2][2][2]; /* means by warps: [packed][windows shrink][not of 2 bytes] */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Means of f32, by warps that walk down strips alone as those of ints do (walk.cuh). An element is a whole number of
- * coarse units and one of fine units, and each is summed in 32 bits: a float to which the element is added rounds it
- * to whole units, which are the low bits of the result, and one to which the rest is added does so again. Elements
- * that are no whole number of fine units make an error that is known. Results which it leaves open, and those that
- * see NaNs, infinities or floats near them, are left to window_any, launched behind.
+ * Means of f16 and f32, by warps that walk down strips alone as those of ints do (walk.cuh). An element is a whole
+ * number of coarse units and one of fine units, and each is summed in 32 bits: a float to which the element is added
+ * rounds it to whole units, which are the low bits of the result, and one to which the rest is added does so again.
+ * Elements that are no whole number of fine units make an error that is known. Results which it leaves open, and
+ * those that see NaNs, infinities or floats near them, are left to window_any, launched behind.
  */
 #include "write.cuh" /* before cuda_fp16.h, which declares a type `half` */
 
@@ -38,9 +38,9 @@ struct mean_scale {
 /* EDGE: some columns do not stand side by side. SHRINKS: windows may lack elements. PACKED: pictures lie side by
  * side.
  */
-template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
-    typedef scaled_elements<COLUMNS, 4> elements;
-    typedef elements::row row_type;
+template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
+    typedef strip_row<COLUMNS, BYTES> raw_type;
+    typedef strip_row<COLUMNS, 4> row_type;
     static constexpr int ahead = GP_STRIP_AHEAD;
 
     const floats_arguments &a;
@@ -60,9 +60,9 @@ template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
                          const int32_t *at)
         : a(arguments), p(place), lane(threadIdx.x % 32),
           above(PACKED ? rows_above(a.cut, p, spot_of(a.cut.pack, (int)(lane * COLUMNS)).picture) : 0), kept(entries),
-          apart(at), own_plane(p.plane + above * gp_window_y(&a.box)->in), columns(place.plane + (int64_t)at[0] * 4),
-          begin(entry_of(a.cut.skew + lane)), end(entry_of(a.cut.skew + lane + a.cut.reach)),
-          to(address_of<false>(a, p, 0, 0, lane)),
+          apart(at), own_plane(p.plane + above * gp_window_y(&a.box)->in),
+          columns(place.plane + (int64_t)at[0] * BYTES), begin(entry_of(a.cut.skew + lane)),
+          end(entry_of(a.cut.skew + lane + a.cut.reach)), to(address_of<false>(a, p, 0, 0, lane)),
           width(SHRINKS || (a.cut.area & (a.cut.area - 1)) != 0 ? HALF_WIDTH : 0) {}
 
   private:
@@ -81,9 +81,9 @@ template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
     __device__ unsigned char *entry_of(unsigned column) const {
         return kept + (column + column / 16) * walk_narrow::bytes;
     }
-    __device__ row_type fetch(int32_t i) const {
+    __device__ raw_type fetch(int32_t i) const {
         const gp_window_axis *y = gp_window_y(&a.box);
-        row_type row = {};
+        raw_type row = {};
         const unsigned char *plane = PACKED ? own_plane : p.plane;
         if (PACKED ? i < 0 || i + (int64_t)p.above_most >= (int64_t)y->n : (uint32_t)i >= (uint32_t)y->n) {
             i = (int32_t)row_near(a.box.border, (int64_t)y->n, i + above);
@@ -92,8 +92,21 @@ template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
         if (i < 0)
             return row;
         const uint64_t line = (uint64_t)(uint32_t)i * (uint64_t)y->in;
-        return EDGE ? load_apart<COLUMNS, 4>(plane + line, apart, 32, 4, row)
-                    : load_together<COLUMNS, 4>(columns + line);
+        return EDGE ? load_apart<COLUMNS, BYTES>(plane + line, apart, 32, BYTES, row)
+                    : load_together<COLUMNS, BYTES>(columns + line);
+    }
+    static __device__ row_type floats_of(const raw_type &raw) {
+        if constexpr (BYTES == 4) {
+            return raw;
+        } else {
+            row_type row;
+#pragma unroll
+            for (int k = 0; k < COLUMNS; k++) {
+                const uint16_t half = (uint16_t)(raw.word[k / 2] >> k % 2 * 16);
+                row.word[k] = __float_as_uint(__half2float(__ushort_as_half(half)));
+            }
+            return row;
+        }
     }
     /* Puts 0 for what is too large. Returns whether anything was. */
     static __device__ bool take_out(row_type *row) {
@@ -110,13 +123,15 @@ template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
     template <class TAKE> __device__ __forceinline__ void each(int32_t first, int32_t count, int32_t by, TAKE take) {
 #pragma unroll 1
         for (int32_t i = 0; i < count; i += ahead * by) {
-            row_type row[ahead];
+            raw_type raw[ahead];
 #pragma unroll
             for (int32_t j = 0; j < ahead; j++)
-                row[j] = i + j * by < count ? fetch(first + i + j * by) : row_type{};
+                raw[j] = i + j * by < count ? fetch(first + i + j * by) : raw_type{};
 #pragma unroll
-            for (int32_t j = 0; j < ahead; j++)
-                take(row[j]);
+            for (int32_t j = 0; j < ahead; j++) {
+                row_type row = floats_of(raw[j]);
+                take(row);
+            }
         }
     }
     /* Of the largest magnitude in every by-th row that the windows of a row of outputs see. */
@@ -261,9 +276,10 @@ template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
         });
         all_lost = gp_warp_sum(all_lost);
         unsigned lost_until = row + (unsigned)window;
-        row_type enters = fetch(first + window - 1), leaves = nothing;
+        raw_type next = fetch(first + window - 1), last = {};
 #pragma unroll 1
         for (;; row++, first++) {
+            row_type enters = floats_of(next), leaves = floats_of(last);
             if (careful) {
                 special |= take_out(&enters);
                 take_out(&leaves);
@@ -276,8 +292,8 @@ template <bool EDGE, bool SHRINKS, bool PACKED> class mean_walk {
                 lost_until = row + (unsigned)window;
             }
             if (row + 1 < p.rows) {
-                enters = fetch(first + window);
-                leaves = fetch(first);
+                next = fetch(first + window);
+                last = fetch(first);
             }
             if (__any_sync(GP_FULL_WARP, (bits & s.beyond) != 0))
                 return row;
@@ -312,7 +328,7 @@ static __device__ bool has_all_rows(const floats_arguments &a, const strip_place
 
 /* SHRINKS: the border is GP_BORDER_SHRINK. PACKED: pictures lie side by side. One kernel for all takes registers from
  * the commonest. */
-template <bool SHRINKS, bool PACKED>
+template <bool SHRINKS, bool PACKED, int BYTES>
 __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5))
     window_means(const __grid_constant__ floats_arguments a) {
     __shared__ strip_place places[GP_WALK_THREADS / 32];
@@ -325,10 +341,12 @@ __global__ void __launch_bounds__(GP_WALK_THREADS, BLOCKS_OF(GP_WALK_THREADS, 5)
     gp_grid_dependency_wait();
     if constexpr (!PACKED)
         if (together && (!SHRINKS || has_all_rows(a, place)))
-            return mean_walk<false, false, false>(a, place, prefixes + own, apart).walk_all();
-    mean_walk<true, SHRINKS, PACKED>(a, place, prefixes + own, apart).walk_all();
+            return mean_walk<false, false, false, BYTES>(a, place, prefixes + own, apart).walk_all();
+    mean_walk<true, SHRINKS, PACKED, BYTES>(a, place, prefixes + own, apart).walk_all();
 }
 
-const void *const gp_window_means[2][2] = {
-    {(const void *)window_means<false, false>, (const void *)window_means<true, false>},
-    {(const void *)window_means<false, true>, (const void *)window_means<true, true>}};
+#define MEANS(shrinks, packed) \
+    { (const void *)window_means<shrinks, packed, 2>, (const void *)window_means<shrinks, packed, 4> }
+
+const void *const gp_window_means[2][2][2] = {{MEANS(false, false), MEANS(true, false)},
+                                              {MEANS(false, true), MEANS(true, true)}};

@@ -119,7 +119,7 @@ static unsigned walk_form(const gp_window_box *box, gp_strip_cut *cut) {
     const bool is_float = gp_type_is_float(box->type);
     const bool fits = bytes == 1 ? cut->area < 1u << 18 : bytes == 2 && cut->area < 1u << 15;
     if (is_float)
-        return bytes == 4 && usual && !squares && box->result[0].type == GP_F32 && cut->area <= MEANS_AREA_MAX
+        return bytes <= 4 && usual && !squares && box->result[0].type == GP_F32 && cut->area <= MEANS_AREA_MAX
                    ? GP_WALK_MEANS
                    : 0;
     if (bytes > 4)
@@ -213,7 +213,7 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     const uint64_t each = walks[form - GP_WALK_LINEAR].columns, all = 32 * each * warps;
     cut->vectors = x->in == (int64_t)(bytes * channels) &&
                    problem->in_align >= gp_least(each == 12 ? 4 * bytes : each * bytes, 16);
-    if (form == GP_WALK_MEANS && (x->in != 4 || box->result[0].stride[box->outer + 1] != 4))
+    if (form == GP_WALK_MEANS && (x->in != (int64_t)bytes || box->result[0].stride[box->outer + 1] != 4))
         return false;
     cut->vectors = cut->pack.count > 0                        ? GP_VECTORS_NONE
                    : cut->vectors                             ? GP_VECTORS_TOGETHER

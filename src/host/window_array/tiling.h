@@ -32,7 +32,7 @@ typedef enum gp_strip_form {
     GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
     GP_WALK_ANY,                         /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
     GP_WALK_NARROW_RGB,                  /* of 3 channels */
-    GP_WALK_MEANS,                       /* of f32: whole numbers of two units, each in 32 bits */
+    GP_WALK_MEANS,                       /* of f16, f32: whole numbers of two units, each in 32 bits */
     GP_WALK_NARROW_ANY,                  /* from here on any results */
     GP_WALK_NARROW_RGB_ANY,
     GP_WALK_LONG_2_RGB_ANY,
