@@ -112,8 +112,7 @@ __device__ __forceinline__ uint32_t finish_outputs(const reduce_arguments &a, ui
         FORM(lane_places<1>), FORM(lane_places<2>), FORM(lane_places<4>), FORM(lane_span<1>), FORM(lane_span<1, 4>), \
         WIDE(lane_spans<1>), FORM(lane_span<2>), FORM(lane_span<2, 4>), WIDE(lane_spans<2>), FORM(lane_span<4>),     \
         FORM(lane_packed<lane_span<4>, 16>), WIDE(lane_wide<lane_span<4>, 16>), FORM(lane_sum<1>),                   \
-        FORM(lane_sum<2>), FORM(lane_sum<4>), FORM(lane_sum<1, 4>), FORM(lane_sum<2, 2>),                            \
-        FORM(lane_packed<lane_sum<1, 4>, 16>), FORM(lane_packed<lane_sum<4>, 16>), WIDE(lane_bytes),                 \
+        FORM(lane_sum<2>), FORM(lane_sum<4>), FORM(lane_sum<1, 4>), FORM(lane_sum<2, 2>), WIDE(lane_bytes),          \
         WIDE(lane_wide<lane_sum<1>, 4>), WIDE(lane_wide<lane_sum<2>, 4>), WIDE(lane_wide<lane_sum<4>, 16>),          \
         FORM(lane_squares<1>), FORM(lane_squares<1, 4>), WIDE(lane_square_bytes), FORM(lane_squares<2>),             \
         FORM(lane_squares<2, 2>), FORM(lane_ints<1>), FORM(lane_ints<1, 4>), WIDE(lane_terms), FORM(lane_ints<2>),   \

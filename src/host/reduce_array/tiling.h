@@ -62,8 +62,6 @@ typedef enum gp_reduce_many_form {
     GP_MANY_SUM_4,
     GP_MANY_SUM_1_PACKED,
     GP_MANY_SUM_2_PACKED,
-    GP_MANY_SUM_1_VECTORS,
-    GP_MANY_SUM_4_PACKED,
     GP_MANY_SUM_1_WIDEST,
     GP_MANY_SUM_1_WIDE,
     GP_MANY_SUM_2_WIDE,
