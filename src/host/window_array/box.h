@@ -5,7 +5,8 @@
  *
  * Canonical: strides of the input are not negative, and no axis has extent 1 without a window. The last two axes are
  * Y and X, the only ones with windows: a kernel walks along Y and computes rows along X. X is the axis with the
- * shortest stride but for a window along another axis, in front of which it stands, and for channels. Axes before are
+ * shortest stride but for a window along another axis, in front of which it stands, and for channels: few of them
+ * where one axis alone has a window, which is X then. Axes before are
  * batches, by falling stride, fused where the input and all results allow. A missing Y or X has extent 1.
  *
  * GP_BORDER_NONE: outputs are only those whose window lies inside; no window then leaves its axis.
@@ -23,7 +24,7 @@ typedef struct gp_window_axis {
     int64_t window, before;
 } gp_window_axis;
 
-#define GP_CHANNELS_FEW 16 /* where windows are along pixels alone; or batches are done as if they were channels */
+#define GP_CHANNELS_FEW 4 /* that make pixels along which a window alone walks; else it walks down */
 #define GP_CHANNELS_MAX 128
 
 typedef struct gp_window_box {

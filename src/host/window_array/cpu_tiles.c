@@ -97,7 +97,7 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
         unsigned char *to = (unsigned char *)copy + i * pixel;
         const unsigned char *from = row + at * tile->x.in;
         count = at + pixels - i > n ? n - at : pixels - i;
-        const bool side_by_side = tile->side == bytes && (tile->x.in == pixel || c >= GP_CHANNELS_FEW);
+        const bool side_by_side = tile->side == bytes && (tile->x.in == pixel || c >= GP_CHANNELS_TOGETHER);
         const int64_t together = !side_by_side ? 0 : tile->x.in == pixel ? count : 1; /* pixels at once */
         for (int64_t done = 0; together > 0 && done < count; done += together)
             memcpy(to + done * pixel, from + done * tile->x.in, (size_t)(together * pixel));
@@ -205,7 +205,7 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
         memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
-    if (c >= GP_CHANNELS_FEW && result->stride[box->outer - 1] == (int64_t)bytes) {
+    if (c >= GP_CHANNELS_TOGETHER && result->stride[box->outer - 1] == (int64_t)bytes) {
         for (size_t i = begin, n; i < end; i += n) {
             n = c - i % c < end - i ? c - i % c : end - i;
             memcpy(gp_window_output(tile, r, to, i), tile->row + (i - begin) * bytes, n * bytes);
@@ -223,9 +223,8 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
 #define OUTPUTS_A_US 300
 #define ELEMENT_NS 4 /* of a window, by the reference row */
 
-/* Outputs of a box in the rows from `first` on. */
-static void run_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
-                     gp_window_kernel *kernel, uint64_t first, uint64_t rows) {
+void gp_window_run_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
+                        gp_window_kernel *kernel, uint64_t first, uint64_t rows) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     work w = {.one = {.box = box},
               .kernel = kernel,
@@ -251,129 +250,6 @@ static void run_rows(gp_context *context, const gp_plan *plan, const gp_problem 
                             : gp_divide_up(gp_greatest(parts, bytes / GP_SHARE_BYTES_MIN), w.batches * w.pieces);
     w.strips = gp_least(w.strips, rows);
     gp_threads_share(context, (unsigned)gp_least(parts, w.batches * w.pieces * w.strips), bytes, take_tiles, &w);
-}
-
-/* Rows up to which a tile's work for each of them is more than copying their elements twice. */
-#define SHORT_ROW 28
-#define FEW_BATCHES 4
-
-static void move_axis(gp_window_box *box, unsigned to, unsigned from) {
-    box->axis[to] = box->axis[from];
-    for (unsigned r = 0; r < box->results; r++)
-        box->result[r].stride[to] = box->result[r].stride[from];
-}
-
-/* Rows that are their windows' only ones are batches as well. */
-static bool has_rows_alone(const gp_window_box *box) {
-    return gp_window_y(box)->window == 1 && gp_window_y(box)->n > 1;
-}
-
-/* How many batches are done together, as channels are: of short rows; of more channels than are some. 0: none. */
-static uint64_t batches_together(const gp_window_box *box) {
-    const unsigned outer = box->outer + has_rows_alone(box); /* axes of batches, then */
-    if (box->channels > 1 || outer == 0 || outer + 2u >= GP_AXES || box->axis[outer - 1].n < FEW_BATCHES)
-        return 0;
-    const bool side_by_side = outer == box->outer && box->axis[outer - 1].in == gp_type_bytes(box->type);
-    return side_by_side ? GP_CHANNELS_MAX : gp_window_x(box)->n <= SHORT_ROW ? GP_CHANNELS_FEW : 0;
-}
-
-/* The box with room for channels before Y. */
-static gp_window_box with_room(const gp_window_box *box) {
-    const bool rows = has_rows_alone(box);
-    const unsigned outer = box->outer + rows;
-    gp_window_box more = *box;
-    move_axis(&more, outer + 2, box->outer + 1u);
-    move_axis(&more, outer + 1, box->outer);
-    if (rows) {
-        more.axis[outer + 1] = (gp_window_axis){1, 1, 0, 1, 0};
-        for (unsigned r = 0; r < box->results; r++)
-            more.result[r].stride[outer + 1] = 0;
-    }
-    more.outer = (uint8_t)(outer + 1);
-    return more;
-}
-
-/* The first batches of those from `first` on that go evenly into up to `most` channels: how many these are. */
-static uint64_t interleave(gp_window_box *box, const gp_window_box *whole, uint64_t first, uint64_t most) {
-    const unsigned at = box->outer - 2u;
-    const gp_window_axis *all = &whole->axis[at];
-    const uint64_t left = all->n - first, channels = gp_least(left, most), batches = left / channels;
-    box->channels = (uint8_t)channels;
-    box->outputs = whole->outputs / all->n * channels * batches;
-    box->axis[at] = (gp_window_axis){batches, batches, all->in * (int64_t)channels, 1, 0};
-    box->axis[at + 1] = (gp_window_axis){channels, channels, all->in, 1, 0};
-    box->in = whole->in + (int64_t)first * all->in;
-    for (unsigned r = 0; r < box->results; r++) {
-        const int64_t step = whole->result[r].stride[at];
-        box->result[r].stride[at] = step * (int64_t)channels;
-        box->result[r].stride[at + 1] = step;
-        box->to[r] = (unsigned char *)whole->to[r] + (int64_t)first * step;
-    }
-    return channels * batches;
-}
-
-/* Several batches are done together, as if these were channels, which here need not lie side by side. By itself, for
- * its frame. */
-__attribute__((noinline)) static void run_together(gp_context *context, const gp_plan *plan,
-                                                   const gp_problem *problem, gp_window_kernel *kernel,
-                                                   uint64_t most) {
-    const gp_window_box whole = with_room(problem->box);
-    gp_window_box box = whole;
-    for (uint64_t done = 0; done < whole.axis[whole.outer - 2u].n;) {
-        done += interleave(&box, &whole, done, most);
-        run_rows(context, plan, problem, &box, kernel, 0, gp_window_y(&box)->outputs);
-    }
-}
-
-#define PART_ROWS 32 /* or more */
-
-/* Rows of one of as many parts as there may be channels: of outputs whose windows have all their rows; or 0. */
-static uint64_t rows_of_part(const gp_window_box *box) {
-    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
-    const uint64_t window = (uint64_t)y->window, inside = window > y->n ? 0 : y->n - window + 1,
-                   rows = gp_least(inside, y->outputs - gp_least(y->outputs, (uint64_t)y->before)) / GP_CHANNELS_FEW;
-    const bool takes = box->channels == 1 && y->window > 1 && x->n <= SHORT_ROW && box->outer + 3u < GP_AXES &&
-                       rows >= gp_greatest(PART_ROWS, window);
-    return takes ? rows : 0;
-}
-
-/* So are parts of a narrow picture, but for the outputs at its ends. */
-__attribute__((noinline)) static void run_parts(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                                                gp_window_kernel *kernel, uint64_t rows) {
-    const gp_window_box *whole = problem->box;
-    const gp_window_axis y = *gp_window_y(whole);
-    const uint64_t first = (uint64_t)y.before, parts = GP_CHANNELS_FEW;
-    gp_window_box box = with_room(whole);
-    const unsigned at = box.outer - 1u;
-    box.channels = (uint8_t)parts;
-    box.outputs = whole->outputs / y.outputs * rows * parts;
-    box.axis[at] = (gp_window_axis){parts, parts, y.in * (int64_t)rows, 1, 0};
-    box.axis[at + 1] = (gp_window_axis){rows + (uint64_t)y.window - 1, rows, y.in, y.window, 0};
-    for (unsigned r = 0; r < box.results; r++) {
-        const int64_t step = whole->result[r].stride[whole->outer];
-        box.result[r].stride[at] = step * (int64_t)rows;
-        box.to[r] = (unsigned char *)whole->to[r] + (int64_t)first * step;
-    }
-    run_rows(context, plan, problem, &box, kernel, 0, rows);
-    run_rows(context, plan, problem, whole, kernel, 0, first);
-    run_rows(context, plan, problem, whole, kernel, first + rows * parts, y.outputs - first - rows * parts);
-}
-
-gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_problem *problem,
-                             gp_window_kernel *kernel) {
-    const uint64_t together = batches_together(problem->box);
-    if (kernel != NULL && together > 0)
-        run_together(context, plan, problem, kernel, together);
-    else if (kernel != NULL && rows_of_part(problem->box) > 0)
-        run_parts(context, plan, problem, kernel, rows_of_part(problem->box));
-    else
-        run_rows(context, plan, problem, problem->box, kernel, 0, gp_window_y(problem->box)->outputs);
-    return GP_OK;
-}
-
-/* The reference row: each output by itself. */
-gp_status gp_launch_window_array_cpu(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_window_in_tiles(context, plan, problem, NULL);
 }
 
 /* sum 2^bit of a float sum's units. */
