@@ -96,9 +96,11 @@ void gp_columns_clear(gp_columns *c, const gp_pass *pass, size_t count) {
         c->bits_or[j] = c->bits_xor[j] = 0;
     }
     for (size_t j = 0; j < count && pass->kind == GP_PASS_EXTREMES; j++) {
-        c->min[j] = c->argmin[j] = c->argmax[j] = INT64_MAX;
+        c->min[j] = INT64_MAX;
         c->max[j] = INT64_MIN;
     }
+    for (size_t j = 0; j < count && (pass->wants & GP_WANT_PLACES); j++)
+        c->argmin[j] = c->argmax[j] = INT64_MAX;
     for (unsigned sum = 0; sum < GP_DOT && pass->kind == GP_PASS_MOMENTS; sum++)
         if (sums(pass, sum)) {
             memset(c->sums[sum].low, 0, bytes);

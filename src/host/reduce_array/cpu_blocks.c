@@ -43,6 +43,11 @@ static inline __attribute__((always_inline)) void store_low(size_t bytes, const 
         memcpy(to + (int64_t)j * step, bits + j, bytes);
 }
 
+static inline __attribute__((always_inline)) void store_side_by_side(size_t bytes, const uint64_t *bits, uint64_t n,
+                                                                     unsigned char *to) {
+    store_low(bytes, bits, n, to, (int64_t)bytes);
+}
+
 /* Of result r. */
 static void store_block(const gp_pass_work *work, const gp_columns *c, unsigned r, uint64_t first, uint64_t width) {
     const gp_pass_result *result = &work->pass->result[r];
@@ -51,7 +56,10 @@ static void store_block(const gp_pass_work *work, const gp_columns *c, unsigned 
     const uint64_t some = work->unit > 1 && apart != (int64_t)work->unit * step ? work->unit : width;
     unsigned char *to = gp_pass_address(work->pass, r, first);
     for (uint64_t j = 0; j < width; j += some, to += apart)
-        GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits + j, some, to, step);
+        if (step == (int64_t)gp_type_bytes(result->type))
+            GP_WITH_BYTES(store_side_by_side, gp_type_bytes(result->type), c->bits + j, some, to);
+        else
+            GP_WITH_BYTES(store_low, gp_type_bytes(result->type), c->bits + j, some, to, step);
 }
 
 /* False: bounds, if its sums are not `by_pairs`, leave many open; few are done by themselves. */
@@ -65,7 +73,10 @@ static bool write_block(gp_pass_work *work, gp_columns *c, uint64_t first, uint6
             store_block(work, c, r, first, width);
     }
     uint64_t unsure = quick || by_pairs || c->failed ? 0 : gp_columns_open(c, pass);
-    for (uint64_t j = 0; j < width && quick; j++)
+    uint64_t any = 0; /* first, as baseline processors count no zeros by vectors */
+    for (uint64_t j = 0; j < width; j++)
+        any |= c->unsure[j];
+    for (uint64_t j = 0; j < width && quick && any != 0; j++)
         unsure += c->unsure[j] != 0;
     if (unsure > width / 16 && !by_pairs)
         return false;

@@ -34,18 +34,44 @@ SIMD static void hold_sums(gp_columns *c, form f, const partials *x, size_t at, 
     }
 }
 
+#define LOOKED_AT_ONCE 64
+
+#define IS_AMONG(type)                                                   \
+    INLINE bool is_##type##_among(const unsigned char *at, uint64_t x) { \
+        type element, found = 0;                                         \
+        for (size_t i = 0; i < LOOKED_AT_ONCE; i++) {                    \
+            memcpy(&element, at + i * sizeof element, sizeof element);   \
+            found |= (type)(element == (type)x);                         \
+        }                                                                \
+        return found != 0;                                               \
+    }
+
+IS_AMONG(uint8_t)
+IS_AMONG(uint16_t)
+IS_AMONG(uint32_t)
+IS_AMONG(uint64_t)
+
+INLINE bool is_among(size_t bytes, const unsigned char *at, uint64_t x) {
+    return bytes == 1   ? is_uint8_t_among(at, x)
+           : bytes == 2 ? is_uint16_t_among(at, x)
+           : bytes == 4 ? is_uint32_t_among(at, x)
+                        : is_uint64_t_among(at, x);
+}
+
 /* The first (last) of n elements, `apart` bytes from each other, with these bits. */
-static inline __attribute__((always_inline)) size_t find_as(size_t bytes, const unsigned char *at, int64_t apart,
-                                                            size_t n, uint64_t bits, bool last) {
+INLINE size_t find_as(size_t bytes, const unsigned char *at, int64_t apart, size_t n, uint64_t bits, bool last) {
     size_t i = last ? n - 1 : 0;
+    if (apart == (int64_t)bytes && !last)
+        while (i + LOOKED_AT_ONCE <= n && !is_among(bytes, at + i * bytes, bits))
+            i += LOOKED_AT_ONCE;
     while (memcmp(at + (int64_t)i * apart, &bits, bytes) != 0)
         i = last ? i - 1 : i + 1;
     return i;
 }
 
 /* The place of a key that is there, if it comes before another. */
-static int64_t place_of(const gp_pass *pass, int64_t key, const unsigned char *at, int64_t apart, size_t n,
-                        int64_t place, int64_t step, bool better, int64_t before) {
+SIMD static int64_t place_of(const gp_pass *pass, int64_t key, const unsigned char *at, int64_t apart, size_t n,
+                             int64_t place, int64_t step, bool better, int64_t before) {
     const gp_key_form k = gp_key_form_of(pass->type);
     const int64_t x = (int64_t)((uint64_t)key + (uint64_t)k.half);
     const uint64_t bits = (uint64_t)(x ^ ((x >> 63) & k.mask));

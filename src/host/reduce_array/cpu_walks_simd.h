@@ -253,15 +253,28 @@ INLINE void over_columns(form f, const masks *masks_of_form, const rows_of *rows
         add_rows(f, &m, &r, i, 1, 0, lanes);
 }
 
+/* A signed int of so many bytes, by its type: so that compilers extend vectors of them. */
+INLINE int64_t extended_at(const unsigned char *at, size_t bytes) {
+    int8_t byte;
+    int16_t two;
+    int32_t four;
+    int64_t eight;
+    memcpy(bytes == 1   ? (void *)&byte
+           : bytes == 2 ? (void *)&two
+           : bytes == 4 ? (void *)&four
+                        : (void *)&eight,
+           at, bytes);
+    return bytes == 1 ? byte : bytes == 2 ? two : bytes == 4 ? four : eight;
+}
+
 /* Lanes in the order of elements, in 64 bits; `pieces` as in widened(), 0: of bf16. Of whole vectors. */
 INLINE void order_as(size_t bytes, size_t pieces, const unsigned char *lanes, size_t n, int64_t *to) {
     const size_t width = sizeof(vec) / bytes, of_vector = pieces > 0 ? pieces : 4;
     for (; n > 0; n -= gp_least(n, width * of_vector), to += width * of_vector, lanes += sizeof(vec) * of_vector)
         for (size_t k = 0; k < width; k++)
             for (size_t piece = 0; piece < of_vector; piece++) {
-                int64_t x = 0;
-                memcpy(&x, lanes + (piece * width + k) * bytes, bytes);
-                to[pieces > 0 ? k * pieces + piece : 2 * (piece % 2 * width + k) + piece / 2] = extended(x, bytes);
+                const unsigned char *x = lanes + (piece * width + k) * bytes;
+                to[pieces > 0 ? k * pieces + piece : 2 * (piece % 2 * width + k) + piece / 2] = extended_at(x, bytes);
             }
 }
 
