@@ -24,7 +24,6 @@ typedef struct gp_window_axis {
     int64_t window, before;
 } gp_window_axis;
 
-#define GP_CHANNELS_FEW 4 /* that make pixels along which a window alone walks; else it walks down */
 #define GP_CHANNELS_MAX 128
 
 typedef struct gp_window_box {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views in canonical form, and which results share a box. Pure: addresses are computed, never followed. */
+#include "../arithmetic.h"
 #include "../axes.h"
 #include "array.h"
 #include <stddef.h>
 #include <string.h>
+
+#define CHANNELS_FEW 4
 
 enum { IN, TO }; /* views of a box: the input, then those of its results */
 
@@ -54,6 +57,13 @@ static bool are_channels(const gp_window_box *box, const gp_axis *i, const gp_ax
            pixel->stride[IN] == (int64_t)i->n * bytes;
 }
 
+/* How many channels may make pixels along which a window alone walks; else it walks down. Of extremes as many as GPU
+ * kernels have in a warp with a window; the processor turns boxes by itself. */
+static uint64_t few_channels(const gp_window_box *box, const box_axis *pixels) {
+    const uint64_t together = gp_type_bytes(box->type) == 2 ? 128 : 64;
+    return box->kind == GP_PASS_MOMENTS ? CHANNELS_FEW : gp_least(CHANNELS_FEW, together / (uint64_t)pixels->window);
+}
+
 /* Which axes Y and X are; all->count: there is none. */
 static void choose(const gp_window_box *box, const gp_axes *all, unsigned *y, unsigned *x) {
     const unsigned none = all->count, last = none - 1;
@@ -72,7 +82,8 @@ static void choose(const gp_window_box *box, const gp_axes *all, unsigned *y, un
     *x = last;
     if (windows == 1 && window[0] < last) {
         *y = window[0];
-        if (window[0] != last - 1 || !are_channels(box, all->at[last], all->at[window[0]], GP_CHANNELS_FEW))
+        const box_axis *alone = axis_at(all, window[0]);
+        if (window[0] != last - 1 || !are_channels(box, all->at[last], &alone->of_all, few_channels(box, alone)))
             return;
         *x = window[0];
     }
