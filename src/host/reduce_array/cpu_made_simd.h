@@ -211,6 +211,31 @@ SIMD static bool make_scaled(unsigned type, bool rests, const void *x, const voi
     return true;
 }
 
+#define REST_OF_SQUARES 3 /* a piece behind those of products */
+
+/*
+ * Squares of differences of floats of up to 32 bits, or what rounding these squares lost, if that is anything in
+ * *more. False: a double does not hold some difference, or it is of an infinity or a NaN.
+ */
+SIMD static bool make_squares(unsigned type, bool rests, const void *x, const void *y, size_t n, double *to,
+                              bool *more) {
+    made a, b;
+    double *first = (double *)(void *)a.of, *second = (double *)(void *)b.of;
+    uint64_t open = 0, some = 0;
+    make_doubles(type, x, n, first);
+    make_doubles(type, y, n, second);
+    for (size_t i = 0; i < n; i++) {
+        double lost, rest;
+        const double apart = sum_and_rest(first[i], -second[i], &lost),
+                     square = product_and_rest(apart, apart, &rest);
+        open |= !(lost == 0);
+        some |= rest != 0;
+        to[i] = rests ? rest : square;
+    }
+    *more |= some != 0;
+    return open == 0;
+}
+
 /* Of at most MADE; NULL: all count. */
 SIMD static bool make_some(const gp_made_pass *how, unsigned piece, const unsigned char *x, const unsigned char *y,
                            size_t n, const uint8_t *counts, void *out) {
@@ -257,17 +282,37 @@ SIMD static bool make_some(const gp_made_pass *how, unsigned piece, const unsign
     }
 }
 
+/* Of floats of which all count. False: others have to be made. */
+SIMD static bool make_all_squares(const gp_made_pass *how, unsigned *next, const unsigned char *x,
+                                  const unsigned char *y, size_t n, unsigned char *out) {
+    const unsigned type = how->asked.type;
+    const size_t bytes = gp_type_bytes(type);
+    const bool rests = *next == REST_OF_SQUARES;
+    bool more = false;
+    for (size_t i = 0; i < n; i += MADE)
+        if (!make_squares(type, rests, x + i * bytes, y + i * bytes, gp_least(n - i, MADE),
+                          (double *)(void *)(out + i * sizeof(double)), &more))
+            return false;
+    *next = more && !rests ? REST_OF_SQUARES : GP_MADE_ALL;
+    return true;
+}
+
 /* A gp_pass_make. */
-SIMD static const unsigned char *make_elements(const gp_made_pass *how, unsigned piece, const unsigned char *x,
+SIMD static const unsigned char *make_elements(const gp_made_pass *how, unsigned *next, const unsigned char *x,
                                                const unsigned char *y, size_t n, uint8_t *counts,
                                                unsigned char *out) {
     const gp_pass *pass = &how->asked;
+    const unsigned piece = *next;
     const size_t bytes = gp_type_bytes(pass->type), made_bytes = gp_type_bytes(how->pass.type);
     const size_t with_bytes = gp_type_bytes(pass->with_type);
     const bool counting = pass->where || pass->skip_nan;
     if (counting && piece == 0)
         find_counting(pass, x, y, n, counts);
     const bool all = !counting || memchr(counts, 0, n) == NULL;
+    if (all && how->how == GP_MAKE_SQUARES && pass->type != GP_F64 && piece % REST_OF_SQUARES == 0 &&
+        make_all_squares(how, next, x, y, n, out))
+        return out;
+    *next = piece + 1 < how->pieces ? piece + 1 : GP_MADE_ALL;
     if (all && how->how == GP_MAKE_CHOSEN)
         return x;
     for (size_t i = 0; i < n; i += MADE)

@@ -234,8 +234,8 @@ static bool walk(maker *m, const unsigned char *in, const unsigned char *with, s
             const unsigned char *a = gathered(pass->type, in + way.in, runs, other->in, n, run->in, &x);
             const unsigned char *b =
                 gathered(pass->with_type, with != NULL ? with + way.with : NULL, runs, other->with, n, run->with, &y);
-            for (unsigned piece = 0; piece < m->made->pieces; piece++) {
-                const unsigned char *const these = m->make(m->made, piece, a, b, n * runs, counts, out.of);
+            for (unsigned piece = 0; piece != GP_MADE_ALL;) {
+                const unsigned char *const these = m->make(m->made, &piece, a, b, n * runs, counts, out.of);
                 if (these == NULL)
                     return false;
                 m->own.in = these;

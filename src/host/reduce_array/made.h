@@ -14,8 +14,10 @@ typedef enum gp_making {
     GP_MAKE_ORDERED,     /* of floats: max(x, y) and -min(x, y) */
     GP_MAKE_UNLIKE,      /* bytes: 1 where floats differ */
     GP_MAKE_PRODUCTS,    /* x y of ints, of twice the size; of floats as doubles, of f64 with what rounding lost */
-    GP_MAKE_SQUARES      /* of floats: x x, y y and -2 x y, as such products */
+    GP_MAKE_SQUARES      /* of floats: x x, y y and -2 x y, as such products; or the square of what doubles hold */
 } gp_making;
+
+#define GP_MADE_ALL UINT32_MAX /* pieces */
 
 typedef struct gp_made_pass {
     gp_pass asked;   /* some results of the caller's pass, with a kept and a reduced axis at least */
@@ -25,10 +27,11 @@ typedef struct gp_made_pass {
     gp_making how;
 } gp_made_pass;
 
-/* Makes number `piece` of the elements that each of n elements or pairs becomes. counts: 1 for each that counts, set
- * with the first piece and read with the others. Returns where the made ones are: `out`, or x where nothing changes.
- * NULL: some cannot be made, such as products that two doubles do not hold. */
-typedef const unsigned char *(*gp_pass_make)(const gp_made_pass *made, unsigned piece, const unsigned char *x,
+/* Makes number *piece of the elements that each of n elements or pairs becomes, the first 0, and sets it to the next
+ * one's or to GP_MADE_ALL. counts: 1 for each that counts, set with the first piece and read with the others. Returns
+ * where the made ones are: `out`, or x where nothing changes. NULL: some cannot be made, such as products that two
+ * doubles do not hold. */
+typedef const unsigned char *(*gp_pass_make)(const gp_made_pass *made, unsigned *piece, const unsigned char *x,
                                              const unsigned char *y, size_t n, uint8_t *counts, unsigned char *out);
 
 /* n elements along the pass's last reduced axis, from `in` and `with` on; `place` is the first's. */
