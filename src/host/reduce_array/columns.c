@@ -119,13 +119,14 @@ gp_number gp_number_of_key(unsigned type, int64_t key) {
 /* NaNs have the greatest and the least keys, by their signs; their places are not looked for. */
 static bool read_extremes(const gp_columns *c, const gp_pass *pass, size_t j, gp_accumulator *a) {
     const gp_key_form f = gp_key_form_of(pass->type);
+    const bool places = pass->wants & GP_WANT_PLACES; /* else none are kept */
     if (gp_type_is_float(pass->type) && (c->max[j] > f.infinity || c->min[j] < -f.infinity - 1)) {
         a->nan = true;
-        return !(pass->wants & GP_WANT_PLACES);
+        return !places;
     }
     const gp_number low = gp_number_of_key(pass->type, c->min[j]), high = gp_number_of_key(pass->type, c->max[j]);
-    const gp_extreme min = {gp_number_key(pass->type, low), (uint64_t)c->argmin[j]};
-    const gp_extreme max = {gp_number_key(pass->type, high), (uint64_t)c->argmax[j]};
+    const gp_extreme min = {gp_number_key(pass->type, low), places ? (uint64_t)c->argmin[j] : 0};
+    const gp_extreme max = {gp_number_key(pass->type, high), places ? (uint64_t)c->argmax[j] : 0};
     gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, low));
     gp_accumulator_take_magnitude(a, gp_number_magnitude(pass->type, high));
     gp_accumulator_take_extremes(a, &min, &max);
