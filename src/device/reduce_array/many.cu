@@ -30,7 +30,7 @@ template <class RAW, int N> __device__ __forceinline__ void await_all(RAW (&raw)
         ((uint32_t *)&raw[0])[w] |= bits & zero;
 }
 
-#define FEW 4 /* units that are left, which have code of their own: that of many has as many tests */
+#define FEW 4 /* a run that ends with so many units, or twice as many, has code for these: each unit has a test */
 
 /* Units e, e + step, .. below `to` of a run, the first at `at`, the others `apart` bytes further each. id: of the
    run's first. */

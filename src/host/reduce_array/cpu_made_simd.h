@@ -211,7 +211,7 @@ SIMD static bool make_scaled(unsigned type, bool rests, const void *x, const voi
     return true;
 }
 
-#define REST_OF_SQUARES 3 /* a piece behind those of products */
+#define REST_OF_SQUARES 3 /* the piece behind a first one of squares; 1 and 2 are those of products */
 
 /*
  * Squares of differences of floats of up to 32 bits, or what rounding these squares lost, if that is anything in
@@ -309,7 +309,7 @@ SIMD static const unsigned char *make_elements(const gp_made_pass *how, unsigned
     if (counting && piece == 0)
         find_counting(pass, x, y, n, counts);
     const bool all = !counting || memchr(counts, 0, n) == NULL;
-    if (all && how->how == GP_MAKE_SQUARES && pass->type != GP_F64 && piece % REST_OF_SQUARES == 0 &&
+    if (all && how->how == GP_MAKE_SQUARES && pass->type != GP_F64 && (piece == 0 || piece == REST_OF_SQUARES) &&
         make_all_squares(how, next, x, y, n, out))
         return out;
     *next = piece + 1 < how->pieces ? piece + 1 : GP_MADE_ALL;

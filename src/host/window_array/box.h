@@ -6,8 +6,8 @@
  * Canonical: strides of the input are not negative, and no axis has extent 1 without a window. The last two axes are
  * Y and X, the only ones with windows: a kernel walks along Y and computes rows along X. X is the axis with the
  * shortest stride but for a window along another axis, in front of which it stands, and for channels: few of them
- * where one axis alone has a window, which is X then. Axes before are
- * batches, by falling stride, fused where the input and all results allow. A missing Y or X has extent 1.
+ * where one axis alone has a window, which is X then. Axes before are batches, by falling stride, fused where the
+ * input and all results allow. A missing Y or X has extent 1.
  *
  * GP_BORDER_NONE: outputs are only those whose window lies inside; no window then leaves its axis.
  */

@@ -75,8 +75,6 @@ gp_status gp_window_in_tiles(gp_context *context, const gp_plan *plan, const gp_
 void gp_window_run_rows(gp_context *context, const gp_plan *plan, const gp_problem *problem, const gp_window_box *box,
                         gp_window_kernel *kernel, uint64_t first, uint64_t rows);
 
-#define GP_CHANNELS_TOGETHER 16 /* batches, or parts of a picture, that are done as channels are */
-
 /* The row of the input that a window sees at i, or NULL: outside. */
 static inline const unsigned char *gp_window_row(const gp_window_tile *tile, int64_t i) {
     const int64_t at = gp_window_source(tile->one->box->border, (int64_t)tile->y.n, i);

@@ -2,9 +2,9 @@
 /* Boxes that are done as if they were others: short rows, narrow pictures, many channels. */
 #include "cpu.h"
 
-/* Rows up to which a tile's work for each of them is more than copying their elements twice. */
-#define SHORT_ROW 28
-#define FEW_BATCHES 4
+#define SHORT_ROW 28   /* elements up to which a tile's work for each row is more than copying these twice */
+#define FEW_BATCHES 4  /* that are worth it, or more */
+#define TOGETHER 16    /* batches of short rows, or parts of a narrow picture, that are done as channels are */
 #define TURNED_MAX 100 /* columns: walking down more is as fast */
 
 static void copy_axis(gp_window_box *to, unsigned at, const gp_window_box *from, unsigned axis) {
@@ -25,13 +25,14 @@ static bool has_rows_alone(const gp_window_box *box) {
     return gp_window_y(box)->window == 1 && gp_window_y(box)->n > 1;
 }
 
-/* How many batches are done together, as channels are: of short rows; of more channels than are some. 0: none. */
+/* How many batches are done together, as channels are, if rows are short; or if they are channels, which were too
+ * many for the box, or have gaps between their pixels. 0: none. */
 static uint64_t batches_together(const gp_window_box *box) {
     const unsigned outer = box->outer + has_rows_alone(box); /* axes of batches, then */
     if (box->channels > 1 || outer == 0 || outer + 2u >= GP_AXES || box->axis[outer - 1].n < FEW_BATCHES)
         return 0;
     const bool side_by_side = outer == box->outer && box->axis[outer - 1].in == gp_type_bytes(box->type);
-    return side_by_side ? GP_CHANNELS_MAX : gp_window_x(box)->n <= SHORT_ROW ? GP_CHANNELS_TOGETHER : 0;
+    return side_by_side ? GP_CHANNELS_MAX : gp_window_x(box)->n <= SHORT_ROW ? TOGETHER : 0;
 }
 
 /* The box with room for channels before Y. */
@@ -85,8 +86,7 @@ __attribute__((noinline)) static void run_together(gp_context *context, const gp
 static uint64_t rows_of_part(const gp_window_box *box) {
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     const uint64_t window = (uint64_t)y->window, inside = window > y->n ? 0 : y->n - window + 1,
-                   rows = gp_least(inside, y->outputs - gp_least(y->outputs, (uint64_t)y->before)) /
-                          GP_CHANNELS_TOGETHER;
+                   rows = gp_least(inside, y->outputs - gp_least(y->outputs, (uint64_t)y->before)) / TOGETHER;
     const bool takes = box->channels == 1 && y->window > 1 && x->n <= SHORT_ROW && box->outer + 3u < GP_AXES &&
                        rows >= gp_greatest(PART_ROWS, window);
     return takes ? rows : 0;
@@ -97,7 +97,7 @@ __attribute__((noinline)) static void run_parts(gp_context *context, const gp_pl
                                                 gp_window_kernel *kernel, uint64_t rows) {
     const gp_window_box *whole = problem->box;
     const gp_window_axis y = *gp_window_y(whole);
-    const uint64_t first = (uint64_t)y.before, parts = GP_CHANNELS_TOGETHER;
+    const uint64_t first = (uint64_t)y.before, parts = TOGETHER;
     gp_window_box box = with_room(whole);
     const unsigned at = box.outer - 1u;
     box.channels = (uint8_t)parts;

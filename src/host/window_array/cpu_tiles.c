@@ -68,6 +68,9 @@ static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
     }
 }
 
+#define WHOLE_PIXEL 16 /* channels side by side, from which on pixels with gaps between them are copied one by one \
+                        */
+
 /* n elements; steps in bytes. Of constant bytes memcpy is a load and a store. */
 static inline void copy_of(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
                            uint64_t n, size_t bytes) {
@@ -97,7 +100,7 @@ const void *gp_window_held_row(const gp_window_tile *tile, const unsigned char *
         unsigned char *to = (unsigned char *)copy + i * pixel;
         const unsigned char *from = row + at * tile->x.in;
         count = at + pixels - i > n ? n - at : pixels - i;
-        const bool side_by_side = tile->side == bytes && (tile->x.in == pixel || c >= GP_CHANNELS_TOGETHER);
+        const bool side_by_side = tile->side == bytes && (tile->x.in == pixel || c >= WHOLE_PIXEL);
         const int64_t together = !side_by_side ? 0 : tile->x.in == pixel ? count : 1; /* pixels at once */
         for (int64_t done = 0; together > 0 && done < count; done += together)
             memcpy(to + done * pixel, from + done * tile->x.in, (size_t)(together * pixel));
@@ -205,7 +208,7 @@ void gp_window_put(const gp_window_tile *tile, unsigned r, unsigned char *to, si
         memcpy(to + begin * bytes, tile->row, (end - begin) * bytes);
         return;
     }
-    if (c >= GP_CHANNELS_TOGETHER && result->stride[box->outer - 1] == (int64_t)bytes) {
+    if (c >= WHOLE_PIXEL && result->stride[box->outer - 1] == (int64_t)bytes) {
         for (size_t i = begin, n; i < end; i += n) {
             n = c - i % c < end - i ? c - i % c : end - i;
             memcpy(gp_window_output(tile, r, to, i), tile->row + (i - begin) * bytes, n * bytes);

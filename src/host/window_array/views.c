@@ -3,10 +3,11 @@
 #include "../arithmetic.h"
 #include "../axes.h"
 #include "array.h"
+#include "tiling.h"
 #include <stddef.h>
 #include <string.h>
 
-#define CHANNELS_FEW 4
+#define CHANNELS_FEW 4 /* beside each other, which GPU kernels sum as fast as columns of one */
 
 enum { IN, TO }; /* views of a box: the input, then those of its results */
 
@@ -57,10 +58,11 @@ static bool are_channels(const gp_window_box *box, const gp_axis *i, const gp_ax
            pixel->stride[IN] == (int64_t)i->n * bytes;
 }
 
-/* How many channels may make pixels along which a window alone walks; else it walks down. Of extremes as many as GPU
- * kernels have in a warp with a window; the processor turns boxes by itself. */
+/* Up to how many channels a window on one axis alone has that as X; with more it is Y. Of extremes windows are to fit
+ * what a warp of a GPU has of a row. The processor turns such boxes by itself (cpu_boxes.c). */
 static uint64_t few_channels(const gp_window_box *box, const box_axis *pixels) {
-    const uint64_t together = gp_type_bytes(box->type) == 2 ? 128 : 64;
+    const unsigned bytes = gp_type_bytes(box->type);
+    const uint64_t together = gp_least(GP_NEAR_REACH_MAX(bytes), 256 / bytes);
     return box->kind == GP_PASS_MOMENTS ? CHANNELS_FEW : gp_least(CHANNELS_FEW, together / (uint64_t)pixels->window);
 }
 
