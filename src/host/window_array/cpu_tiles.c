@@ -68,8 +68,8 @@ static void see_row(gp_window_tile *tile, bool whole, gp_window_run *runs) {
     }
 }
 
-#define WHOLE_PIXEL 16 /* channels side by side, from which on pixels with gaps between them are copied one by one \
-                        */
+/* channels side by side, from which on pixels with gaps between them are copied one by one */
+#define WHOLE_PIXEL 16
 
 /* n elements; steps in bytes. Of constant bytes memcpy is a load and a store. */
 static inline void copy_of(unsigned char *to, int64_t to_step, const unsigned char *from, int64_t from_step,
