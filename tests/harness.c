@@ -45,6 +45,12 @@ static bool machine_can(const harness *h, const row *r) {
     return (r->cpu_isa & ~device.cpu_isa) == 0;
 }
 
+void harness_leave(const harness *h) {
+    for (size_t i = 0; i < h->n_subjects; i++)
+        gp_context_destroy(h->subjects[i].context);
+    assert_int_equal(h->failures, 0);
+}
+
 void harness_close(harness *h) {
     size_t run = 0, declined = 0, skipped = 0;
     for (size_t i = 0; i < h->n_rows; i++) {
@@ -63,9 +69,7 @@ void harness_close(harness *h) {
     }
     printf("cases: %zu; calls: %zu run and compared, %zu declined, %zu skipped, %zu failed\n", h->cases, run,
            declined, skipped, h->failures);
-    for (size_t i = 0; i < h->n_subjects; i++)
-        gp_context_destroy(h->subjects[i].context);
-    assert_int_equal(h->failures, 0);
+    harness_leave(h);
 }
 
 /* The planner's own, then sizes in turn but for those that the row has declined so often that it has none of them. */

@@ -7,6 +7,7 @@
 #include "../check.h"
 #include "../harness.h"
 #include "../reduce/data_sets.h"
+#include "columns.h"
 #include "oracle_array.h"
 #include "run_calls.h"
 
@@ -32,13 +33,6 @@ static bool can(harness *h, const subject *s, row *r, gp_type type, const void *
     const gp_array probe = gp_vector(type, data, 1);
     const gp_result any = gp_want(GP_REDUCE_MAX, gp_scalar(type, &bits));
     return harness_ran(h, s, r, gp_reduce(s->context, &probe, &any, 1), GP_OK, data_set_name(set));
-}
-
-/* Without a table of rows, which not all of them have to be in. */
-static void leave(const harness *h) {
-    for (size_t i = 0; i < h->n_subjects; i++)
-        gp_context_destroy(h->subjects[i].context);
-    assert_int_equal(h->failures, 0);
 }
 
 #define ORDER_RESULTS 4
@@ -95,7 +89,7 @@ static void any_order_any_split(void **state) {
         h.cases++;
     }
     free(data);
-    leave(&h);
+    harness_leave(&h);
 }
 
 #define LONG_RESULTS 10
@@ -164,7 +158,7 @@ static void long_runs(void **state) {
         h.cases++;
     }
     free(data);
-    leave(&h);
+    harness_leave(&h);
 }
 
 #define LARGE_ROWS ((size_t)20000) /* of which what comes next is prefetched */
@@ -231,7 +225,7 @@ static void rows_and_columns(void **state) {
         assert_int_equal(oracle_array(&in, NULL, &owed), GP_OK);
         compare_rows(&h, turn, &in, NULL, &result, wanted, bytes, set);
     }
-    leave(&h);
+    harness_leave(&h);
 }
 
 /* An infinity, or the greatest int: nothing is after it, so that an element which does not count may hide as one. */
@@ -292,96 +286,7 @@ static void pairs_and_masks(void **state) {
         assert_int_equal(oracle_array(&in, &with, &owed), GP_OK);
         compare_rows(&h, turn, &in, &with, &result, wanted, bytes, set);
     }
-    leave(&h);
-}
-
-#define MANY_ROWS (((size_t)1 << 22) + 1)
-
-/* Columns whose rounding hangs on what is far below: ties and 2^-1074, zeros with a sign, sums past 2^86. */
-static void rounding_of_columns(void **state) {
-    (void)state;
-    static const double ties[] = {2 + 0x1p-23, -2 - 0x1p-23, -1e-60, -0.0, 0x1p-1074, -0x1p-1074, 0, -0.0};
-    uint64_t *many = malloc(2 * MANY_ROWS * sizeof *many);
-    assert_non_null(many);
-    for (size_t i = 0; i < 2 * MANY_ROWS; i++) /* sums of 2^86 + 2^33 + 5 */
-        many[i] = i < 2 * (MANY_ROWS - 1) ? UINT64_MAX : ((uint64_t)1 << 33) + 5 + (MANY_ROWS - 1);
-    const struct {
-        gp_array in;
-        gp_type to;
-        gp_reduce_op op;
-    } calls[] = {{gp_matrix(GP_F64, ties, 2, 4, 4), GP_F32, GP_REDUCE_MEAN},
-                 {gp_matrix(GP_F64, ties, 2, 4, 4), GP_F32, GP_REDUCE_SUM},
-                 {gp_matrix(GP_F64, ties, 2, 4, 4), GP_F64, GP_REDUCE_MEAN},
-                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F64, GP_REDUCE_SUM},
-                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F64, GP_REDUCE_MEAN},
-                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F32, GP_REDUCE_SUM}};
-    harness h;
-    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
-    for (size_t turn = 0; turn < COUNT(calls); turn++) {
-        const gp_array *in = &calls[turn].in;
-        uint64_t wanted[4] = {0}, results[4];
-        const size_t cols = in->extent[1];
-        const gp_result owed = gp_want(calls[turn].op, gp_matrix(calls[turn].to, wanted, 1, cols, cols)),
-                        result = gp_want(calls[turn].op, gp_matrix(calls[turn].to, results, 1, cols, cols));
-        assert_int_equal(oracle_array(in, NULL, &owed), GP_OK);
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (s->gpu || (in->extent[0] == MANY_ROWS && i % h.n_rows + 1 == h.n_rows) ||
-                !harness_pin(&h, s, r, turn))
-                continue;
-            memset(results, 0, sizeof results);
-            if (harness_ran(&h, s, r, gp_reduce(s->context, in, &result, 1), GP_OK, "columns") &&
-                memcmp(results, wanted, sizeof results) != 0)
-                harness_fail(&h, s, r, "columns", "another result");
-        }
-    }
-    free(many);
-    leave(&h);
-}
-
-/* Means of the least floats of either sign, which round to a zero of that sign, beside sums that are zero. */
-static void means_that_round_to_zero(void **state) {
-    (void)state;
-    enum { ROWS = 6, COLS = 36, MOST = ROWS * COLS };
-    static const gp_type types[] = {GP_F32, GP_F16, GP_BF16, GP_F64};
-    static uint64_t data[MOST], wanted[2][COLS], results[2][COLS];
-    harness h;
-    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
-    for (size_t turn = 0; turn < COUNT(types) * 3 * 2; turn++) {
-        const gp_type type = types[turn % COUNT(types)], to = type == GP_F64 ? GP_F64 : GP_F32;
-        const size_t axis = turn / COUNT(types) % 3, count = 1 + turn / COUNT(types) / 3,
-                     bytes = data_set_element(type);
-        const size_t rows = axis == 1 ? ROWS : 1, cols = axis == 2 ? COLS : 1;
-        memset(data, 0, sizeof data);
-        for (size_t i = 0; i < MOST; i++) {
-            const uint64_t sign = (i / COLS + i % COLS) % 3 == 0 ? (uint64_t)1 << (8 * bytes - 1) : 0;
-            const uint64_t bits = i % COLS == i / COLS || i / COLS == 1 ? sign | 1 : i % 2 ? sign : 0;
-            memcpy((unsigned char *)data + i * bytes, &bits, bytes);
-        }
-        const gp_array in = gp_matrix(type, data, ROWS, COLS, COLS);
-        gp_result owed[2], result[2];
-        for (size_t r = 0; r < count; r++) {
-            const gp_reduce_op op = r == 0 ? GP_REDUCE_MEAN : GP_REDUCE_VARIANCE;
-            owed[r] = gp_want(op, gp_matrix(to, wanted[r], rows, cols, cols));
-            result[r] = gp_want(op, gp_matrix(to, results[r], rows, cols, cols));
-        }
-        memset(wanted, 0, sizeof wanted);
-        assert_int_equal(oracle_array(&in, NULL, &owed[0]), GP_OK);
-        if (count > 1)
-            assert_int_equal(oracle_array(&in, NULL, &owed[1]), GP_OK);
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (!harness_pin(&h, s, r, turn))
-                continue;
-            memset(results, 0, sizeof results);
-            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, result, count), GP_OK, "least floats") &&
-                memcmp(results, wanted, sizeof results) != 0)
-                harness_fail(&h, s, r, "least floats", "another result");
-        }
-    }
-    leave(&h);
+    harness_leave(&h);
 }
 
 int main(void) {
@@ -391,6 +296,7 @@ int main(void) {
                                        cmocka_unit_test(rows_and_columns),
                                        cmocka_unit_test(pairs_and_masks),
                                        cmocka_unit_test(rounding_of_columns),
-                                       cmocka_unit_test(means_that_round_to_zero)};
+                                       cmocka_unit_test(means_that_round_to_zero),
+                                       cmocka_unit_test(extremes_of_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

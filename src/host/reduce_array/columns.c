@@ -30,6 +30,17 @@ bool gp_columns_can(const gp_pass *pass) {
             gp_squares_by_bounds(pass));
 }
 
+bool gp_across_can(const gp_pass *pass) {
+    const unsigned last = pass->kept - 1u;
+    const int64_t bytes = gp_type_bytes(pass->type);
+    bool can = pass->kind <= GP_PASS_EXTREMES && !(pass->wants & GP_WANT_PLACES) && pass->axis[last].in == bytes &&
+               pass->axis[last].n > (pass->reduced > 1 ? GP_COLUMNS : GP_COLUMNS / 4);
+    for (unsigned r = 0; r < pass->results; r++)
+        can = can && pass->result[r].op != GP_REDUCE_MAX_ABS && pass->result[r].type == pass->type &&
+              pass->result[r].stride[last] == bytes;
+    return can;
+}
+
 void gp_pass_add_axes(gp_pass *pass) {
     if (pass->kept == 0) {
         memmove(pass->axis + 1, pass->axis, pass->reduced * sizeof *pass->axis);

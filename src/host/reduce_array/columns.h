@@ -97,7 +97,13 @@ typedef void (*gp_pass_columns)(gp_columns *c, const gp_pass *pass, const unsign
  */
 typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, unsigned r, size_t n);
 
-/* Whether outputs can be done so. */
+/* Extremes or bits of outputs first .. first + width - 1, which stand in one row, to where their results belong. */
+typedef void (*gp_pass_across)(const gp_pass *pass, uint64_t first, uint64_t width);
+
+/* Whether a pass can be done so: columns side by side, and results of the same type too. */
+bool gp_across_can(const gp_pass *pass);
+
+/* Whether outputs can be done with a gp_columns. */
 bool gp_columns_can(const gp_pass *pass);
 
 /* Gives a pass that has no kept axis one of one element, and one that has no reduced axis too. */

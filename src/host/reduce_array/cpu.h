@@ -34,6 +34,7 @@ bool gp_bounds_write(const gp_pass *pass, gp_accumulator ends[2]);
 typedef struct gp_pass_loops {
     gp_pass_run run;
     gp_pass_columns columns;
+    gp_pass_across across;
     gp_columns_finish finish;
     gp_pass_bounds bounds;
     gp_pass_make make;

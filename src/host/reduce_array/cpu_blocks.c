@@ -131,24 +131,36 @@ static gp_columns *allocate(size_t count) {
     return aligned_alloc(_Alignof(gp_columns), count * sizeof(gp_columns));
 }
 
+/* A thread's blocks of columns whose lanes are results. */
+static void take_across(void *argument, unsigned part, unsigned parts) {
+    const gp_pass_work *work = argument;
+    const uint64_t all = work->pass->outputs / work->row * work->blocks;
+    for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
+        uint64_t width;
+        const uint64_t first = block_of_outputs(work, b, &width);
+        work->loops.across(work->pass, first, width);
+    }
+}
+
 /* A thread's blocks of columns; without memory for wide ones, of GP_COLUMNS at a time. */
 static void take_blocks(void *argument, unsigned part, unsigned parts) {
     gp_pass_work *work = argument;
     const gp_pass *pass = work->pass;
     GP_ROUNDS_TO_NEAREST;
     const uint64_t all = pass->outputs / (work->row * work->unit) * work->blocks;
+    const uint64_t begin = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts);
     const uint64_t rows = pass->axis[pass->kept + pass->reduced - 1].n;
     const size_t count = gp_divide_up(gp_divide_up(work->row, work->blocks) * work->unit, GP_COLUMNS);
     gp_columns narrow, *wide = count > 1 ? allocate(count) : NULL, *const c = wide != NULL ? wide : &narrow;
     const uint64_t most = wide != NULL ? count * GP_COLUMNS : GP_COLUMNS;
-    uint64_t width, begin = gp_part_begin(all, part, parts), first = block_of_outputs(work, begin, &width);
+    uint64_t width, first = block_of_outputs(work, begin, &width);
     gp_columns_begin(c, pass);
-    const bool pairs = begin < gp_part_begin(all, part + 1, parts) && variances_cancel(work, c, first, width, rows);
+    const bool pairs = begin < end && variances_cancel(work, c, first, width, rows);
     for (size_t i = 0; i < gp_divide_up(most, GP_COLUMNS); i++) {
         gp_columns_begin(c + i, pass);
         c[i].pairs = pairs ? GP_PAIRED_SQUARES : c[i].pairs;
     }
-    for (uint64_t b = begin, end = gp_part_begin(all, part + 1, parts); b < end; b++) {
+    for (uint64_t b = begin; b < end; b++) {
         first = block_of_outputs(work, b, &width);
         for (uint64_t some; width > 0; first += some, width -= some) {
             some = gp_least(width, most);
@@ -229,6 +241,8 @@ void gp_take_columns(gp_context *context, gp_pass_work *work, unsigned parts) {
     if (work->blocks * outer < parts)
         work->blocks = gp_greatest(work->blocks, gp_divide_up(row, GP_COLUMNS));
     const uint64_t all = work->blocks * outer;
-    if (all >= parts || !share_blocks(context, work, parts, all))
+    if (all >= parts && work->made == NULL && gp_across_can(pass))
+        gp_threads_run(context, parts, take_across, work);
+    else if (all >= parts || !share_blocks(context, work, parts, all))
         gp_threads_run(context, parts, take_blocks, work);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A result of many columns at once, as bits, where that takes no more than rounding two doubles. */
 
+/* x - q by, exactly: q is x / by rounded, and its halves have no more than 27 bits, by no more than 26. */
+INLINE double left_of(double x, double q, double by) {
+    const double upper = gp_f64_of_bits(gp_bits_of_f64(q) & ~UINT64_C(0x7ffffff)), lower = q - upper;
+    return (x - upper * by) - lower * by;
+}
+
 /*
- * The rounded quotient by an int below 2^26 of sums between x and -y, or, of `paired`, of x + y. x - q by is exact,
- * as the halves of q have no more than 27 bits; what is known of the quotient's error then decides how a double is
- * rounded. A float is what both ends round to, when they are moved apart by what rounding may have moved them. That
- * is nothing of the quotients q with q by = x, as the middle of two floats has 25 bits, and its product by an int
- * below 2^26 is exact.
+ * The rounded quotient by an int below 2^26 of sums between x and -y, or, of `paired`, of x + y. What is known of its
+ * error decides how a double is rounded: half of the means of two doubles lie in the middle of two others, so that
+ * has to be known exactly where it can be. A float is what both ends round to, when they are moved apart by what
+ * rounding may have moved them. That is nothing of the quotients q with q by = x, as the middle of two floats has 25
+ * bits, and its product by an int below 2^26 is exact.
  */
 INLINE void finish_as(bool to_float, bool divided, bool paired, const double *xs, const double *ys,
                       const double *divisors, size_t n, uint64_t *bits, uint64_t *unsure) {
@@ -27,9 +33,10 @@ INLINE void finish_as(bool to_float, bool divided, bool paired, const double *xs
             bits[j] = gp_bits_of_f64(q + 0.0);
             open |= q != end;
         } else {
-            const double upper = gp_f64_of_bits(gp_bits_of_f64(q) & ~UINT64_C(0x7ffffff)), lower = q - upper;
-            const double left = ((x - upper * by) - lower * by) + rest, more = left / by;
-            const double low = q + more * (1 - 0x1p-30), high = q + more * (1 + 0x1p-30);
+            const double over = left_of(x, q, by), left = over + rest, added = left - over;
+            const double lost = (over - (left - added)) + (rest - added), more = left / by;
+            const double off = ((lost != 0) | (left_of(left, more, by) != 0)) ? 0x1p-30 : 0;
+            const double low = q + more * (1 - off), high = q + more * (1 + off);
             bits[j] = gp_bits_of_f64(high + 0.0);
             open |= (size > 0x1p1000) | (low != high) | ((left != 0) & (size < 0x1p-900));
         }

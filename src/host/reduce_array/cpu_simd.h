@@ -26,6 +26,8 @@
 
 #include "cpu_columns_simd.h"
 
+#include "cpu_across_simd.h"
+
 #include "cpu_runs_simd.h"
 
 #include "cpu_quotients_simd.h"
@@ -35,7 +37,8 @@
 #include "cpu_finish_simd.h"
 
 gp_status NAMED(gp_launch_reduce_array)(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    return gp_reduce_in_runs(context, plan, problem, (gp_pass_loops){run, columns, finish, bounds_of, make_elements});
+    return gp_reduce_in_runs(context, plan, problem,
+                             (gp_pass_loops){run, columns, across, finish, bounds_of, make_elements});
 }
 
 #endif

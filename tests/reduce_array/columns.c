@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "columns.h"
+#include "../cases.h"
+#include "../check.h"
+#include "../harness.h"
+#include "../reduce/data_sets.h"
+#include "oracle_array.h"
+#include <stdlib.h>
+
+#define MANY_ROWS (((size_t)1 << 22) + 1)
+
+/* Columns whose rounding hangs on what is far below: ties and 2^-1074, zeros with a sign, sums past 2^86. */
+void rounding_of_columns(void **state) {
+    (void)state;
+    static const double ties[] = {2 + 0x1p-23, -2 - 0x1p-23, -1e-60, -0.0, 0x1p-1074, -0x1p-1074, 0, -0.0};
+    static const double thirds[3][4] = {/* of these a third lies close to the middle of two doubles, or there */
+                                        {3, 3, 3, -3},
+                                        {3 * 0x1p-53, 3 * 0x1p-53, 3 * 0x1p-53, -3 * 0x1p-53},
+                                        {0x1p-105, 0, -0x1p-105, -0x1p-106}};
+    uint64_t *many = malloc(2 * MANY_ROWS * sizeof *many);
+    assert_non_null(many);
+    for (size_t i = 0; i < 2 * MANY_ROWS; i++) /* sums of 2^86 + 2^33 + 5 */
+        many[i] = i < 2 * (MANY_ROWS - 1) ? UINT64_MAX : ((uint64_t)1 << 33) + 5 + (MANY_ROWS - 1);
+    const struct {
+        gp_array in;
+        gp_type to;
+        gp_reduce_op op;
+    } calls[] = {{gp_matrix(GP_F64, ties, 2, 4, 4), GP_F32, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_F64, ties, 2, 4, 4), GP_F32, GP_REDUCE_SUM},
+                 {gp_matrix(GP_F64, ties, 2, 4, 4), GP_F64, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_F64, thirds, 3, 4, 4), GP_F64, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F64, GP_REDUCE_SUM},
+                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F64, GP_REDUCE_MEAN},
+                 {gp_matrix(GP_U64, many, MANY_ROWS, 2, 2), GP_F32, GP_REDUCE_SUM}};
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0; turn < COUNT(calls); turn++) {
+        const gp_array *in = &calls[turn].in;
+        uint64_t wanted[4] = {0}, results[4];
+        const size_t cols = in->extent[1];
+        const gp_result owed = gp_want(calls[turn].op, gp_matrix(calls[turn].to, wanted, 1, cols, cols)),
+                        result = gp_want(calls[turn].op, gp_matrix(calls[turn].to, results, 1, cols, cols));
+        assert_int_equal(oracle_array(in, NULL, &owed), GP_OK);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (s->gpu || (in->extent[0] == MANY_ROWS && i % h.n_rows + 1 == h.n_rows) ||
+                !harness_pin(&h, s, r, turn))
+                continue;
+            memset(results, 0, sizeof results);
+            if (harness_ran(&h, s, r, gp_reduce(s->context, in, &result, 1), GP_OK, "columns") &&
+                memcmp(results, wanted, sizeof results) != 0)
+                harness_fail(&h, s, r, "columns", "another result");
+        }
+    }
+    free(many);
+    harness_leave(&h);
+}
+
+/* Means of the least floats of either sign, which round to a zero of that sign, beside sums that are zero. */
+void means_that_round_to_zero(void **state) {
+    (void)state;
+    enum { ROWS = 6, COLS = 36, MOST = ROWS * COLS };
+    static const gp_type types[] = {GP_F32, GP_F16, GP_BF16, GP_F64};
+    static uint64_t data[MOST], wanted[2][COLS], results[2][COLS];
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0; turn < COUNT(types) * 3 * 2; turn++) {
+        const gp_type type = types[turn % COUNT(types)], to = type == GP_F64 ? GP_F64 : GP_F32;
+        const size_t axis = turn / COUNT(types) % 3, count = 1 + turn / COUNT(types) / 3,
+                     bytes = data_set_element(type);
+        const size_t rows = axis == 1 ? ROWS : 1, cols = axis == 2 ? COLS : 1;
+        memset(data, 0, sizeof data);
+        for (size_t i = 0; i < MOST; i++) {
+            const uint64_t sign = (i / COLS + i % COLS) % 3 == 0 ? (uint64_t)1 << (8 * bytes - 1) : 0;
+            const uint64_t bits = i % COLS == i / COLS || i / COLS == 1 ? sign | 1 : i % 2 ? sign : 0;
+            memcpy((unsigned char *)data + i * bytes, &bits, bytes);
+        }
+        const gp_array in = gp_matrix(type, data, ROWS, COLS, COLS);
+        gp_result owed[2], result[2];
+        for (size_t r = 0; r < count; r++) {
+            const gp_reduce_op op = r == 0 ? GP_REDUCE_MEAN : GP_REDUCE_VARIANCE;
+            owed[r] = gp_want(op, gp_matrix(to, wanted[r], rows, cols, cols));
+            result[r] = gp_want(op, gp_matrix(to, results[r], rows, cols, cols));
+        }
+        memset(wanted, 0, sizeof wanted);
+        assert_int_equal(oracle_array(&in, NULL, &owed[0]), GP_OK);
+        if (count > 1)
+            assert_int_equal(oracle_array(&in, NULL, &owed[1]), GP_OK);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (!harness_pin(&h, s, r, turn))
+                continue;
+            memset(results, 0, sizeof results);
+            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, result, count), GP_OK, "least floats") &&
+                memcmp(results, wanted, sizeof results) != 0)
+                harness_fail(&h, s, r, "least floats", "another result");
+        }
+    }
+    harness_leave(&h);
+}
+
+/* NaNs of either sign, infinities and zeros of either sign among numbers; extremes of columns next to each other. */
+void extremes_of_columns(void **state) {
+    (void)state;
+    enum { ROWS = 5, COLS = 300, MOST = ROWS * COLS, RESULTS = 2 };
+    static uint64_t data[MOST], wanted[RESULTS][COLS], results[RESULTS][COLS];
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (gp_type type = GP_U8; type <= GP_F64; type++) {
+        const size_t bytes = data_set_element(type);
+        const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+        const uint64_t special[] = {sign - 1, 2 * sign - 1, 0, sign}; /* of floats NaNs and zeros */
+        data_set_fill(data, type, MOST, DATA_SET_NORMAL, cases_seed());
+        for (size_t i = 0; i < MOST; i += 7)
+            memcpy((unsigned char *)data + i * bytes, &special[i / 7 % 4], bytes);
+        const gp_array in = gp_matrix(type, data, ROWS, COLS, COLS);
+        gp_result owed[RESULTS], result[RESULTS];
+        for (size_t r = 0; r < RESULTS; r++) {
+            const gp_reduce_op op = r == 0 ? GP_REDUCE_MIN : GP_REDUCE_MAX;
+            owed[r] = gp_want(op, gp_matrix(type, wanted[r], 1, COLS, COLS));
+            result[r] = gp_want(op, gp_matrix(type, results[r], 1, COLS, COLS));
+            assert_int_equal(oracle_array(&in, NULL, &owed[r]), GP_OK);
+        }
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (!harness_pin(&h, s, r, type))
+                continue;
+            memset(results, 0, sizeof results);
+            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, result, RESULTS), GP_OK, "extremes") &&
+                (memcmp(results[0], wanted[0], COLS * bytes) != 0 ||
+                 memcmp(results[1], wanted[1], COLS * bytes) != 0))
+                harness_fail(&h, s, r, "extremes", "another result");
+        }
+    }
+    harness_leave(&h);
+}
