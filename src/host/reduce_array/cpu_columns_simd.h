@@ -201,14 +201,15 @@ SIMD static void take_rows(gp_columns *c, const gp_pass *pass, bool outputs, con
     }
 }
 
-/* Rows that are no longer are gathered as columns, which need no last step to one output each. What over_rows() takes
- * one by one has a longer one, squares as pairs the longest. */
+/* Rows that are no longer are gathered as columns, which need no last step to one output each. That of pairs is long,
+ * and that of what over_rows() takes one by one. */
 static size_t short_row(const gp_columns *c, const gp_pass *pass) {
-    if ((pass->wants & ~(GP_WANT_SUM | GP_WANT_MIN | GP_WANT_MAX | GP_WANT_PLACES)) == 0)
-        return 2;
-    if (!(pass->wants & GP_WANT_SQUARES) || !gp_sum_is_real(pass, GP_SQUARES))
-        return 4;
-    return gp_columns_pair(c, pass, GP_SQUARES) ? 64 : 8;
+    const bool paired = pass->kind == GP_PASS_MOMENTS && c->pairs == GP_PAIRED_ALL && gp_type_is_float(pass->type);
+    if ((pass->wants & GP_WANT_SQUARES) && gp_sum_is_real(pass, GP_SQUARES))
+        return gp_columns_pair(c, pass, GP_SQUARES) ? 64 : 8;
+    if (paired)
+        return 15;
+    return (pass->wants & ~(GP_WANT_SUM | GP_WANT_MIN | GP_WANT_MAX | GP_WANT_PLACES)) == 0 ? 2 : 4;
 }
 
 #define GATHERED_ROW_BYTES 256 /* of longer rows elements that are not contiguous are gathered row by row */
