@@ -30,17 +30,6 @@ bool gp_columns_can(const gp_pass *pass) {
             gp_squares_by_bounds(pass));
 }
 
-bool gp_across_can(const gp_pass *pass) {
-    const unsigned last = pass->kept - 1u;
-    const int64_t bytes = gp_type_bytes(pass->type);
-    bool can = pass->kind <= GP_PASS_EXTREMES && !(pass->wants & GP_WANT_PLACES) && pass->axis[last].in == bytes &&
-               pass->axis[last].n > (pass->reduced > 1 ? GP_COLUMNS : GP_COLUMNS / 4);
-    for (unsigned r = 0; r < pass->results; r++)
-        can = can && pass->result[r].op != GP_REDUCE_MAX_ABS && pass->result[r].type == pass->type &&
-              pass->result[r].stride[last] == bytes;
-    return can;
-}
-
 void gp_pass_add_axes(gp_pass *pass) {
     if (pass->kept == 0) {
         memmove(pass->axis + 1, pass->axis, pass->reduced * sizeof *pass->axis);
@@ -63,8 +52,22 @@ void gp_pass_add_axes(gp_pass *pass) {
 uint64_t gp_columns_unit(const gp_pass *pass) {
     const gp_pass_axis *kept = pass->axis + pass->kept - 1, *inner = kept + pass->reduced;
     const bool gathered = kept->in != (int64_t)gp_type_bytes(pass->type) && kept->in < inner->in;
-    const bool narrow = pass->kept > 1 && kept->n <= GP_COLUMNS / 8;
+    const bool narrow = pass->kept > 1 && kept->n <= (pass->reduced > 1 ? GP_COLUMNS / 2 : GP_COLUMNS / 8);
     return narrow && (gathered || inner->n <= FEW_ELEMENTS / kept->n) ? kept->n : 1;
+}
+
+/* Rows that are not many have a walk each. */
+#define NOT_MANY_ROWS 64
+
+uint64_t gp_across_width(const gp_pass *pass) {
+    const unsigned last = pass->kept - 1u;
+    const int64_t bytes = gp_type_bytes(pass->type);
+    bool can = pass->kind <= GP_PASS_EXTREMES && !(pass->wants & GP_WANT_PLACES) && pass->axis[last].in == bytes &&
+               pass->axis[last].n > (pass->length <= NOT_MANY_ROWS ? GP_COLUMNS / 8 : GP_COLUMNS / 4);
+    for (unsigned r = 0; r < pass->results; r++)
+        can = can && pass->result[r].op != GP_REDUCE_MAX_ABS && pass->result[r].type == pass->type &&
+              pass->result[r].stride[last] == bytes;
+    return can ? RUN_BYTES / (uint64_t)bytes : 0;
 }
 
 uint64_t gp_columns_width(const gp_pass *pass) {

@@ -231,17 +231,20 @@ static bool share_blocks(gp_context *context, gp_pass_work *work, unsigned parts
 /* As many blocks as threads, if a block has some dozens of outputs left then; only narrow ones are shared. */
 void gp_take_columns(gp_context *context, gp_pass_work *work, unsigned parts) {
     const gp_pass *pass = work->pass;
-    work->unit = work->made != NULL ? 1 : gp_columns_unit(pass);
+    const uint64_t across = work->made != NULL ? 0 : gp_across_width(pass);
+    work->unit = work->made != NULL || across > 0 ? 1 : gp_columns_unit(pass);
     const uint64_t row = pass->axis[pass->kept - (work->unit > 1 ? 2 : 1)].n;
     const uint64_t outer = pass->outputs / (row * work->unit);
     work->row = row;
-    work->blocks = gp_divide_up(row, work->made != NULL ? gp_made_width(work->made) : gp_columns_width(pass));
+    work->blocks = gp_divide_up(row, across > 0           ? across
+                                     : work->made != NULL ? gp_made_width(work->made)
+                                                          : gp_columns_width(pass));
     if (work->blocks * outer < parts && row > 64 * (uint64_t)parts)
         work->blocks = parts;
     if (work->blocks * outer < parts)
         work->blocks = gp_greatest(work->blocks, gp_divide_up(row, GP_COLUMNS));
     const uint64_t all = work->blocks * outer;
-    if (all >= parts && work->made == NULL && gp_across_can(pass))
+    if (all >= parts && across > 0)
         gp_threads_run(context, parts, take_across, work);
     else if (all >= parts || !share_blocks(context, work, parts, all))
         gp_threads_run(context, parts, take_blocks, work);
