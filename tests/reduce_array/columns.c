@@ -137,3 +137,56 @@ void extremes_of_columns(void **state) {
     }
     harness_leave(&h);
 }
+
+/* Boxes that tile pictures, of all heights and widths that share memory, and past these. */
+void boxes_of_pictures(void **state) {
+    (void)state;
+    static const gp_reduce_op ops[] = {GP_REDUCE_MAX,   GP_REDUCE_MEAN, GP_REDUCE_VARIANCE, GP_REDUCE_SUM_SQUARES,
+                                       GP_REDUCE_COUNT, GP_REDUCE_MIN,  GP_REDUCE_ARGMAX};
+    static const size_t shapes[][5] = {{3, 5, 2, 7, 2},    {2, 3, 3, 300, 3}, {1, 4, 4, 64, 4},  {5, 1, 8, 9, 8},
+                                       {1, 2, 2, 9000, 2}, {40, 6, 2, 33, 6}, {2, 2, 16, 3, 16}, {7, 9, 5, 1, 40}};
+    enum { MOST = 96000, RESULTS = 20000 };
+    uint64_t *data = malloc(MOST * sizeof *data), *wanted = malloc(2 * RESULTS * sizeof *wanted);
+    assert_true(data != NULL && wanted != NULL);
+    uint64_t *results = wanted + RESULTS;
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    const size_t step = cases_reduced() ? 23 : 5;
+    for (size_t turn = 0; turn < COUNT(shapes) * COUNT(ops) * GP_F64; turn += step) {
+        const size_t *n = shapes[turn % COUNT(shapes)], outputs = n[0] * n[1] * n[3], width = n[3] * n[4];
+        const gp_reduce_op op = ops[turn / COUNT(shapes) % COUNT(ops)];
+        const gp_type type = (gp_type)(GP_U8 + turn % GP_F64), to = op == GP_REDUCE_MAX || op == GP_REDUCE_MIN ? type
+                                                                    : op == GP_REDUCE_COUNT || op == GP_REDUCE_ARGMAX
+                                                                        ? GP_S64
+                                                                    : turn % 3 == 0 ? GP_F64
+                                                                                    : GP_F32;
+        const size_t bytes = outputs * data_set_element(to);
+        data_set_fill(data, type, outputs * n[2] * n[4], (data_set)(turn / 3 % DATA_SETS), cases_seed() + turn);
+        gp_array in = {.data = data, .type = (int32_t)type, .rank = 5},
+                 out = {.data = wanted, .type = (int32_t)to, .rank = 5};
+        for (size_t axis = 0; axis < 5; axis++) {
+            in.extent[axis] = n[axis];
+            out.extent[axis] = axis == 2 || axis == 4 ? 1 : n[axis];
+        }
+        in.stride[4] = 1, in.stride[3] = (ptrdiff_t)n[4], in.stride[2] = (ptrdiff_t)width;
+        in.stride[1] = (ptrdiff_t)(n[2] * width), in.stride[0] = (ptrdiff_t)(n[1] * n[2] * width);
+        out.stride[3] = 1, out.stride[1] = (ptrdiff_t)n[3], out.stride[0] = (ptrdiff_t)(n[1] * n[3]);
+        const gp_result owed = gp_want(op, out);
+        assert_int_equal(oracle_array(&in, NULL, &owed), GP_OK);
+        out.data = results;
+        const gp_result result = gp_want(op, out);
+        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
+            const subject *s = &h.subjects[i / h.n_rows];
+            row *r = &h.rows[i % h.n_rows];
+            if (!harness_pin(&h, s, r, turn))
+                continue;
+            memset(results, 0, bytes);
+            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, &result, 1), GP_OK, "boxes") &&
+                memcmp(results, wanted, bytes) != 0)
+                harness_fail(&h, s, r, "boxes", "another result");
+        }
+    }
+    free(data);
+    free(wanted);
+    harness_leave(&h);
+}

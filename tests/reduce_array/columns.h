@@ -5,3 +5,4 @@
 void rounding_of_columns(void **state);
 void means_that_round_to_zero(void **state);
 void extremes_of_columns(void **state);
+void boxes_of_pictures(void **state);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reduce_short: short rows behind each other without gaps, by way of shared memory, so that any alignment of rows
- * is read at the memory's speed. A row has one thread, or a few neighbours.
+ * is read at the memory's speed. A row has one thread, or a few neighbours. Boxes that tile a picture are rows too:
+ * in shared memory the runs of one stand a row of the picture apart.
  *
  * Rows come to shared memory from architecture 90 on by one instruction of one thread, which a barrier in shared
  * memory tells of its end; from 80 on by asynchronous copies of all threads; else by their loads.
@@ -82,22 +83,29 @@ template <class LANE> const bool TURNS = LANE::BYTES > 0 && LANE::BYTES != 8;
 
 /*
  * A lane's units of K rows in shared memory, `apart` bytes from one to the next. Where lanes of several rows would
- * meet in a bank, those begin at `turned` units of their row.
+ * meet in a bank, those begin at `turned` units of their row. Runs of a box have `run` bytes, and are `next` apart.
  */
-template <int K, class LANE>
+template <int K, bool BOXES, class LANE>
 __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::state (&s)[K], const unsigned char *row,
                                             uint32_t apart, uint32_t n, uint32_t lane, uint32_t step, uint32_t turned,
-                                            uint32_t width) {
+                                            uint32_t run, uint32_t next, uint32_t width) {
     const int UNROLLED = (LANE::BYTES == 1 || LANE::BYTES == 2 ? 8 : 4) / K;
 #pragma unroll
     for (int k = 0; k < K; k++) {
         s[k] = LANE::state::none();
         form.begin(row + k * apart, s[k]);
     }
-    const uint32_t end = n * width, stride = step * width;
+    const uint32_t stride = step * width;
     uint32_t at = (lane + turned) * width, left = (n - lane + step - 1) >> (__ffs((int)step) - 1); /* step: 2^k */
-    if (at >= end)
-        at -= end;
+    uint32_t end = BOXES ? run : n * width;
+    const auto turn = [&]() {
+        if (at < end)
+            return;
+        at += BOXES ? next - run : 0 - end;
+        if (BOXES)
+            end += next;
+    };
+    turn();
     const auto take = [&](auto some) {
         const int COUNT = decltype(some)::value;
         raw_of<LANE::BYTES> raw[COUNT][K];
@@ -109,8 +117,8 @@ __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::sta
             for (int k = 0; k < K; k++)
                 raw[i][k] = load_unit<LANE::BYTES>(row + k * apart + at, width);
             at += stride;
-            if (TURNS<LANE> && at >= end)
-                at -= end;
+            if (TURNS<LANE>)
+                turn();
         }
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
@@ -172,9 +180,16 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
     const uint32_t lane = threadIdx.x & (cut.lanes - 1), mine = threadIdx.x / cut.lanes, side = cut.outputs;
     const uint32_t n = (uint32_t)pass.length / LANE::PACKED, width = LANE::BYTES ? LANE::BYTES : bytes_of(pass.type);
     const uint32_t outputs = (uint32_t)pass.outputs, row_bytes = n * width, step = side * row_bytes;
-    const uint32_t turned = TURNS<LANE> ? turn_of(mine, n, cut.lanes, width) : 0;
+    const uint32_t run = cut.run, next_run = cut.across * run; /* 0: of rows */
+    const uint32_t turned = TURNS<LANE> && next_run == 0 ? turn_of(mine, n, cut.lanes, width) : 0;
     LANE form(a);
     const uint32_t quick_bytes = quick_bytes_of(a, form);
+    const auto offset_of_row = [&](uint32_t row) {
+        if (next_run == 0)
+            return row * row_bytes;
+        const uint32_t high = row / cut.across;
+        return high * cut.across * row_bytes + (row - high * cut.across) * run;
+    };
     const auto is_end = [&](uint32_t tile) { return tile - 1 >= cut.inner; };
     const auto fetch = [&](uint32_t tile, uint32_t stage) {
         const unsigned char *const from = pass.in + (uint64_t)(tile * cut.rows) * row_bytes;
@@ -215,10 +230,10 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
             uint32_t row = 0, bits = (1 << K) - 1;
             slow = 0;
 #pragma unroll 1
-            for (; row + K * side <= rows; row += K * side, bits <<= K, from += K * step) {
+            for (; next_run == 0 && row + K * side <= rows; row += K * side, bits <<= K, from += K * step) {
                 typename LANE::state s[K];
                 bool proved = true;
-                take_staged<K>(form, s, from, step, n, lane, cut.lanes, turned, width);
+                take_staged<K, false>(form, s, from, step, n, lane, cut.lanes, turned, 0, 0, width);
                 if (lane == 0)
 #pragma unroll
                     for (int k = 0; k < K; k++)
@@ -226,9 +241,13 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 slow |= proved ? 0 : bits;
             }
 #pragma unroll 1
-            for (; row < rows; row += side, bits <<= 1, from += step) {
+            for (; row < rows; row += side, bits <<= 1) {
                 typename LANE::state s[1];
-                take_staged<1>(form, s, row + mine < rows ? from : rows_at, step, n, lane, cut.lanes, turned, width);
+                const unsigned char *const at = rows_at + (row + mine < rows ? offset_of_row(row + mine) : 0);
+                if (next_run == 0)
+                    take_staged<1, false>(form, s, at, 0, n, lane, cut.lanes, turned, 0, 0, width);
+                else
+                    take_staged<1, true>(form, s, at, 0, n, lane, cut.lanes, 0, run, next_run, width);
                 if (lane == 0 && row + mine < rows)
                     slow |= write_quick(a, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
             }
@@ -239,8 +258,8 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 typename LANE::state s[1];
                 if (!__any_sync(GP_FULL_WARP, slow >> i & 1))
                     continue;
-                take_staged<1>(form, s, row < rows ? rows_at + row * row_bytes : rows_at, step, n, lane, cut.lanes,
-                               turned, width);
+                take_staged<1, true>(form, s, rows_at + (row < rows ? offset_of_row(row) : 0), 0, n, lane, cut.lanes,
+                                     turned, run, next_run, width);
                 const bool left =
                     lane == 0 && row < rows && !finish_any(a, form.total(s[0]), first + row, redoes<LANE>(a.pass));
                 redo<LANE, GP_REDUCE_SHORT_THREADS>(a, first + row, left, false);

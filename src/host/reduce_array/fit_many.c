@@ -6,15 +6,18 @@
 #include "fit.h"
 #include "tiling.h"
 
-#define SHORT_ROW 2048   /* bytes of a row at most that goes to shared memory first */
-#define SHORT_TILE 16384 /* of rows that go there together, at most */
-#define SHORT_THREAD 128 /* of a row, that a thread takes */
-#define SHORT_FEW 32     /* and where rows are few */
-#define SHORT_LEAST 64   /* threads of a block */
-#define SHORT_SIDE 4     /* rows that a thread takes side by side where a tile has many, of moments half */
-#define SHORT_SHARES 4   /* tiles of an SM at least for each of these, where they are not too short then */
-#define SM_THREADS 1024  /* that an SM holds of 64 registers */
-#define ROW_THREADS 256  /* blocks of rows */
+#define SHORT_ROW 2048    /* bytes of a row at most that goes to shared memory first */
+#define SHORT_TILE 16384  /* of rows that go there together, at most */
+#define SHORT_THREAD 128  /* of a row, that a thread takes */
+#define SHORT_FEW 32      /* and where rows are few */
+#define SHORT_LEAST 64    /* threads of a block */
+#define SHORT_ROUNDS 32   /* of rows that a block takes side by side, at most, in a tile */
+#define SHORT_PANEL 22528 /* of a picture's rows that boxes are high, at most */
+#define SHORT_BOX 512     /* and bytes of a box: of larger ones runs are long enough */
+#define SHORT_SIDE 4      /* rows that a thread takes side by side where a tile has many, of moments half */
+#define SHORT_SHARES 4    /* tiles of an SM at least for each of these, where they are not too short then */
+#define SM_THREADS 1024   /* that an SM holds of 64 registers */
+#define ROW_THREADS 256   /* blocks of rows */
 #define COLUMN_THREADS 512
 #define WIDE_LEAST (1 << 15)   /* loads of several columns, so that threads are enough */
 #define LOW_LEAST (1 << 22)    /* bytes of few rows, for the same */
@@ -275,41 +278,61 @@ static bool may_fail(const gp_pass *pass, unsigned form) {
     return form >= GP_MANY_DOUBLES_4;
 }
 
+/* How many boxes stand side by side, of pictures behind each other that they cover; 0: it is not so. */
+static uint64_t boxes_across(const gp_pass *pass, const walk *w) {
+    if (pass->reduced != 2 || pass->kept < 1 || pass->kept > 2 || !w->contiguous || w->loaded == 8 ||
+        pass->kind == GP_PASS_BITS || (pass->wants & GP_WANT_PLACES))
+        return 0;
+    const gp_pass_axis *across = &pass->axis[pass->kept - 1], *down = across + 1, *run = down + 1;
+    const int64_t wide = (int64_t)run->n * run->in, row = (int64_t)across->n * wide;
+    const bool behind = pass->kept == 1 || across[-1].in == (int64_t)down->n * row;
+    return behind && across->in == wide && down->in == row ? across->n : 0;
+}
+
 bool gp_fit_reduce_short(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_pass *pass = problem->pass;
     const uint64_t row = pass->length * gp_type_bytes(pass->type), sms = device->multiprocessors;
     gp_short_cut cut = {.cols = gp_to_u32(pass->length)};
     walk w;
     tiling->threads = gp_threads_of_attempt(GP_REDUCE_SHORT_THREADS, 32, attempt);
-    if (!does_many(problem, device, &w) || pass->with_type != 0 || !w.dense || !w.contiguous || row > SHORT_ROW ||
-        tiling->threads == 0)
+    if (!does_many(problem, device, &w) || pass->with_type != 0 || row > SHORT_ROW || tiling->threads == 0)
+        return false;
+    const uint64_t across = boxes_across(pass, &w);
+    if (across == 0 ? !(w.dense && w.contiguous) : row > SHORT_BOX)
         return false;
     const unsigned together = w.form < GP_MANY_TWOFOLD ? SHORT_SIDE : SHORT_SIDE / 2;
+    const unsigned most_lanes = across > 0 ? power_up_to(w.n, 32) : 32;
     const uint64_t share = pass->outputs * row / (sms * SHORT_SHARES * together);
-    const uint64_t tile = gp_least(SHORT_TILE, gp_greatest(SHORT_TILE / 4, share));
-    cut.lanes = power_up_to(row / SHORT_THREAD, 32);
+    const uint64_t tile = gp_greatest(gp_least(SHORT_TILE, gp_greatest(SHORT_TILE / 4, share)), across * row);
+    cut.lanes = power_up_to(row / SHORT_THREAD, most_lanes);
     if (together == SHORT_SIDE && tile / row > 2 * tiling->threads && tile / row < 4 * tiling->threads)
         tiling->threads /= 2; /* so that a tile has as many rows as the threads take together */
     while (tiling->threads > SHORT_LEAST && tiling->threads / cut.lanes * row > tile)
         tiling->threads /= 2;
-    while (cut.lanes < 32 && (tiling->threads / cut.lanes * row > tile ||
-                              (pass->outputs * cut.lanes < sms * SM_THREADS / 8 && row > cut.lanes * SHORT_FEW)))
+    while (cut.lanes < most_lanes &&
+           (tiling->threads / cut.lanes * row > tile ||
+            (pass->outputs * cut.lanes < sms * SM_THREADS / 8 && row > cut.lanes * SHORT_FEW)))
         cut.lanes *= 2;
     cut.outputs = tiling->threads / cut.lanes;
-    const uint64_t side = cut.outputs, many = together * side, rows = gp_least(tile / row / side, 32) * side;
-    const uint64_t most = rows > many ? rows / many * many : rows;
+    const uint64_t side = cut.outputs, many = across > 0 ? across : together * side;
+    const uint64_t rows = gp_least(gp_at_least_one(tile / row / side), SHORT_ROUNDS) * side;
+    const uint64_t most = rows > many ? rows / many * many : gp_greatest(rows, across);
+    if (most > SHORT_ROUNDS * side || most * row > SHORT_PANEL)
+        return false;
     gp_occupancy_info held;
     gp_occupancy_compute(device, tiling->threads, GP_REDUCE_SHORT_REGS,
                          GP_REDUCE_SHORT_STATIC_SMEM + 2 * (most * row + 32), &held);
     /* tiles of one size for all blocks, whole groups of rows where there are many */
     const uint64_t resident = gp_at_least_one(held.blocks_per_sm * sms);
     const uint64_t even = gp_divide_up(pass->outputs, resident * gp_divide_up(pass->outputs, resident * most));
-    cut.rows =
-        gp_to_u32(gp_least(most, even > many / 2 ? gp_round_up(even, many) : even + gp_divide_up(16, row) - 1));
+    const bool grouped = across > 0 || even > many / 2;
+    cut.rows = gp_to_u32(gp_least(most, grouped ? gp_round_up(even, many) : even + gp_divide_up(16, row) - 1));
     cut.tiles = gp_to_u32(gp_divide_up(pass->outputs, cut.rows));
     cut.inner = cut.tiles < 3 ? 0 : cut.tiles - 3;
     cut.stage = gp_to_u32(gp_round_up(cut.rows * row + 16, 16));
     cut.rest = may_fail(pass, w.form);
+    cut.across = gp_to_u32(across);
+    cut.run = gp_to_u32(across > 0 ? (uint64_t)pass->axis[pass->kept - 1].in : row);
     tiling->form = w.form;
     tiling->smem = 2 * cut.stage;
     tiling->blocks = gp_least(cut.tiles, resident);

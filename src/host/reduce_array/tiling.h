@@ -137,9 +137,11 @@ typedef struct gp_short_cut {
     uint32_t outputs;    /* rows side by side */
     uint32_t stage;      /* bytes of a tile in shared memory */
     uint32_t tiles;
-    uint32_t dealt; /* tiles from here on are drawn; UINT32_MAX: none */
-    uint32_t inner; /* tiles from the second on, behind which 16 bytes of the array follow at least */
-    uint32_t rest;  /* reduce_any is launched behind it, for outputs that may fail */
+    uint32_t dealt;  /* tiles from here on are drawn; UINT32_MAX: none */
+    uint32_t inner;  /* tiles from the second on, behind which 16 bytes of the array follow at least */
+    uint32_t rest;   /* reduce_any is launched behind it, for outputs that may fail */
+    uint32_t run;    /* contiguous bytes of a row: all, or those of a box */
+    uint32_t across; /* boxes side by side, which a row of a picture has; 0: rows are contiguous */
 } gp_short_cut;
 
 /* In a tiling of the others, behind the tile. */
