@@ -25,7 +25,7 @@ typedef struct gp_transpose_job {
  * fetched from its core's cache when another writes there next.
  */
 static inline bool gp_transpose_past_caches(const gp_problem *problem) {
-    return problem->bytes_written > (uint64_t)1 << 20;
+    return problem->bytes_written > (uint64_t)1 << 22;
 }
 
 /* The matrices from element (r, c) on. */

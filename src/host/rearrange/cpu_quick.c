@@ -74,8 +74,16 @@ void gp_transpose_quick(const gp_matrices *at, size_t rows, size_t cols, size_t 
         exact(WIDE, at, rows, cols, bytes);
 }
 
-/* n elements, `step` bytes from each other, from such that are `apart`. */
+/* n elements, `step` bytes from each other, from such that are `apart`. Four loads stand before four stores: as a
+ * plain loop compilers unroll it, or take vectors, as they like. */
 INLINE void gather(size_t piece, char *to, size_t step, const char *from, int64_t apart, size_t n, size_t bytes) {
+    for (; piece == bytes && n >= 4; n -= 4, to += 4 * step, from += 4 * apart) {
+        char x[4][WIDE];
+        for (size_t k = 0; k < 4; ++k)
+            memcpy(x[k], from + (int64_t)k * apart, piece);
+        for (size_t k = 0; k < 4; ++k)
+            memcpy(to + k * step, x[k], piece);
+    }
     for (size_t i = 0; i < n; ++i)
         copy(piece, to + i * step, from + (int64_t)i * apart, bytes);
 }
@@ -86,13 +94,10 @@ INLINE void gather_seconds(size_t piece, char *restrict to, const char *restrict
         copy(piece, to + i * bytes, from + 2 * i * bytes, bytes);
 }
 
-/* One element n times: what is there is doubled. */
-static void repeat(char *to, const char *from, size_t n, size_t bytes) {
-    memcpy(to, from, n > 0 ? bytes : 0);
-    for (size_t done = bytes, more; done < n * bytes; done += more) {
-        more = gp_least(done, n * bytes - done);
-        memcpy(to + done, to, more);
-    }
+/* One element n times. */
+INLINE void repeat(size_t piece, char *restrict to, const char *restrict from, size_t n, size_t bytes) {
+    for (size_t i = 0; i < n; ++i)
+        copy(piece, to + i * bytes, from, bytes);
 }
 
 /* In reverse. Compilers take vectors; but gcc not for bytes, of which eight are reversed at once. */
@@ -148,6 +153,21 @@ void gp_transpose_turn_cpu(const gp_matrices *at, size_t rows, size_t cols, size
     WITH_BYTES(turn, bytes, at, rows, cols)
 }
 
+#define REPEATED 64 /* bytes, before what is there is doubled */
+
+static void gather_same(char *to, const char *from, size_t n, size_t bytes) {
+    const size_t first = gp_least(n, gp_divide_up(REPEATED, bytes));
+    if (bytes == 1) {
+        memset(to, *from, n);
+        return;
+    }
+    WITH_BYTES(repeat, bytes, to, from, first)
+    for (size_t done = first * bytes, more; done < n * bytes; done += more) {
+        more = gp_least(done, n * bytes - done);
+        memcpy(to + done, to, more);
+    }
+}
+
 void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, size_t n, size_t bytes) {
     const char *in = (const char *)from;
     if (step == bytes && apart == (int64_t)bytes)
@@ -157,7 +177,7 @@ void gp_gather(char *to, size_t step, const unsigned char *from, int64_t apart, 
     else if (step == bytes && apart == 2 * (int64_t)bytes)
         WITH_BYTES(gather_seconds, bytes, to, in, n)
     else if (step == bytes && apart == 0)
-        repeat(to, in, n, bytes);
+        gather_same(to, in, n, bytes);
     else
         WITH_BYTES(gather, bytes, to, step, in, apart, n)
 }

@@ -8,6 +8,10 @@
 #include "array.h"
 #include "walk.h"
 
+/* Runs of the output that are put together in a buffer, several at once: fewer bytes, and elements at most. */
+#define GP_SHORT_RUN 1024
+#define GP_SHORT_RUN_ROWS ((size_t)640)
+
 /* Of matrices in place, with at most a hundredth of their bytes of other memory. */
 gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_move *move, unsigned cols);
 

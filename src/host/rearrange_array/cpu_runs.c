@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rearranging by way of runs of the output in a buffer, which then go to memory in whole lines, past the caches if
- * there is much of it.
+ * Rearranging by way of runs of the output in a buffer, which then go past the caches in whole lines. Where there is
+ * little to do short runs, and elements that have no columns, are written at once.
  *
  * A run goes along the output's last axes, as many as lie there without gaps. Where an axis of the input is
  * contiguous, many runs are made at once: elements of that axis, the columns, are copied from as many rows as a piece
@@ -19,7 +19,6 @@
 #define DIRECT_MAX ((size_t)64)    /* rows, or columns, of it at once: a processor does not follow many */
 #define STRIP_BYTES ((size_t)8192) /* of an input row, done for a whole run before the next */
 #define ALONE_BYTES ((size_t)8192) /* of a run without columns, and of short runs one behind the other */
-#define SHORT_BYTES 1024           /* of a run that vectors turn; others: GP_SHORT_DIRECT */
 #define STACK_BYTES 4096           /* of small matrices that are turned as one */
 #define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
 #define SECTION_BYTES ((uint64_t)64 << 10)
@@ -32,8 +31,7 @@
  */
 #define ROWS_MAX ((size_t)128)
 #define ROWS_AHEAD ((size_t)32)
-#define SHORT_ROWS ((size_t)640) /* of a short run, at most: of its columns a line is turned at once, or more */
-#define AHEAD_BYTES 256          /* of a row of short runs' columns, which are prefetched at least so far before */
+#define AHEAD_BYTES 256 /* of a row of short runs' columns, which are prefetched at least so far before */
 
 typedef struct {
     const gp_move *move;
@@ -51,8 +49,8 @@ typedef struct {
 
 /* A part's memory. */
 typedef struct {
-    _Alignas(GP_CACHE_LINE) char in[SHORT_ROWS * GP_CACHE_LINE], out[SHORT_ROWS * GP_CACHE_LINE + ROOM];
-    int64_t from[2][SHORT_ROWS];
+    _Alignas(GP_CACHE_LINE) char in[GP_SHORT_RUN_ROWS * GP_CACHE_LINE], out[GP_SHORT_RUN_ROWS * GP_CACHE_LINE + ROOM];
+    int64_t from[2][GP_SHORT_RUN_ROWS];
     char *at; /* short runs: where those in `out` belong, and how many bytes they have */
     size_t held;
     bool first;
@@ -117,6 +115,10 @@ static void put_strip(const job *j, const gp_move_place *place, uint64_t section
             const size_t cols = gp_least(j->group, past - c);
             const unsigned char *at_in = in + (c - first) * run;
             const bool more = c + j->group < past;
+            if (j->cols.n == 1 && !j->stream) {
+                gp_rearrange_elements(&j->along, at_in, r, rows, run, false, (char *)place->out + r * run);
+                continue;
+            }
             if (j->cols.n == 1) {
                 gp_rearrange_elements(&j->along, at_in, r, rows, run, j->stream, b->out + ROOM);
             } else if (j->direct) {
@@ -154,6 +156,8 @@ static void put_held(const job *j, buffers *b, bool last) {
 
 /* Room for `bytes` of the output from `at` on, behind those that are held. */
 static char *hold(const job *j, char *at, size_t bytes, buffers *b) {
+    if (!j->stream)
+        return at;
     if (at != b->at + b->held)
         put_held(j, b, true);
     else if (b->held + bytes > ALONE_BYTES)
@@ -298,8 +302,8 @@ static void choose_axes(job *j) {
     j->stride = j->outer.rank > 0 ? j->outer.axis[j->outer.rank - 1].in : 0;
     j->along.count = run / move->run;
     j->outer.count = move->count / j->along.count / j->cols.n;
-    j->is_short = run < (portable ? GP_SHORT_DIRECT : SHORT_BYTES) &&
-                  j->along.count <= (j->cols.n * move->run > THIN_BYTES ? SHORT_ROWS : ROWS_MAX) &&
+    j->is_short = run < (portable ? GP_SHORT_DIRECT : GP_SHORT_RUN) &&
+                  j->along.count <= (j->cols.n * move->run > THIN_BYTES ? GP_SHORT_RUN_ROWS : ROWS_MAX) &&
                   (cols == move->rank || j->cols.out == (int64_t)run);
     if (!j->is_short)
         gp_move_turn(&j->cols, &j->outer);

@@ -105,16 +105,20 @@ static void strips_part(void *argument, unsigned part, unsigned parts) {
 
 bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
                             gp_transpose_put_strip *put) {
-    if (!gp_transpose_past_caches(problem))
-        return false;
     const gp_move *move = problem->move;
+    bool reversed = false; /* where no kernel of the transposes does it in the caches */
+    for (unsigned i = 0; i < move->rank; i++)
+        reversed = reversed || move->axis[i].in < 0;
+    if (!gp_transpose_past_caches(problem) && !reversed)
+        return false;
     const unsigned across = axes_across(move);
     const uint64_t run = run_of(move, across);
     job j = {.move = move, .put = put, .run = run / move->run, .sections = 1};
     share_axes(&j, across);
     const uint64_t width = j.across.count * move->run;
-    if (across == 0 || width < LEAST_BYTES ||
-        (gp_transpose_has_short_rows(run, 1) && (run % PANEL_BYTES != 0 || width < RUN_BYTES)))
+    const bool is_short = run < GP_SHORT_RUN && run / move->run <= GP_SHORT_RUN_ROWS;
+    const bool of_lines = run % PANEL_BYTES == 0 && (uintptr_t)move->out % GP_CACHE_LINE == 0 && width >= RUN_BYTES;
+    if (across == 0 || width < LEAST_BYTES || (is_short && !of_lines)) /* lines that runs share are slow */
         return false;
     j.strips = gp_divide_up(j.across.count, gp_strip_cols(move->run));
     if (width >= parts * SHARE_BYTES)
