@@ -47,6 +47,7 @@ void gp_pass_add_axes(gp_pass *pass) {
 
 /* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
 #define FEW_ELEMENTS 512
+#define FEW_GATHERED 8     /* or rows, of elements of up to 4 bytes */
 #define LONG_RUN_BYTES 128 /* of contiguous ones, which are taken as they are */
 
 uint64_t gp_columns_unit(const gp_pass *pass) {
@@ -335,7 +336,8 @@ void gp_columns_take(gp_columns *c, const gp_pass *pass, gp_pass_columns columns
         c[i].bytes = span.bytes;
     }
     const bool row = inner->in == (int64_t)bytes && inner->n * bytes >= LONG_RUN_BYTES;
-    const bool few = outer > 1 && !row && (end - begin) * width <= FEW_ELEMENTS && width <= GP_COLUMNS;
+    const bool small = (end - begin) * width <= FEW_ELEMENTS || (end - begin <= FEW_GATHERED && bytes <= 4);
+    const bool few = outer > 1 && !row && small && width <= GP_COLUMNS;
     if (gp_columns_unit(pass) > 1 || (few && !(pass->wants & GP_WANT_PLACES))) {
         for (uint64_t some; begin < end; begin += some) {
             some = gp_least(end - begin, GP_GATHERED_BYTES / (width * bytes));
