@@ -100,7 +100,8 @@ INLINE void repeat(size_t piece, char *restrict to, const char *restrict from, s
         copy(piece, to + i * bytes, from, bytes);
 }
 
-/* In reverse. Compilers take vectors; but gcc not for bytes, of which eight are reversed at once. */
+/* In reverse. Compilers take vectors of up to four bytes; but gcc not for bytes, of which eight are reversed at once.
+ */
 INLINE void reverse(size_t piece, char *restrict to, const char *restrict from, size_t n, size_t bytes) {
     size_t i = 0;
     for (; bytes == 1 && i + 8 <= n; i += 8) {
@@ -109,8 +110,10 @@ INLINE void reverse(size_t piece, char *restrict to, const char *restrict from, 
         eight = __builtin_bswap64(eight);
         memcpy(to + i, &eight, 8);
     }
-    for (; i < n; ++i)
+    for (; bytes <= 4 && i < n; ++i)
         copy(piece, to + i * bytes, from - i * bytes, bytes);
+    if (bytes > 4)
+        gather(piece, to, bytes, from, -(int64_t)bytes, n, bytes);
 }
 
 /* Stores that follow each other; numbers that no store can change. */

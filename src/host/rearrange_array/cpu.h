@@ -8,10 +8,6 @@
 #include "array.h"
 #include "walk.h"
 
-/* Runs of the output that are put together in a buffer, several at once: fewer bytes, and elements at most. */
-#define GP_SHORT_RUN 1024
-#define GP_SHORT_RUN_ROWS ((size_t)640)
-
 /* Of matrices in place, with at most a hundredth of their bytes of other memory. */
 gp_status gp_rearrange_rectangles(gp_context *context, unsigned parts, const gp_move *move, unsigned cols);
 
@@ -29,8 +25,9 @@ bool gp_rearrange_planes_supports(const gp_problem *problem);
 void gp_rearrange_elements(const gp_move *along, const unsigned char *in, uint64_t first, size_t rows, size_t bytes,
                            bool past_caches, char *to);
 
-/* Large moves with long runs. False: it is none, or there is no memory. */
-bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
+/* Large moves with long runs, or such that fill lines. False: it is none, or there is no memory. is_short: runs are
+ * otherwise put together in a buffer. */
+bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem, bool is_short,
                             gp_transpose_put_strip *put);
 
 /* Elements that change places in pairs, too short to do so one by one. */

@@ -19,19 +19,20 @@
 #define DIRECT_MAX ((size_t)64)    /* rows, or columns, of it at once: a processor does not follow many */
 #define STRIP_BYTES ((size_t)8192) /* of an input row, done for a whole run before the next */
 #define ALONE_BYTES ((size_t)8192) /* of a run without columns, and of short runs one behind the other */
+#define SHORT_BYTES 1024           /* of a run that vectors turn; others: GP_SHORT_DIRECT */
+#define SHORT_NEAR 2048            /* in the caches, where rows and columns go up */
 #define STACK_BYTES 4096           /* of small matrices that are turned as one */
 #define LONG_BYTES GP_CACHE_LINE   /* of an element that is copied by itself */
 #define SECTION_BYTES ((uint64_t)64 << 10)
 #define THIN_BYTES 16 /* of all columns of a row that is copied as an element is */
 #define ROOM GP_CACHE_LINE
 
-/*
- * Rows of a piece; where there are columns, as many as make a line of a run, and as many as a processor prefetches by
- * itself: Intel's follow 32 streams.
- */
+/* Rows of a piece; where there are columns, as many as make a line of a run, and as a processor prefetches: Intel's
+ * follow 32 streams. */
 #define ROWS_MAX ((size_t)128)
 #define ROWS_AHEAD ((size_t)32)
-#define AHEAD_BYTES 256 /* of a row of short runs' columns, which are prefetched at least so far before */
+#define SHORT_ROWS ((size_t)640) /* of a short run, at most: of its columns a line is turned at once, or more */
+#define AHEAD_BYTES 256          /* of a row of short runs' columns, which are prefetched at least so far before */
 
 typedef struct {
     const gp_move *move;
@@ -49,8 +50,8 @@ typedef struct {
 
 /* A part's memory. */
 typedef struct {
-    _Alignas(GP_CACHE_LINE) char in[GP_SHORT_RUN_ROWS * GP_CACHE_LINE], out[GP_SHORT_RUN_ROWS * GP_CACHE_LINE + ROOM];
-    int64_t from[2][GP_SHORT_RUN_ROWS];
+    _Alignas(GP_CACHE_LINE) char in[SHORT_ROWS * GP_CACHE_LINE], out[SHORT_ROWS * GP_CACHE_LINE + ROOM];
+    int64_t from[2][SHORT_ROWS];
     char *at; /* short runs: where those in `out` belong, and how many bytes they have */
     size_t held;
     bool first;
@@ -302,8 +303,12 @@ static void choose_axes(job *j) {
     j->stride = j->outer.rank > 0 ? j->outer.axis[j->outer.rank - 1].in : 0;
     j->along.count = run / move->run;
     j->outer.count = move->count / j->along.count / j->cols.n;
-    j->is_short = run < (portable ? GP_SHORT_DIRECT : GP_SHORT_RUN) &&
-                  j->along.count <= (j->cols.n * move->run > THIN_BYTES ? GP_SHORT_RUN_ROWS : ROWS_MAX) &&
+    const bool rises = j->cols.in > 0 && j->along.axis[j->along.rank - 1].in > 0;
+    const bool near = !j->stream && rises && j->cols.n * move->run >= ROW_BYTES;
+    j->is_short = run < (portable ? GP_SHORT_DIRECT
+                         : near   ? SHORT_NEAR
+                                  : SHORT_BYTES) &&
+                  j->along.count <= (j->cols.n * move->run > THIN_BYTES ? SHORT_ROWS : ROWS_MAX) &&
                   (cols == move->rank || j->cols.out == (int64_t)run);
     if (!j->is_short)
         gp_move_turn(&j->cols, &j->outer);
@@ -352,9 +357,10 @@ gp_status gp_rearrange_in_runs(gp_context *context, const gp_plan *plan, const g
                                gp_transpose_turn *turn, gp_transpose_put_strip *by_strips) {
     job j = {.move = problem->move, .turn = turn, .stream = gp_transpose_past_caches(problem)};
     unsigned parts = gp_threads_worth(context, plan->tiling.blocks, problem->bytes_written / BYTES_A_NS);
-    if (by_strips != NULL && !repeats(j.move) && gp_rearrange_in_strips(context, parts, problem, by_strips))
-        return GP_OK;
     choose_axes(&j);
+    if (by_strips != NULL && !repeats(j.move) &&
+        gp_rearrange_in_strips(context, parts, problem, j.is_short, by_strips))
+        return GP_OK;
     choose_sizes(&j, parts);
     if (j.stream && !j.is_short) {
         j.kept = gp_keep_lines(context, parts, j.strip);

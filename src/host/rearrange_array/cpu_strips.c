@@ -6,11 +6,12 @@
  */
 #include "cpu.h"
 
-#define WIDE_BYTES ((uint64_t)8192) /* of a row of columns, which need not be longer */
-#define RUN_BYTES 1024              /* of the output, which are not made shorter for the sake of wider rows */
-#define PANEL_BYTES 128             /* of a column, written at once */
-#define LEAST_BYTES 16              /* of a row of columns */
-#define SHARE_BYTES ((uint64_t)512) /* of it, that a thread has at least where threads share columns, not rows */
+#define WIDE_BYTES ((uint64_t)8192)     /* of a row of columns, which need not be longer */
+#define RUN_BYTES 1024                  /* of the output, which are not made shorter for the sake of wider rows */
+#define LARGE_BYTES ((uint64_t)1 << 20) /* of an output: also in the caches others are slower then */
+#define PANEL_BYTES 128                 /* of a column, written at once */
+#define LEAST_BYTES 16                  /* of a row of columns */
+#define SHARE_BYTES ((uint64_t)512)     /* of it, that a thread has at least where threads share columns, not rows */
 
 typedef struct {
     const gp_move *move;
@@ -103,22 +104,19 @@ static void strips_part(void *argument, unsigned part, unsigned parts) {
     gp_streams_done();
 }
 
-bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem,
+bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem, bool is_short,
                             gp_transpose_put_strip *put) {
     const gp_move *move = problem->move;
-    bool reversed = false; /* where no kernel of the transposes does it in the caches */
-    for (unsigned i = 0; i < move->rank; i++)
-        reversed = reversed || move->axis[i].in < 0;
-    if (!gp_transpose_past_caches(problem) && !reversed)
+    if (problem->bytes_written <= LARGE_BYTES)
         return false;
     const unsigned across = axes_across(move);
     const uint64_t run = run_of(move, across);
     job j = {.move = move, .put = put, .run = run / move->run, .sections = 1};
     share_axes(&j, across);
     const uint64_t width = j.across.count * move->run;
-    const bool is_short = run < GP_SHORT_RUN && run / move->run <= GP_SHORT_RUN_ROWS;
     const bool of_lines = run % PANEL_BYTES == 0 && (uintptr_t)move->out % GP_CACHE_LINE == 0 && width >= RUN_BYTES;
-    if (across == 0 || width < LEAST_BYTES || (is_short && !of_lines)) /* lines that runs share are slow */
+    if (across == 0 || width < LEAST_BYTES ||
+        ((is_short || gp_transpose_has_short_rows(run, 1)) && !of_lines)) /* lines that runs share are slow */
         return false;
     j.strips = gp_divide_up(j.across.count, gp_strip_cols(move->run));
     if (width >= parts * SHARE_BYTES)
