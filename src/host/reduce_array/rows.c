@@ -10,7 +10,7 @@ GP_CPU_FIT(fit_cpu, 0, true, gp_parts_for_bytes(problem->bytes_read))
 
 const gp_kernel gp_reduce_array_rows[] = {
     GP_GPU_ROW(reduce_short, GP_REDUCE_SHORT_REGS, GP_REDUCE_SHORT_STATIC_SMEM, gp_fit_reduce_short,
-               "short rows without gaps, or boxes: a tile of them in shared memory, each by few threads"),
+               "short rows or boxes without gaps: a tile in shared memory, each by few threads"),
     GP_GPU_ROW(reduce_many, GP_REDUCE_MANY_REGS, GP_REDUCE_MANY_STATIC_SMEM, gp_fit_reduce_many,
                "rows, columns, strided views: a team of threads for each output"),
     GP_GPU_ROW(reduce_all, GP_REDUCE_ALL_REGS, GP_REDUCE_ALL_STATIC_SMEM, gp_fit_reduce_all,
