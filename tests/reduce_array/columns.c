@@ -57,6 +57,21 @@ void rounding_of_columns(void **state) {
     harness_leave(&h);
 }
 
+/* What each row makes of `count` results, all of which lie in `bytes` from `results` on. */
+static void expect(harness *h, size_t turn, const char *what, const gp_array *in, const gp_result *result,
+                   size_t count, void *results, const void *wanted, size_t bytes) {
+    for (size_t i = 0; i < h->n_subjects * h->n_rows; i++) {
+        const subject *s = &h->subjects[i / h->n_rows];
+        row *r = &h->rows[i % h->n_rows];
+        if (!harness_pin(h, s, r, turn))
+            continue;
+        memset(results, 0, bytes);
+        if (harness_ran(h, s, r, gp_reduce(s->context, in, result, count), GP_OK, what) &&
+            memcmp(results, wanted, bytes) != 0)
+            harness_fail(h, s, r, what, "another result");
+    }
+}
+
 /* Means of the least floats of either sign, which round to a zero of that sign, beside sums that are zero. */
 void means_that_round_to_zero(void **state) {
     (void)state;
@@ -87,16 +102,7 @@ void means_that_round_to_zero(void **state) {
         assert_int_equal(oracle_array(&in, NULL, &owed[0]), GP_OK);
         if (count > 1)
             assert_int_equal(oracle_array(&in, NULL, &owed[1]), GP_OK);
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (!harness_pin(&h, s, r, turn))
-                continue;
-            memset(results, 0, sizeof results);
-            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, result, count), GP_OK, "least floats") &&
-                memcmp(results, wanted, sizeof results) != 0)
-                harness_fail(&h, s, r, "least floats", "another result");
-        }
+        expect(&h, turn, "least floats", &in, result, count, results, wanted, sizeof results);
     }
     harness_leave(&h);
 }
@@ -117,28 +123,19 @@ void extremes_of_columns(void **state) {
             memcpy((unsigned char *)data + i * bytes, &special[i / 7 % 4], bytes);
         const gp_array in = gp_matrix(type, data, ROWS, COLS, COLS);
         gp_result owed[RESULTS], result[RESULTS];
+        memset(wanted, 0, sizeof wanted);
         for (size_t r = 0; r < RESULTS; r++) {
             const gp_reduce_op op = r == 0 ? GP_REDUCE_MIN : GP_REDUCE_MAX;
             owed[r] = gp_want(op, gp_matrix(type, wanted[r], 1, COLS, COLS));
             result[r] = gp_want(op, gp_matrix(type, results[r], 1, COLS, COLS));
             assert_int_equal(oracle_array(&in, NULL, &owed[r]), GP_OK);
         }
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (!harness_pin(&h, s, r, type))
-                continue;
-            memset(results, 0, sizeof results);
-            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, result, RESULTS), GP_OK, "extremes") &&
-                (memcmp(results[0], wanted[0], COLS * bytes) != 0 ||
-                 memcmp(results[1], wanted[1], COLS * bytes) != 0))
-                harness_fail(&h, s, r, "extremes", "another result");
-        }
+        expect(&h, type, "extremes", &in, result, RESULTS, results, wanted, sizeof results);
     }
     harness_leave(&h);
 }
 
-/* Boxes that tile pictures, of all heights and widths that share memory, and past these. */
+/* Boxes that tile pictures: small and large ones, one and thousands side by side. */
 void boxes_of_pictures(void **state) {
     (void)state;
     static const gp_reduce_op ops[] = {GP_REDUCE_MAX,   GP_REDUCE_MEAN, GP_REDUCE_VARIANCE, GP_REDUCE_SUM_SQUARES,
@@ -175,16 +172,7 @@ void boxes_of_pictures(void **state) {
         assert_int_equal(oracle_array(&in, NULL, &owed), GP_OK);
         out.data = results;
         const gp_result result = gp_want(op, out);
-        for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
-            const subject *s = &h.subjects[i / h.n_rows];
-            row *r = &h.rows[i % h.n_rows];
-            if (!harness_pin(&h, s, r, turn))
-                continue;
-            memset(results, 0, bytes);
-            if (harness_ran(&h, s, r, gp_reduce(s->context, &in, &result, 1), GP_OK, "boxes") &&
-                memcmp(results, wanted, bytes) != 0)
-                harness_fail(&h, s, r, "boxes", "another result");
-        }
+        expect(&h, turn, "boxes", &in, &result, 1, results, wanted, bytes);
     }
     free(data);
     free(wanted);

@@ -25,8 +25,8 @@ bool gp_rearrange_planes_supports(const gp_problem *problem);
 void gp_rearrange_elements(const gp_move *along, const unsigned char *in, uint64_t first, size_t rows, size_t bytes,
                            bool past_caches, char *to);
 
-/* Large moves with long runs, or such that fill lines. False: it is none, or there is no memory. is_short: runs are
- * otherwise put together in a buffer. */
+/* Large moves whose runs of the output are long, or fill memory lines. False: nothing was done, as it is no such move
+ * or memory is short. is_short: the runs are so short that the caller puts several together. */
 bool gp_rearrange_in_strips(gp_context *context, unsigned parts, const gp_problem *problem, bool is_short,
                             gp_transpose_put_strip *put);
 

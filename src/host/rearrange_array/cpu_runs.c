@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rearranging by way of runs of the output in a buffer, which then go past the caches in whole lines. Where there is
- * little to do short runs, and elements that have no columns, are written at once.
+ * Rearranging by way of runs of the output in a buffer, which then go past the caches in whole lines. To an output
+ * that stays in the caches short runs, and elements that have no columns, go without the buffer.
  *
  * A run goes along the output's last axes, as many as lie there without gaps. Where an axis of the input is
  * contiguous, many runs are made at once: elements of that axis, the columns, are copied from as many rows as a piece

@@ -47,7 +47,7 @@ void gp_pass_add_axes(gp_pass *pass) {
 
 /* Elements along the last reduced axis of so few columns that calls take longer than gathering those of others. */
 #define FEW_ELEMENTS 512
-#define FEW_GATHERED 8     /* or rows, of elements of up to 4 bytes */
+#define FEW_GATHERED 8     /* or so few rows, of elements of up to 4 bytes */
 #define LONG_RUN_BYTES 128 /* of contiguous ones, which are taken as they are */
 
 uint64_t gp_columns_unit(const gp_pass *pass) {
