@@ -241,13 +241,18 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 slow |= proved ? 0 : bits;
             }
 #pragma unroll 1
+            for (; next_run == 0 && row < rows; row += side, bits <<= 1, from += step) {
+                typename LANE::state s[1];
+                take_staged<1, false>(form, s, row + mine < rows ? from : rows_at, 0, n, lane, cut.lanes, turned, 0,
+                                      0, width);
+                if (lane == 0 && row + mine < rows)
+                    slow |= write_quick(a, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
+            }
+#pragma unroll 1
             for (; row < rows; row += side, bits <<= 1) {
                 typename LANE::state s[1];
-                const unsigned char *const at = rows_at + (row + mine < rows ? offset_of_row(row + mine) : 0);
-                if (next_run == 0)
-                    take_staged<1, false>(form, s, at, 0, n, lane, cut.lanes, turned, 0, 0, width);
-                else
-                    take_staged<1, true>(form, s, at, 0, n, lane, cut.lanes, 0, run, next_run, width);
+                take_staged<1, true>(form, s, rows_at + (row + mine < rows ? offset_of_row(row + mine) : 0), 0, n,
+                                     lane, cut.lanes, 0, run, next_run, width);
                 if (lane == 0 && row + mine < rows)
                     slow |= write_quick(a, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
             }
@@ -258,8 +263,11 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 typename LANE::state s[1];
                 if (!__any_sync(GP_FULL_WARP, slow >> i & 1))
                     continue;
-                take_staged<1, true>(form, s, rows_at + (row < rows ? offset_of_row(row) : 0), 0, n, lane, cut.lanes,
-                                     turned, run, next_run, width);
+                const unsigned char *const at = rows_at + (row < rows ? offset_of_row(row) : 0);
+                if (next_run == 0)
+                    take_staged<1, false>(form, s, at, 0, n, lane, cut.lanes, turned, 0, 0, width);
+                else
+                    take_staged<1, true>(form, s, at, 0, n, lane, cut.lanes, 0, run, next_run, width);
                 const bool left =
                     lane == 0 && row < rows && !finish_any(a, form.total(s[0]), first + row, redoes<LANE>(a.pass));
                 redo<LANE, GP_REDUCE_SHORT_THREADS>(a, first + row, left, false);
