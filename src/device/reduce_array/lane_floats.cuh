@@ -51,6 +51,19 @@ __device__ __forceinline__ float quotient_of(double sum, double n, double invers
     return __double2float_rn(__longlong_as_double(bits));
 }
 
+__device__ __forceinline__ bool is_root(unsigned op) {
+    return op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+}
+
+/* The float that a sum of squares or a variance is, or its root; false: there may be two. */
+__device__ __forceinline__ bool settle_squares(bounds b, unsigned op, uint64_t *raw) {
+    if (is_root(op))
+        b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
+    const float least = __double2float_rn(b.down);
+    *raw = __float_as_uint(least);
+    return least == __double2float_rn(b.up);
+}
+
 /* Of other types than f32. */
 static __device__ __noinline__ bool settle_other(bounds b, unsigned type, uint64_t *raw) {
     if (b.down != b.down) {

@@ -96,12 +96,9 @@ template <int WIDTH> struct lane_moments : lane_base<moments_state, lane_moments
         const bool samples = op >= GP_REDUCE_VARIANCE_SAMPLE, plain = op <= GP_REDUCE_NORM; /* without a pivot */
         const double less = __fma_rn(-n, s.pivot, sum), all = __fma_rn(-less * inverse, less, s.square),
                      off = 0x1.1p-53 * (s.steps + 16) * s.square, part = samples ? 1 / (n - 1) : inverse;
-        bounds b = plain ? bounds{s.square - off, s.square + off} : bounds{(all - off) * part, (all + off) * part};
-        if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-        const float least = __double2float_rn(b.down);
-        *raw = __float_as_uint(least);
-        return (plain || exact) && least == __double2float_rn(b.up);
+        const bounds b =
+            plain ? bounds{s.square - off, s.square + off} : bounds{(all - off) * part, (all + off) * part};
+        return settle_squares(b, op, raw) && (plain || exact);
     }
 };
 
@@ -138,7 +135,7 @@ __device__ inline bool moment_of(uint64_t count, unsigned op, unsigned type, con
         else
             b = deviations(t, n, inverse).times(samples ? reciprocal(n - 1, 1 / (n - 1)) : inverse);
     }
-    if (op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
+    if (is_root(op))
         b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
     return settle(b, type, raw);
 }

@@ -93,10 +93,12 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
     typedef ints_state<WIDTH> state;
     static const int BYTES = UNIT, PACKED = UNIT / WIDTH;
     static const bool HAS_NOTHING = true, PAIRS = true, MASKS = UNIT == WIDTH;
-    static const int AT_ONCE = 8, PAIRS_AT_ONCE = UNIT == 4 ? 8 : 4, PAIRS_THEN = UNIT == 4 ? 4 : 1, SIDE_BY_SIDE = 2;
+    static const int AT_ONCE = 8, PAIRS_AT_ONCE = UNIT == 4 ? 8 : 4, PAIRS_THEN = UNIT == 4 ? 4 : 1, SIDE_BY_SIDE = 2,
+                     QUICKS = WIDTH == 4 ? 2 : 1;
     int_words<WIDTH> words;
     uint32_t wants, bias, quick_type;
     bool has_sign, where;
+    double n, inverse; /* to nearest */
     partner_mask mask;
     __device__ explicit lane_ints(const reduce_arguments &a)
         : words{gp_type_is_signed(a.pass.type) && a.pass.kind == GP_PASS_MOMENTS}, wants(a.pass.wants),
@@ -104,8 +106,8 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
                : WIDTH == 1                    ? 0x80808080
                : WIDTH == 2                    ? 0x80008000
                                                : 0x80000000),
-          quick_type(a.pass.result[0].type), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where),
-          mask(a.pass) {}
+          quick_type(a.pass.result[0].type), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where), n(a.n),
+          inverse(a.inverse), mask(a.pass) {}
     __device__ __forceinline__ void take(state &s, uint32_t x, uint32_t) const {
         if (wants & GP_WANT_SUM)
             s.sum.low += (uint64_t)words.sum_of(x);
@@ -156,14 +158,34 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
                 __vmaxu2(s.most, WIDTH == 2 ? between : __vmaxu2(between & 0x00ff00ff, between >> 8 & 0x00ff00ff));
         take(s, between, 0);
     }
-    /* One that has less than 64 bits. */
+    static __device__ bool is_spread(unsigned op) {
+        return WIDTH == 4 && op >= GP_REDUCE_MEAN && op <= GP_REDUCE_STDDEV_SAMPLE;
+    }
+    /* One that has less than 64 bits; of 4 bytes, means and variances whose sums' halves are doubles. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        bool spread = !where && pass.length > 1 && pass.length <= 1 << 21;
+        for (unsigned r = 0; r < pass.results; r++)
+            spread &= is_spread(pass.result[r].op) && pass.result[r].type == GP_F32;
+        if (spread)
+            return 4;
         const unsigned op = pass.result[0].op, type = pass.result[0].type;
         const bool wide = WIDTH == 4 && (wants & (GP_WANT_DOT | GP_WANT_SQUARES)), one = (wants & (wants - 1)) == 0;
         const bool is_total = op < GP_REDUCE_NORM || (op >= GP_REDUCE_DOT && op != GP_REDUCE_MAX_ABS_DIFF);
-        return wide || !one || !is_total ? 0 : type == GP_F32 ? 4 : type == GP_F64 || type == GP_S64 ? 8 : 0;
+        return wide || !one || !is_total || pass.results > 1 ? 0
+               : type == GP_F32                              ? 4
+               : type == GP_F64 || type == GP_S64            ? 8
+                                                             : 0;
     }
-    __device__ __forceinline__ bool quick(const state &s, unsigned, uint64_t *raw) const {
+    __device__ __forceinline__ bool quick(const state &s, unsigned op, uint64_t *raw) const {
+        if (is_spread(op)) {
+            const double sum = (double)(int64_t)s.sum.low, least = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n,
+                         all = n * __fma_rn((double)s.square.high, 0x1p32, (double)s.square.low),
+                         part = inverse * (least == n ? inverse : 1 / least), spread = __fma_rn(-sum, sum, all),
+                         near = spread * part, off = 0x1p-49 * all * part;
+            *raw = __float_as_uint(quotient_of(sum, n, inverse));
+            const bounds b = all < 0x1p53 ? around(spread, n * least, near) : bounds{near - off, near + off};
+            return op == GP_REDUCE_MEAN || settle_squares(b, op, raw);
+        }
         const uint64_t whole = wants & GP_WANT_COUNT     ? s.count
                                : wants & GP_WANT_ABS     ? s.abs
                                : wants & GP_WANT_SQUARES ? s.square.low

@@ -41,11 +41,12 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     uint32_t bias;
     uint64_t all;     /* biases of an output's elements */
     float n, inverse; /* to nearest */
+    double many, part;
     bool is_mean, to_float;
     __device__ explicit lane_sum(const reduce_arguments &a)
         : bias(gp_type_is_signed(a.pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(a.pass.length * bias),
-          n((float)(uint32_t)a.pass.length), is_mean(a.pass.result[0].op == GP_REDUCE_MEAN),
-          to_float(a.pass.result[0].type == GP_F32) {
+          n((float)(uint32_t)a.pass.length), many(a.n), part(a.inverse),
+          is_mean(a.pass.result[0].op == GP_REDUCE_MEAN), to_float(a.pass.result[0].type == GP_F32) {
         inverse = __frcp_rn(n);
         bias *= PACK == 4 ? 0x01010101 : PACK == 2 ? 0x00010001 : 1;
     }
@@ -62,7 +63,7 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         const unsigned type = pass.result[0].type;
         if (is_mean)
-            return type == GP_F32 && pass.length <= 1 << 24 ? 4 : 0;
+            return type == GP_F32 && pass.length <= 1 << (WIDTH < 4 ? 24 : 21) ? 4 : 0;
         return type == GP_F32 ? 4 : type == GP_S64 || (type == GP_U64 && !gp_type_is_signed(pass.type)) ? 8 : 0;
     }
     /* Of two whole numbers that are floats the quotient; its last correction rounds it, as the inverse is rounded
@@ -70,7 +71,9 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     __device__ __forceinline__ bool quick(const sum_state &s, unsigned, uint64_t *raw) const {
         const int64_t sum = total(s);
         *raw = to_float ? __float_as_uint(__ll2float_rn(sum)) : (uint64_t)sum;
-        if (!is_mean)
+        if (WIDTH == 4 && is_mean) /* below 2^53 */
+            *raw = __float_as_uint(quotient_of((double)sum, many, part));
+        if (WIDTH == 4 || !is_mean)
             return true;
         const float x = (float)(int32_t)sum, near = x * inverse, q = __fmaf_rn(__fmaf_rn(-near, n, x), inverse, near);
         *raw = __float_as_uint(__fmaf_rn(__fmaf_rn(-q, n, x), inverse, q));
@@ -132,10 +135,8 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
         }
         const uint64_t magnitude = (uint64_t)llabs(s.sum), whole = (uint64_t)n * s.square - magnitude * magnitude;
         const double m = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n, part = m == n ? inverse : 1 / m;
-        bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
-        if (op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE)
-            b = {__dsqrt_rd(b.down), __dsqrt_ru(b.up)};
-        return settle(b, GP_F32, raw);
+        const bounds b = around((double)(int64_t)whole, n * m, (double)(int64_t)whole * inverse * part);
+        return settle_squares(b, op, raw);
     }
 };
 
