@@ -109,6 +109,11 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
           quick_type(a.pass.result[0].type), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where), n(a.n),
           inverse(a.inverse), mask(a.pass) {}
     __device__ __forceinline__ void take(state &s, uint32_t x, uint32_t) const {
+        if (WIDTH == 4 && (wants | GP_WANT_SUM) == (GP_WANT_SUM | GP_WANT_SQUARES)) {
+            s.sum.low += (uint64_t)words.sum_of(x);
+            s.square.add(words.square_of(x), false);
+            return;
+        }
         if (wants & GP_WANT_SUM)
             s.sum.low += (uint64_t)words.sum_of(x);
         if (wants & GP_WANT_ABS)

@@ -75,7 +75,7 @@ template <int BYTES> struct int_words {
                               2 * __dp4a((int)(word & ((word >> 7 & 0x01010101) * 0xff)), 0x01010101, 0));
         if (BYTES == 2)
             return (uint64_t)(::abs((int)(int16_t)word) + ::abs((int)word >> 16));
-        return (uint64_t)llabs((int64_t)(int32_t)word);
+        return (uint32_t)::abs((int)word);
     }
 
     __device__ __forceinline__ uint64_t square_of(uint32_t word) const {
