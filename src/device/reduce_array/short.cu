@@ -78,8 +78,7 @@ __device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {
 
 #define TURNED_LEAST 32 /* bytes that divide a row whose units are shorter than vectors */
 
-/* Not where few lanes meet: of 8 bytes. */
-template <class LANE> const bool TURNS = LANE::BYTES > 0 && LANE::BYTES != 8;
+template <class LANE> const bool TURNS = LANE::BYTES > 0;
 
 /*
  * A lane's units of K rows in shared memory, `apart` bytes from one to the next. Where lanes of several rows would
@@ -99,11 +98,12 @@ __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::sta
     uint32_t at = (lane + turned) * width, left = (n - lane + step - 1) >> (__ffs((int)step) - 1); /* step: 2^k */
     uint32_t end = BOXES ? run : n * width;
     const auto turn = [&]() {
-        if (at < end)
-            return;
-        at += BOXES ? next - run : 0 - end;
-        if (BOXES)
+        if (!BOXES) {
+            at = min(at, at - end); /* what is below 0 is great */
+        } else if (at >= end) {
+            at += next - run;
             end += next;
+        }
     };
     turn();
     const auto take = [&](auto some) {
