@@ -36,16 +36,44 @@ template <class LANE> struct lane_masked : LANE {
 struct lane_integers : lane_base<integers_total, lane_integers, 8> {
     typedef uint64_t raw_t;
     static const bool HAS_NOTHING = true, PAIRS = true;
+    static const int QUICKS = 2;
     uint32_t wants;
     bool has_sign, where;
+    double n, inverse; /* to nearest */
+    unsigned quick_type;
     partner_mask mask;
     __device__ explicit lane_integers(const reduce_arguments &a)
-        : wants(a.pass.wants), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where), mask(a.pass) {}
+        : wants(a.pass.wants), has_sign(gp_type_is_signed(a.pass.type)), where(a.pass.where), n(a.n),
+          inverse(a.inverse), quick_type(a.pass.result[0].type), mask(a.pass) {}
     __device__ __forceinline__ uint64_t apart(uint64_t x, uint64_t y) const {
         return (has_sign ? (int64_t)x > (int64_t)y : x > y) ? x - y : y - x;
     }
     __device__ __forceinline__ void take(integers_total &s, uint64_t x, uint32_t) const {
-        integers_take(s, x, wants, has_sign);
+        if (wants == GP_WANT_SUM)
+            integers_take(s, x, GP_WANT_SUM, has_sign);
+        else if (wants == (GP_WANT_SUM | GP_WANT_SQUARES))
+            integers_take(s, x, GP_WANT_SUM | GP_WANT_SQUARES, has_sign);
+        else
+            integers_take(s, x, wants, has_sign);
+    }
+    /* A sum that s64 holds; of one that is a double, what quick_spread() knows. */
+    __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        const uint32_t bytes = bytes_of(quick_type);
+        if (has_quick_spread(pass))
+            return 4;
+        return where || pass.results > 1 || pass.result[0].op != GP_REDUCE_SUM || bytes < 4 ? 0 : bytes;
+    }
+    __device__ __forceinline__ bool quick(const integers_total &s, unsigned op, uint64_t *raw) const {
+        const int64_t sum = (int64_t)s.sum[0];
+        const bool fits = s.sum[1] == (uint64_t)(sum >> 63);
+        if (op != GP_REDUCE_SUM)
+            return quick_spread((double)sum, __fma_rn((double)s.square[1], 0x1p64, (double)s.square[0]), n, inverse,
+                                op, raw) &&
+                   fits && (uint64_t)(sum + ((int64_t)1 << 53)) <= (uint64_t)1 << 54 && s.square[2] == 0;
+        *raw = quick_type == GP_F32   ? __float_as_uint(__ll2float_rn(sum))
+               : quick_type == GP_F64 ? (uint64_t)__double_as_longlong(__ll2double_rn(sum))
+                                      : (uint64_t)sum;
+        return fits && !(quick_type == GP_U64 && sum < 0);
     }
     __device__ __forceinline__ void take_pair(integers_total &s, uint64_t x, uint64_t y, uint32_t) const {
         if (where && !mask.covers(y)) {
@@ -163,15 +191,9 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
                 __vmaxu2(s.most, WIDTH == 2 ? between : __vmaxu2(between & 0x00ff00ff, between >> 8 & 0x00ff00ff));
         take(s, between, 0);
     }
-    static __device__ bool is_spread(unsigned op) {
-        return WIDTH == 4 && op >= GP_REDUCE_MEAN && op <= GP_REDUCE_STDDEV_SAMPLE;
-    }
-    /* One that has less than 64 bits; of 4 bytes, means and variances whose sums' halves are doubles. */
+    /* One that has less than 64 bits; of 4 bytes, what quick_spread() knows. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
-        bool spread = !where && pass.length > 1 && pass.length <= 1 << 21;
-        for (unsigned r = 0; r < pass.results; r++)
-            spread &= is_spread(pass.result[r].op) && pass.result[r].type == GP_F32;
-        if (spread)
+        if (WIDTH == 4 && has_quick_spread(pass))
             return 4;
         const unsigned op = pass.result[0].op, type = pass.result[0].type;
         const bool wide = WIDTH == 4 && (wants & (GP_WANT_DOT | GP_WANT_SQUARES)), one = (wants & (wants - 1)) == 0;
@@ -182,15 +204,9 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
                                                              : 0;
     }
     __device__ __forceinline__ bool quick(const state &s, unsigned op, uint64_t *raw) const {
-        if (is_spread(op)) {
-            const double sum = (double)(int64_t)s.sum.low, least = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n,
-                         all = n * __fma_rn((double)s.square.high, 0x1p32, (double)s.square.low),
-                         part = inverse * (least == n ? inverse : 1 / least), spread = __fma_rn(-sum, sum, all),
-                         near = spread * part, off = 0x1p-49 * all * part;
-            *raw = __float_as_uint(quotient_of(sum, n, inverse));
-            const bounds b = all < 0x1p53 ? around(spread, n * least, near) : bounds{near - off, near + off};
-            return op == GP_REDUCE_MEAN || settle_squares(b, op, raw);
-        }
+        if (WIDTH == 4 && is_spread(op))
+            return quick_spread((double)(int64_t)s.sum.low,
+                                __fma_rn((double)s.square.high, 0x1p32, (double)s.square.low), n, inverse, op, raw);
         const uint64_t whole = wants & GP_WANT_COUNT     ? s.count
                                : wants & GP_WANT_ABS     ? s.abs
                                : wants & GP_WANT_SQUARES ? s.square.low

@@ -35,6 +35,34 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return true;
 }
 
+__device__ __forceinline__ bool is_spread(unsigned op) {
+    return op >= GP_REDUCE_MEAN && op <= GP_REDUCE_STDDEV_SAMPLE;
+}
+
+/* Whether results are for quick_spread(). */
+__device__ inline bool has_quick_spread(const gp_pass &pass) {
+    bool all = !pass.where && pass.length > 1 && pass.length <= 1 << 21;
+    for (unsigned r = 0; r < pass.results; r++)
+        all &= is_spread(pass.result[r].op) && pass.result[r].type == GP_F32;
+    return all;
+}
+
+/*
+ * A mean, variance or deviation of n whole numbers. Their sum is exact; that of their squares is off by 2^-52 of it
+ * at most, and exact where n of it are below 2^53.
+ */
+__device__ __forceinline__ bool quick_spread(double sum, double square, double n, double inverse, unsigned op,
+                                             uint64_t *raw) {
+    if (op == GP_REDUCE_MEAN) {
+        *raw = __float_as_uint(quotient_of(sum, n, inverse));
+        return true;
+    }
+    const double least = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n, all = n * square,
+                 part = inverse * (least == n ? inverse : 1 / least), spread = __fma_rn(-sum, sum, all),
+                 near = spread * part, off = 0x1p-49 * all * part;
+    return settle_squares(all < 0x1p53 ? around(spread, n * least, near) : bounds{near - off, near + off}, op, raw);
+}
+
 template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_sum<WIDTH>> {
     static const int BYTES = WIDTH * PACK, PACKED = PACK;
     static const bool HAS_NOTHING = true;
