@@ -58,10 +58,9 @@ struct lane_integers : lane_base<integers_total, lane_integers, 8> {
     }
     /* A sum that s64 holds; of one that is a double, what quick_spread() knows. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
-        const uint32_t bytes = bytes_of(quick_type);
         if (has_quick_spread(pass))
             return 4;
-        return where || pass.results > 1 || pass.result[0].op != GP_REDUCE_SUM || bytes < 4 ? 0 : bytes;
+        return where || pass.results > 1 || pass.result[0].op != GP_REDUCE_SUM ? 0 : whole_bytes(quick_type);
     }
     __device__ __forceinline__ bool quick(const integers_total &s, unsigned op, uint64_t *raw) const {
         const int64_t sum = (int64_t)s.sum[0];
@@ -70,9 +69,7 @@ struct lane_integers : lane_base<integers_total, lane_integers, 8> {
             return quick_spread((double)sum, __fma_rn((double)s.square[1], 0x1p64, (double)s.square[0]), n, inverse,
                                 op, raw) &&
                    fits && (uint64_t)(sum + ((int64_t)1 << 53)) <= (uint64_t)1 << 54 && s.square[2] == 0;
-        *raw = quick_type == GP_F32   ? __float_as_uint(__ll2float_rn(sum))
-               : quick_type == GP_F64 ? (uint64_t)__double_as_longlong(__ll2double_rn(sum))
-                                      : (uint64_t)sum;
+        *raw = whole_raw(sum, quick_type);
         return fits && !(quick_type == GP_U64 && sum < 0);
     }
     __device__ __forceinline__ void take_pair(integers_total &s, uint64_t x, uint64_t y, uint32_t) const {
@@ -196,24 +193,29 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
         if (WIDTH == 4 && has_quick_spread(pass))
             return 4;
         const unsigned op = pass.result[0].op, type = pass.result[0].type;
-        const bool wide = WIDTH == 4 && (wants & (GP_WANT_DOT | GP_WANT_SQUARES)), one = (wants & (wants - 1)) == 0;
-        const bool is_total = op < GP_REDUCE_NORM || (op >= GP_REDUCE_DOT && op != GP_REDUCE_MAX_ABS_DIFF);
-        return wide || !one || !is_total || pass.results > 1 ? 0
-               : type == GP_F32                              ? 4
-               : type == GP_F64 || type == GP_S64            ? 8
-                                                             : 0;
+        const bool one = (wants & (wants - 1)) == 0 && pass.results == 1, long_one = pass.length > 1 << 21;
+        const bool norm = WIDTH == 4 && op == GP_REDUCE_NORM && type == GP_F32;
+        if (!one || (op >= GP_REDUCE_NORM && op < GP_REDUCE_DOT && !norm) || op == GP_REDUCE_MAX_ABS_DIFF ||
+            (type == GP_U64 && (wants & (GP_WANT_SUM | GP_WANT_DOT))) ||
+            (WIDTH == 4 && ((wants & GP_WANT_DOT) || ((wants & GP_WANT_SQUARES) && long_one))))
+            return 0;
+        return whole_bytes(type);
     }
     __device__ __forceinline__ bool quick(const state &s, unsigned op, uint64_t *raw) const {
+        const double square = __fma_rn((double)s.square.high, 0x1p32, (double)s.square.low);
         if (WIDTH == 4 && is_spread(op))
-            return quick_spread((double)(int64_t)s.sum.low,
-                                __fma_rn((double)s.square.high, 0x1p32, (double)s.square.low), n, inverse, op, raw);
+            return quick_spread((double)(int64_t)s.sum.low, square, n, inverse, op, raw);
+        if (WIDTH == 4 && (wants & GP_WANT_SQUARES) && quick_type == GP_F32) {
+            const double off = square < 0x1p53 ? 0 : 0x1p-52 * square;
+            return settle_squares({square - off, square + off}, op, raw);
+        }
         const uint64_t whole = wants & GP_WANT_COUNT     ? s.count
                                : wants & GP_WANT_ABS     ? s.abs
-                               : wants & GP_WANT_SQUARES ? s.square.low
+                               : wants & GP_WANT_SQUARES ? s.square.low + (s.square.high << 32)
                                                          : s.sum.low;
-        *raw = quick_type == GP_F32   ? __float_as_uint(__ll2float_rn((int64_t)whole))
-               : quick_type == GP_F64 ? (uint64_t)__double_as_longlong(__ll2double_rn((int64_t)whole))
-                                      : whole;
+        *raw = whole_raw((int64_t)whole, quick_type);
+        if (WIDTH == 4 && (wants & GP_WANT_SQUARES))
+            return square < 0x1p63;
         return true;
     }
     __device__ integers_total total(const state &s) const {

@@ -35,6 +35,17 @@ __device__ inline bool value_of(const gp_pass &pass, unsigned op, unsigned type,
     return true;
 }
 
+/* Bytes of a result that whole_raw() makes; 0: of another type. */
+__device__ __forceinline__ uint32_t whole_bytes(unsigned type) {
+    return type == GP_F32 || bytes_of(type) == 8 ? bytes_of(type) : 0;
+}
+
+__device__ __forceinline__ uint64_t whole_raw(int64_t whole, unsigned type) {
+    return type == GP_F32   ? __float_as_uint(__ll2float_rn(whole))
+           : type == GP_F64 ? (uint64_t)__double_as_longlong(__ll2double_rn(whole))
+                            : (uint64_t)whole;
+}
+
 __device__ __forceinline__ bool is_spread(unsigned op) {
     return op >= GP_REDUCE_MEAN && op <= GP_REDUCE_STDDEV_SAMPLE;
 }
@@ -128,35 +139,48 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
     static const int BYTES = WIDTH * PACK, PACKED = PACK, QUICKS = 2;
     static const bool HAS_NOTHING = true;
     bool has_sign;
+    unsigned quick_type;
     double n, inverse; /* to nearest */
     __device__ explicit lane_squares(const reduce_arguments &a)
-        : has_sign(gp_type_is_signed(a.pass.type)), n(a.n), inverse(a.inverse) {}
+        : has_sign(gp_type_is_signed(a.pass.type)), quick_type(a.pass.result[0].type), n(a.n), inverse(a.inverse) {}
     __device__ __forceinline__ void take(squares_state &s, uint32_t raw, uint32_t) const {
         if constexpr (PACK == 4) {
             s.sum += has_sign ? __dp4a((int)raw, 0x01010101, 0) : (int)__dp4a(raw, 0x01010101u, 0u);
             s.square += has_sign ? (uint32_t)__dp4a((int)raw, (int)raw, 0) : __dp4a(raw, raw, 0u);
         } else {
+            int32_t sum = 0;
 #pragma unroll
             for (int i = 0; i < PACK; i++) {
                 const int shift = 32 - 8 * WIDTH;
                 const uint32_t up = raw >> 8 * WIDTH * i << shift;
                 const int32_t x = has_sign ? (int32_t)up >> shift : (int32_t)(up >> shift);
-                s.sum += x;
-                s.square += (uint32_t)x * (uint32_t)x;
+                sum += x;
+                s.square += PACK == 2 ? (uint64_t)((int64_t)x * x) : (uint32_t)x * (uint32_t)x;
             }
+            s.sum += sum;
         }
     }
     __device__ integers_total total(const squares_state &s) const {
         return {{(uint64_t)s.sum, (uint64_t)(s.sum >> 63)}, {0, 0}, {s.square, 0, 0}, 0};
     }
-    /* n times the squares' sum fits 63 bits. */
+    /* n times the squares' sum fits 63 bits; alone it is a double. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
+        if (pass.results == 1 && pass.result[0].op == GP_REDUCE_SUM_SQUARES)
+            return whole_bytes(quick_type);
+        if (pass.results == 1 && pass.result[0].op == GP_REDUCE_NORM)
+            return quick_type == GP_F32 && pass.length <= 1 << 20 ? 4 : 0;
         bool all = pass.length > 1 && pass.length < (uint64_t)1 << (31 - 8 * WIDTH);
         for (unsigned r = 0; r < pass.results; r++)
             all &= pass.result[r].op >= GP_REDUCE_MEAN && pass.result[r].type == GP_F32;
         return all ? 4 : 0;
     }
     __device__ __forceinline__ bool quick(const squares_state &s, unsigned op, uint64_t *raw) const {
+        if (op == GP_REDUCE_SUM_SQUARES) {
+            *raw = whole_raw((int64_t)s.square, quick_type);
+            return true;
+        }
+        if (op == GP_REDUCE_NORM)
+            return settle_squares({(double)s.square, (double)s.square}, op, raw);
         if (op == GP_REDUCE_MEAN) {
             *raw = __float_as_uint(quotient_of((double)s.sum, n, inverse));
             return true;
