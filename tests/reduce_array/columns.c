@@ -178,3 +178,57 @@ void boxes_of_pictures(void **state) {
     free(wanted);
     harness_leave(&h);
 }
+
+/*
+ * Rows and columns of integers of 4 and 8 bytes: all equal, small ones whose variances tie between floats, sums about
+ * 2^53, 2^63 and multiples of 2^64, one more than what ties, squares past 64 and 128 bits. For SUM what its type may
+ * not hold is left out.
+ */
+void spreads_of_integers(void **state) {
+    (void)state;
+    enum { OUTPUTS = 120, LONGEST = 100, MOST = OUTPUTS * LONGEST };
+    static const gp_type types[] = {GP_S32, GP_U32, GP_S64, GP_U64};
+    static const size_t lengths[] = {2, 4, 64, LONGEST};
+    static const gp_reduce_op ops[][2] = {{GP_REDUCE_MEAN, GP_REDUCE_STDDEV},
+                                          {GP_REDUCE_VARIANCE, GP_REDUCE_MEAN},
+                                          {GP_REDUCE_STDDEV_SAMPLE, GP_REDUCE_VARIANCE_SAMPLE},
+                                          {GP_REDUCE_SUM, GP_REDUCE_SUM},
+                                          {GP_REDUCE_SUM_SQUARES, GP_REDUCE_NORM}};
+    static uint64_t bits[MOST], data[MOST], wanted[2][OUTPUTS], results[2][OUTPUTS];
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0; turn < COUNT(types) * COUNT(lengths) * COUNT(ops) * 2; turn++) {
+        const gp_type type = types[turn % COUNT(types)];
+        const gp_reduce_op *op = ops[turn / COUNT(types) % COUNT(ops)];
+        const size_t n = lengths[turn / COUNT(types) / COUNT(ops) % COUNT(lengths)], bytes = data_set_element(type);
+        const bool columns = turn / COUNT(types) / COUNT(ops) / COUNT(lengths) == 1, sum = op[0] == GP_REDUCE_SUM;
+        const bool squares = op[0] == GP_REDUCE_SUM_SQUARES && bytes == 4 && columns;
+        const size_t most = 8 * bytes - (sum ? 7 : squares ? 4 : 0);
+        const uint64_t top = (uint64_t)1 << (8 * bytes - 1), tie = (top >> 3) + (top >> 3 >> 24);
+        data_set_fill(bits, GP_U64, MOST, DATA_SET_ALL_BITS, cases_seed() + turn);
+        for (size_t i = 0; i < OUTPUTS * n; i++) {
+            const size_t output = columns ? i % OUTPUTS : i / n, kept = output / 2 % most + 1;
+            const size_t place = columns ? i / OUTPUTS : i % n;
+            uint64_t x = bits[output % 2 == 0 ? output : i] >> (64 - kept);
+            x -= type == GP_S32 || type == GP_S64 ? (uint64_t)1 << kept >> 1 : 0;
+            if (!sum && !squares && output % 10 >= 7)
+                x = output % 10 == 7   ? (place == 0 ? tie : place == 1)
+                    : output % 10 == 8 ? (place % 2 == 0 ? top - 1 : 0 - (top - 1))
+                                       : top;
+            memcpy((unsigned char *)data + i * bytes, &x, bytes);
+        }
+        const size_t down = columns ? 1 : OUTPUTS, across = columns ? OUTPUTS : 1, count = 1 + turn / 8 % 2;
+        const size_t width = columns ? OUTPUTS : n;
+        const gp_array in = gp_matrix(type, data, columns ? n : OUTPUTS, width, width);
+        gp_result owed[2], result[2];
+        memset(wanted, 0, sizeof wanted);
+        for (size_t r = 0; r < count; r++) {
+            const gp_type to = r == 1 ? GP_F32 : squares ? GP_U64 : !sum ? GP_F32 : bytes == 4 ? GP_S64 : type;
+            owed[r] = gp_want(op[r], gp_matrix(to, wanted[r], down, across, across));
+            result[r] = gp_want(op[r], gp_matrix(to, results[r], down, across, across));
+            assert_int_equal(oracle_array(&in, NULL, &owed[r]), GP_OK);
+        }
+        expect(&h, turn, "integers", &in, result, count, results, wanted, sizeof results);
+    }
+    harness_leave(&h);
+}

@@ -6,3 +6,4 @@ void rounding_of_columns(void **state);
 void means_that_round_to_zero(void **state);
 void extremes_of_columns(void **state);
 void boxes_of_pictures(void **state);
+void spreads_of_integers(void **state);
