@@ -51,6 +51,7 @@ __device__ __forceinline__ float quotient_of(double sum, double n, double invers
     return __double2float_rn(__longlong_as_double(bits));
 }
 
+/* Whether a result is a square root. */
 __device__ __forceinline__ bool is_root(unsigned op) {
     return op == GP_REDUCE_NORM || op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
 }

@@ -56,7 +56,7 @@ struct lane_integers : lane_base<integers_total, lane_integers, 8> {
         else
             integers_take(s, x, wants, has_sign);
     }
-    /* A sum that s64 holds; of one that is a double, what quick_spread() knows. */
+    /* For a sum that s64 holds, and for a mean, variance or deviation whose elements' sum a double holds. */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         if (has_quick_spread(pass))
             return 4;
@@ -188,7 +188,10 @@ template <int WIDTH, int UNIT = WIDTH> struct lane_ints : lane_base<ints_state<W
                 __vmaxu2(s.most, WIDTH == 2 ? between : __vmaxu2(between & 0x00ff00ff, between >> 8 & 0x00ff00ff));
         take(s, between, 0);
     }
-    /* One that has less than 64 bits; of 4 bytes, what quick_spread() knows. */
+    /*
+     * For one total below 2^63: of elements of 4 bytes not of products, and of squares only where doubles hold the
+     * sums of their halves. Of such elements also for a norm, means, variances and deviations.
+     */
     __device__ uint32_t quick_bytes(const gp_pass &pass) const {
         if (WIDTH == 4 && has_quick_spread(pass))
             return 4;

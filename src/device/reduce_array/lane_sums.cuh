@@ -40,17 +40,19 @@ __device__ __forceinline__ uint32_t whole_bytes(unsigned type) {
     return type == GP_F32 || bytes_of(type) == 8 ? bytes_of(type) : 0;
 }
 
+/* The bits of a whole number as a result of f32, f64, s64 or u64; u64 holds none below 0. */
 __device__ __forceinline__ uint64_t whole_raw(int64_t whole, unsigned type) {
     return type == GP_F32   ? __float_as_uint(__ll2float_rn(whole))
            : type == GP_F64 ? (uint64_t)__double_as_longlong(__ll2double_rn(whole))
                             : (uint64_t)whole;
 }
 
+/* Whether a result is a mean, a variance or a deviation. */
 __device__ __forceinline__ bool is_spread(unsigned op) {
     return op >= GP_REDUCE_MEAN && op <= GP_REDUCE_STDDEV_SAMPLE;
 }
 
-/* Whether results are for quick_spread(). */
+/* Whether quick_spread() rounds all results of a pass: their number of elements keeps its doubles exact. */
 __device__ inline bool has_quick_spread(const gp_pass &pass) {
     bool all = !pass.where && pass.length > 1 && pass.length <= 1 << 21;
     for (unsigned r = 0; r < pass.results; r++)
@@ -78,9 +80,9 @@ template <int WIDTH, int PACK = 1> struct lane_sum : lane_base<sum_state, lane_s
     static const int BYTES = WIDTH * PACK, PACKED = PACK;
     static const bool HAS_NOTHING = true;
     uint32_t bias;
-    uint64_t all;     /* biases of an output's elements */
-    float n, inverse; /* to nearest */
-    double many, part;
+    uint64_t all;      /* biases of an output's elements */
+    float n, inverse;  /* to nearest */
+    double many, part; /* the same, for elements of 4 bytes */
     bool is_mean, to_float;
     __device__ explicit lane_sum(const reduce_arguments &a)
         : bias(gp_type_is_signed(a.pass.type) ? (uint32_t)1 << (8 * WIDTH - 1) : 0), all(a.pass.length * bias),

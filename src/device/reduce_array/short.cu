@@ -78,6 +78,7 @@ __device__ __forceinline__ void await_vectors(uint64_t *, uint32_t) {
 
 #define TURNED_LEAST 32 /* bytes that divide a row whose units are shorter than vectors */
 
+/* Whether lanes may begin inside their row: not where the size of a unit is known in the call only. */
 template <class LANE> const bool TURNS = LANE::BYTES > 0;
 
 /*
@@ -99,7 +100,7 @@ __device__ __forceinline__ void take_staged(const LANE &form, typename LANE::sta
     uint32_t end = BOXES ? run : n * width;
     const auto turn = [&]() {
         if (!BOXES) {
-            at = min(at, at - end); /* what is below 0 is great */
+            at = min(at, at - end); /* below 0 the difference wraps and is the greater */
         } else if (at >= end) {
             at += next - run;
             end += next;
@@ -241,7 +242,7 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                 slow |= proved ? 0 : bits;
             }
 #pragma unroll 1
-            for (; next_run == 0 && row < rows; row += side, bits <<= 1, from += step) {
+            for (; next_run == 0 && row < rows; row += side, bits <<= 1, from += step) { /* rows that are left */
                 typename LANE::state s[1];
                 take_staged<1, false>(form, s, row + mine < rows ? from : rows_at, 0, n, lane, cut.lanes, turned, 0,
                                       0, width);
@@ -249,7 +250,7 @@ __global__ void __launch_bounds__(GP_REDUCE_SHORT_THREADS, GP_REDUCE_SHORT_BLOCK
                     slow |= write_quick(a, quick_bytes, form, s[0], first + row + mine) ? 0 : bits;
             }
 #pragma unroll 1
-            for (; row < rows; row += side, bits <<= 1) {
+            for (; row < rows; row += side, bits <<= 1) { /* boxes */
                 typename LANE::state s[1];
                 take_staged<1, true>(form, s, rows_at + (row + mine < rows ? offset_of_row(row + mine) : 0), 0, n,
                                      lane, cut.lanes, 0, run, next_run, width);
