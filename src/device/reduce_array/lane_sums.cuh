@@ -177,15 +177,13 @@ template <int WIDTH, int PACK = 1> struct lane_squares : lane_base<squares_state
         return all ? 4 : 0;
     }
     __device__ __forceinline__ bool quick(const squares_state &s, unsigned op, uint64_t *raw) const {
-        if (op == GP_REDUCE_SUM_SQUARES) {
-            *raw = whole_raw((int64_t)s.square, quick_type);
-            return true;
-        }
-        if (op == GP_REDUCE_NORM)
-            return settle_squares({(double)s.square, (double)s.square}, op, raw);
         if (op == GP_REDUCE_MEAN) {
             *raw = __float_as_uint(quotient_of((double)s.sum, n, inverse));
             return true;
+        }
+        if (op < GP_REDUCE_MEAN) { /* the sum of squares, or the norm */
+            *raw = whole_raw((int64_t)s.square, quick_type);
+            return op == GP_REDUCE_SUM_SQUARES || settle_squares({(double)s.square, (double)s.square}, op, raw);
         }
         const uint64_t magnitude = (uint64_t)llabs(s.sum), whole = (uint64_t)n * s.square - magnitude * magnitude;
         const double m = op >= GP_REDUCE_VARIANCE_SAMPLE ? n - 1 : n, part = m == n ? inverse : 1 / m;
