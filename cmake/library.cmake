@@ -66,7 +66,7 @@ if(GPUPRIM_WITH_CUDA)
     study/reduce_ladder.cu study/reduce_ladder_sum.c study/window_ladder.cu
     window/naive.cu window/rows.cu window/scan.cu window/stream.cu
     window_array/any.cu window_array/bytes.cu window_array/extremes.cu window_array/floats.cu window_array/means.cu
-    window_array/near.cu
+    window_array/line.cu window_array/near.cu
     window_array/walks.cu)
 else()
   set(device_sources none.c)

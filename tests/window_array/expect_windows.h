@@ -20,3 +20,7 @@ void windows_that_see_no_numbers(void **state);
 /* Tests of large_windows.c. */
 void nothing_behind_many_results(void **state);
 void edges_of_large_pictures(void **state);
+
+/* Tests of lines.c. */
+void windows_along_lines(void **state);
+void windows_along_many_lines(void **state);

@@ -54,6 +54,17 @@ static void choose_narrow_extents(random_source *s, random_call *call) {
     }
 }
 
+/* Lines that a GPU walks along. */
+static void choose_line_extents(random_source *s, random_call *call) {
+    call->in.view.rank = 2;
+    call->in.view.extent[0] = 1 + random_draw(s, 2);
+    call->in.view.extent[1] = 4096 + random_draw(s, 300);
+    call->window.extent[1] = 2 + random_draw(s, 40);
+    const size_t window = call->window.extent[1];
+    if (random_chance(s, 30))
+        call->window.shift[1] = (ptrdiff_t)(window / 2) - (ptrdiff_t)random_draw(s, window);
+}
+
 static void choose_result(random_source *s, random_call *call, size_t i) {
     static const uint32_t ops[] = {GP_REDUCE_SUM,      GP_REDUCE_SUM_SQUARES, GP_REDUCE_MEAN,
                                    GP_REDUCE_VARIANCE, GP_REDUCE_STDDEV,      GP_REDUCE_VARIANCE_SAMPLE,
@@ -108,7 +119,9 @@ void random_window_make(random_call *call, uint64_t seed, size_t work) {
     call->in.view.type = types[random_draw(&s, COUNT(types))];
     call->window.struct_size = sizeof call->window;
     call->window.border = (int32_t)random_draw(&s, GP_BORDER_SHRINK + 1);
-    if (work > 300 && random_chance(&s, 8))
+    if (work > 300 && random_chance(&s, 2))
+        choose_line_extents(&s, call);
+    else if (work > 300 && random_chance(&s, 8))
         choose_narrow_extents(&s, call);
     else
         choose_extents(&s, call, work);

@@ -348,6 +348,8 @@ int main(void) {
                                        cmocka_unit_test(extremes_of_wide_windows),
                                        cmocka_unit_test(windows_beyond_the_array),
                                        cmocka_unit_test(nothing_behind_many_results),
-                                       cmocka_unit_test(edges_of_large_pictures)};
+                                       cmocka_unit_test(edges_of_large_pictures),
+                                       cmocka_unit_test(windows_along_lines),
+                                       cmocka_unit_test(windows_along_many_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

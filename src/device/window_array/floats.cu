@@ -314,19 +314,6 @@ __global__ void __launch_bounds__(GP_STRIP_THREADS_MAX, GP_STRIP_BLOCKS)
     float_strip<BYTES, SUMS, false, PACKED>(a, shared, prefixes).walk_all();
 }
 
-static float_result result_of(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
-    const gp_pass_result *result = &problem->box->result[r];
-    const unsigned op = result->op;
-    const double by = divisor_of(op, cut->area);
-    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
-    const float_way way = result->type == GP_F64 || by == 0 ? FLOAT_OTHER
-                          : op == GP_REDUCE_SUM_SQUARES     ? FLOAT_SQUARES
-                          : op < GP_REDUCE_VARIANCE         ? FLOAT_TOTAL
-                          : root                            ? FLOAT_STDDEV
-                                                            : FLOAT_VARIANCE;
-    return {way, result->stride[problem->box->outer + 1] == 4, by, 1 / by};
-}
-
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
     /* by gp_strip_form */
     static const void *const forms[] = {(const void *)window_strip_floats<2, walk_wide, false>,
@@ -343,7 +330,7 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
     arguments.pivots = true;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
     for (unsigned r = 0; r < arguments.box.results; r++) {
-        const float_result result = result_of(problem, &arguments.cut, r);
+        const float_result result = result_of_floats(problem, &arguments.cut, r);
         arguments.cut.vectors = arguments.cut.vectors && result.way != FLOAT_OTHER && result.together;
         arguments.pivots = arguments.pivots && arguments.box.result[r].op != GP_REDUCE_SUM_SQUARES;
         arguments.result[r] = result;

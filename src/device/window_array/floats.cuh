@@ -141,4 +141,17 @@ static __device__ bool find_columns(const floats_arguments &a, const strip_place
     return together;
 }
 
+inline float_result result_of_floats(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
+    const gp_pass_result *result = &problem->box->result[r];
+    const unsigned op = result->op;
+    const double by = divisor_of(op, cut->area);
+    const bool root = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE;
+    const float_way way = result->type == GP_F64 || by == 0 ? FLOAT_OTHER
+                          : op == GP_REDUCE_SUM_SQUARES     ? FLOAT_SQUARES
+                          : op < GP_REDUCE_VARIANCE         ? FLOAT_TOTAL
+                          : root                            ? FLOAT_STDDEV
+                                                            : FLOAT_VARIANCE;
+    return {way, result->stride[problem->box->outer + 1] == 4, by, 1 / by};
+}
+
 extern const void *const gp_window_means[2][2][2]; /* means by warps: [packed][windows shrink][not of 2 bytes] */

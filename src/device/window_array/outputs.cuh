@@ -30,6 +30,27 @@ static __device__ __noinline__ uint64_t result_of(unsigned op, unsigned type, in
     return decide(number, op, type, n, &raw) ? raw : window_exactly(op, type, sum, squares, n);
 }
 
+inline strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
+    const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
+    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : divisor_of(op, cut->area);
+    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0};
+    const uint64_t whole = (uint64_t)by;
+    const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
+    result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
+    result.above = exact ? result.inverse : result.inverse * (1 + 0x1p-52);
+    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_SQUARES)
+        result.way = op == GP_REDUCE_SUM ? WAY_SUM : WAY_SQUARES;
+    else if (op == GP_REDUCE_MEAN)
+        result.way = type == GP_F32         ? (cut->small ? WAY_SMALL_MEAN : WAY_MEAN)
+                     : cut->area < 1u << 18 ? WAY_OWN_MEAN
+                                            : WAY_OTHER;
+    else if (by > 0)
+        result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
+    if (type == GP_F64)
+        result.way = WAY_OTHER;
+    return result;
+}
+
 template <unsigned EACH>
 static __device__ __forceinline__ void put_four(unsigned char *four, const uint32_t (&raw)[4]) {
     __builtin_assume(__isGlobal(four));

@@ -297,3 +297,4 @@ gp_status gp_window_launch_extremes(gp_context *context, const gp_plan *plan, co
 gp_status gp_window_launch_near(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_window_launch_bytes(gp_context *context, const gp_plan *plan, const gp_problem *problem);
 gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+gp_status gp_window_launch_line(gp_context *context, const gp_plan *plan, const gp_problem *problem);

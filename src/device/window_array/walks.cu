@@ -55,27 +55,6 @@ __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX
             walk<WIDER, BYTES, COLUMNS, CHANNELS, false, WALK_APART>(a, place, own).walk_down(row, 0, &seen);
 }
 
-static strip_result result_of_windows(const gp_problem *problem, const gp_strip_cut *cut, unsigned r) {
-    const unsigned op = problem->box->result[r].op, type = problem->box->result[r].type;
-    const double n = cut->area, by = op < GP_REDUCE_VARIANCE ? n : divisor_of(op, cut->area);
-    strip_result result = {WAY_OTHER, (float)(1 / n), by, 1 / by, 0, 0};
-    const uint64_t whole = (uint64_t)by;
-    const bool exact = whole > 0 && (whole & (whole - 1)) == 0;
-    result.below = exact ? result.inverse : result.inverse * (1 - 0x1p-52);
-    result.above = exact ? result.inverse : result.inverse * (1 + 0x1p-52);
-    if (op == GP_REDUCE_SUM || op == GP_REDUCE_SUM_SQUARES)
-        result.way = op == GP_REDUCE_SUM ? WAY_SUM : WAY_SQUARES;
-    else if (op == GP_REDUCE_MEAN)
-        result.way = type == GP_F32         ? (cut->small ? WAY_SMALL_MEAN : WAY_MEAN)
-                     : cut->area < 1u << 18 ? WAY_OWN_MEAN
-                                            : WAY_OTHER;
-    else if (by > 0)
-        result.way = op == GP_REDUCE_STDDEV || op == GP_REDUCE_STDDEV_SAMPLE ? WAY_STDDEV : WAY_VARIANCE;
-    if (type == GP_F64)
-        result.way = WAY_OTHER;
-    return result;
-}
-
 static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
 #define FORM(sums, wider, bytes, columns, channels, usual, blocks) \
     (const void *)window_walk<walk_##sums, walk_##wider, bytes, columns, channels, usual, blocks>
@@ -117,6 +96,8 @@ GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
         return plan->tiling.form < GP_STRIP_NEAR ? gp_window_launch_extremes(context, plan, problem)
                                                  : gp_window_launch_near(context, plan, problem);
     const unsigned form = plan->tiling.form;
+    if (form >= GP_LINE)
+        return gp_window_launch_line(context, plan, problem);
     if (form >= GP_WALK_BYTES)
         return gp_window_launch_bytes(context, plan, problem);
     return form < GP_STRIP_FORMS || form == GP_WALK_MEANS ? gp_window_launch_floats(context, plan, problem)

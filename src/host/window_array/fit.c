@@ -244,6 +244,8 @@ static bool fit_walk(const gp_problem *problem, const gp_device *device, unsigne
     return number <= INT32_MAX;
 }
 
+/* ---- a warp a segment of a line ---- */
+
 static bool has_doubles(const gp_window_box *box) {
     for (unsigned r = 0; r < box->results; r++)
         if (box->result[r].type == GP_F64)
@@ -251,9 +253,103 @@ static bool has_doubles(const gp_window_box *box) {
     return false;
 }
 
-bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+#define LINE_LEAST 4096 /* outputs of a line, by measurement */
+
+/*
+ * Windows from so many elements on take less time along lines than down strips, by measurement: strips of a single
+ * row take twice their time.
+ */
+static int64_t line_window_least(const gp_window_box *box, const gp_strip_cut *cut) {
+    const unsigned bytes = gp_type_bytes(box->type);
+    const bool squares = box->wants & GP_WANT_SQUARES, alone = gp_window_y(box)->outputs == 1;
+    if (gp_window_x(box)->in != (int64_t)bytes || gp_window_x(box)->outputs < LINE_LEAST)
+        return INT64_MAX;
+    if (gp_type_is_float(box->type))
+        return bytes == 2 && !squares && !alone ? 50 : 2;
+    if (!squares)
+        return bytes == 1 && !alone && usual_results(box, cut) ? 400 : 2;
+    return bytes == 2 ? (alone ? 2 : 30) : bytes == 1 && alone ? 100 : 400;
+}
+
+static bool fit_line(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_strip_cut *cut,
+                     gp_tiling *tiling) {
+    const gp_window_box *box = problem->box;
+    const gp_window_axis *x = gp_window_x(box);
+    const unsigned bytes = gp_type_bytes(box->type);
+    const bool squares = box->wants & GP_WANT_SQUARES, is_float = gp_type_is_float(box->type);
+    const uint64_t lines = box->outputs / x->outputs;
+    if (gp_window_y(box)->window != 1 || x->window > 2 * (int64_t)x->n + 64 || bytes > 4 || attempt > 2)
+        return false;
+    const bool wide = has_doubles(box) || x->window >= GP_LINE_WIDE_LEAST;
+    const bool is_short = bytes == 1 ? cut->area < 1u << 23 : bytes == 2 && cut->area < 1u << 15;
+    const gp_strip_form first = is_float ? GP_LINE_FLOATS : is_short ? GP_LINE : GP_LINE_LONG;
+    tiling->form = first + (is_float && wide ? 2u : 1u) * squares;
+    tiling->threads = (unsigned)GP_WALK_THREADS >> attempt;
+    tiling->smem = tiling->threads / 32 * GP_LINE_BYTES;
+    const unsigned held =
+        gp_occupancy_blocks(device, tiling->threads, GP_LINE_REGS, GP_STRIP_STATIC_SMEM + tiling->smem);
+    const gp_window_axis chunks = {.outputs = gp_divide_up(x->outputs, GP_LINE_CHUNK)};
+    const uint64_t of_window = (uint64_t)x->window / GP_LINE_CHUNK;
+    if (held == 0)
+        return false;
+    gp_window_cut_walks(cut, &chunks, 4 + 0.4 * (double)of_window, gp_greatest(64, 4 * of_window), lines,
+                        device->multiprocessors, held * tiling->threads / 32);
+    const uint64_t number = lines * cut->segments, cols = (uint64_t)cut->rows * GP_LINE_CHUNK;
+    cut->strips = cut->segments;
+    cut->cols = gp_to_u32(gp_least(cols, INT32_MAX));
+    cut->rows = cut->segments = 1;
+    cut->number = gp_to_u32(gp_least(number, INT32_MAX));
+    tiling->blocks = gp_divide_up(number, tiling->threads / 32);
+    return number <= INT32_MAX && cols <= INT32_MAX;
+}
+
+/* ---- a block a strip, of floats ---- */
+
+static bool fit_floats(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_strip_cut *cut,
+                       gp_tiling *tiling) {
     static const uint8_t entry[GP_STRIP_FORMS] = {16, 8, 16, 24, 24};
     const uint64_t each = 8;
+    const gp_window_box *box = problem->box;
+    const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
+    const unsigned bytes = gp_type_bytes(box->type);
+    const bool squares = box->wants & GP_WANT_SQUARES, wide = squares && has_doubles(box);
+    *cut = (gp_strip_cut){.area = cut->area};
+    cut->pack = gp_window_pack(box, 32 * each, each, 1);
+    const gp_strip_form form = bytes == 2                       ? (wide ? GP_STRIP_F16_WIDE : GP_STRIP_F16)
+                               : wide                           ? GP_STRIP_F32_WIDE
+                               : squares || cut->pack.count > 0 ? GP_STRIP_F32
+                                                                : GP_STRIP_F32_LINEAR;
+    if (!gp_type_is_float(box->type) || x->window > 8 * 32 * 8)
+        return false;
+    cut->reach = gp_to_u32((uint64_t)x->window);
+    const gp_packed packed = gp_window_packed(box, cut->pack, 1);
+    const uint64_t batches = packed.batches;
+    cut->skew = cut->pack.count > 0 ? 0 : gp_window_skew(x->before, each);
+    cut->strips = gp_to_u32(packed.strips);
+    cut->cols = gp_to_u32(x->outputs);
+    const unsigned warps = cut->pack.count > 0 ? 1 : strip_warps(cut, x->outputs, each, 8 >> attempt);
+    if (warps == 0)
+        return false;
+    cut->vectors = cut->pack.count == 0 && x->in == (int64_t)bytes &&
+                   problem->in_align >= gp_least(each * bytes, 16) && box->border != GP_BORDER_SHRINK &&
+                   y->n <= INT32_MAX / 2 && y->in <= INT32_MAX;
+    tiling->form = form;
+    tiling->threads = 32 * warps;
+    /* outputs are computed up to the last column */
+    const uint64_t computed = tiling->threads * each + cut->reach + each;
+    cut->prefix_bytes = gp_to_u32(gp_round_up((computed + computed / 8 + 1) * entry[form], 16));
+    tiling->smem = cut->prefix_bytes + tiling->threads * each * sizeof(int32_t);
+    const unsigned held =
+        gp_occupancy_blocks(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem);
+    gp_window_cut_rows(&cut->rows, &cut->segments, &packed.y, cut->strips * batches,
+                       gp_at_least_one((uint64_t)held * device->multiprocessors));
+    if (batches > INT32_MAX || (tiling->blocks = cut->strips * batches) > INT32_MAX)
+        return false;
+    tiling->blocks *= cut->segments;
+    return tiling->blocks <= INT32_MAX;
+}
+
+bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     gp_strip_cut cut = {.rows = 0};
@@ -262,46 +358,12 @@ bool gp_fit_window_strip(const gp_problem *problem, const gp_device *device, uns
     if (!does_strip(box) || attempt > 3 || y->outputs > UINT32_MAX)
         return false;
     cut.area = gp_to_u32((uint64_t)(x->window * y->window));
-    const bool walks_down = (attempt == 0 && gp_window_fit_bytes(problem, device, &cut, tiling)) ||
-                            fit_walk(problem, device, attempt, &cut, tiling);
-    if (walks_down || !gp_type_is_float(box->type)) {
-        GP_TILING_PUT(tiling, cut);
-        return walks_down;
-    }
-    cut = (gp_strip_cut){.area = cut.area};
-    const unsigned bytes = gp_type_bytes(box->type);
-    const bool squares = box->wants & GP_WANT_SQUARES, wide = squares && has_doubles(box);
-    cut.pack = gp_window_pack(box, 32 * each, each, 1);
-    const gp_strip_form form = bytes == 2                      ? (wide ? GP_STRIP_F16_WIDE : GP_STRIP_F16)
-                               : wide                          ? GP_STRIP_F32_WIDE
-                               : squares || cut.pack.count > 0 ? GP_STRIP_F32
-                                                               : GP_STRIP_F32_LINEAR;
-    if (x->window > 8 * 32 * 8)
-        return false;
-    cut.reach = gp_to_u32((uint64_t)x->window);
-    const gp_packed packed = gp_window_packed(box, cut.pack, 1);
-    const uint64_t batches = packed.batches;
-    cut.skew = cut.pack.count > 0 ? 0 : gp_window_skew(x->before, each);
-    cut.strips = gp_to_u32(packed.strips);
-    cut.cols = gp_to_u32(x->outputs);
-    const unsigned warps = cut.pack.count > 0 ? 1 : strip_warps(&cut, x->outputs, each, 8 >> attempt);
-    if (warps == 0)
-        return false;
-    cut.vectors = cut.pack.count == 0 && x->in == (int64_t)bytes && problem->in_align >= gp_least(each * bytes, 16) &&
-                  box->border != GP_BORDER_SHRINK && y->n <= INT32_MAX / 2 && y->in <= INT32_MAX;
-    tiling->form = form;
-    tiling->threads = 32 * warps;
-    /* outputs are computed up to the last column */
-    const uint64_t computed = tiling->threads * each + cut.reach + each;
-    cut.prefix_bytes = gp_to_u32(gp_round_up((computed + computed / 8 + 1) * entry[form], 16));
-    tiling->smem = cut.prefix_bytes + tiling->threads * each * sizeof(int32_t);
-    const unsigned held =
-        gp_occupancy_blocks(device, tiling->threads, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM + tiling->smem);
-    gp_window_cut_rows(&cut.rows, &cut.segments, &packed.y, cut.strips * batches,
-                       gp_at_least_one((uint64_t)held * device->multiprocessors));
-    if (batches > INT32_MAX || (tiling->blocks = cut.strips * batches) > INT32_MAX)
-        return false;
-    tiling->blocks *= cut.segments;
+    const bool is_along = x->window >= line_window_least(box, &cut);
+    const bool fits = (is_along && fit_line(problem, device, attempt, &cut, tiling)) ||
+                      (attempt == 0 && gp_window_fit_bytes(problem, device, &cut, tiling)) ||
+                      fit_walk(problem, device, attempt, &cut, tiling) ||
+                      fit_floats(problem, device, attempt, &cut, tiling) ||
+                      fit_line(problem, device, attempt, &cut, tiling);
     GP_TILING_PUT(tiling, cut);
-    return tiling->blocks <= INT32_MAX;
+    return fits;
 }

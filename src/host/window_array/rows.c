@@ -12,7 +12,7 @@ GP_CPU_FIT(fit_cpu, 0, true, WORTH)
 
 const gp_kernel gp_window_array_rows[] = {
     GP_GPU_ROW(window_strip, GP_STRIP_REGS, GP_STRIP_STATIC_SMEM, gp_fit_window_strip,
-               "windows up to some hundred columns wide: columns are carried down a strip"),
+               "sums and extremes carried down strips of columns, or sums along lines"),
     GP_GPU_ROW(window_any, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM, gp_fit_window_any,
                "any window: a thread looks at each element of the window of its output"),
     GP_SIMD_ROWS(window_array, ", any window: sums and extremes carried along both axes"),

@@ -42,7 +42,9 @@ typedef enum gp_strip_form {
     GP_WALK_BYTES, /* means of bytes as such; of 3 and of 4 channels */
     GP_WALK_BYTES_RGB,
     GP_WALK_BYTES_RGBA,
-    GP_WALK_BEHIND
+    GP_LINE,                     /* from here on along lines: ints in 32 bits, with squares in 64 */
+    GP_LINE_LONG = GP_LINE + 2,  /* in 64 bits, with squares in 128 */
+    GP_LINE_FLOATS = GP_LINE + 4 /* without squares, with them, in 128 bits */
 } gp_strip_form;
 
 /* Narrow pictures that a strip has side by side: of a batch, or parts of one, from rows on that are as far apart. */
@@ -50,6 +52,16 @@ typedef struct gp_strip_pack {
     uint32_t count : 16, span : 15, down : 1; /* columns from one to the next; parts of one. 0: there is one */
     uint32_t inverse;                         /* 2^32 / span, rounded up; 0: there is one */
 } gp_strip_pack;
+
+/* Along lines: outputs of a chunk; blocks of GP_WALK_THREADS that an SM is to hold; what a warp has of shared memory:
+ * words of chunks that enter and leave, some of them under way. */
+#define GP_LINE_CHUNK 256
+#define GP_LINE_BLOCKS 4
+#define GP_LINE_REGS 128
+#define GP_LINE_DEPTH 3
+#define GP_LINE_WORDS 292
+#define GP_LINE_BYTES (GP_LINE_DEPTH * 2 * GP_LINE_WORDS * 4)
+#define GP_LINE_WIDE_LEAST (1 << 16) /* elements of a window of floats: squares in 64 bits are too coarse */
 
 /* How the columns of a thread or a lane are loaded: one by one, all at once, or, of bytes, all from any address on.
  */
