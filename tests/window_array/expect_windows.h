@@ -14,6 +14,7 @@ void expect_windows(harness *h, const gp_array *in, const gp_window_shape *windo
 /* Tests of float_windows.c. */
 void a_long_row_of_floats(void **state);
 void variances_of_almost_equal_floats(void **state);
+void variances_of_floats_far_from_zero(void **state);
 void means_that_warps_walk_down(void **state);
 void windows_that_see_no_numbers(void **state);
 

@@ -66,6 +66,37 @@ void variances_of_almost_equal_floats(void **state) {
     harness_close(&h);
 }
 
+/* Most elements are equal and a thousand times as far from 0 as from each other; the zeros around them keep a GPU
+ * from taking them less one. The difference of n Q and S^2, each beyond 53 bits, is then all that decides. */
+void variances_of_floats_far_from_zero(void **state) {
+    (void)state;
+    enum { ROWS = 300, COLS = 8 };
+    static const struct {
+        size_t rows, cols, window[2];
+    } pictures[] = {
+        {ROWS, COLS, {3, 4}}, {ROWS / 15, 15 * COLS, {4, 3}}, {1, ROWS * COLS, {1, 12}}, {1, 4100, {1, 7}}};
+    static float numbers[4100], wanted[4100], memory[4100];
+    float *expected[] = {wanted};
+    harness h;
+    harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
+    uint64_t draws = cases_seed();
+    for (size_t k = 0; k < COUNT(pictures); k++) {
+        const size_t rows = pictures[k].rows, cols = pictures[k].cols;
+        const gp_window_shape window = {.struct_size = sizeof window,
+                                        .extent = {pictures[k].window[0], pictures[k].window[1]},
+                                        .border = GP_BORDER_ZERO};
+        for (size_t i = 0; i < rows * cols; i++)
+            numbers[i] = 0x1.f46792p+9f + (i % 11 == 0 ? (float)(cases_random(&draws) % 1000) * 0x1p-14f : 0);
+        const gp_array in = gp_matrix(GP_F32, numbers, rows, cols, cols);
+        const gp_result owed = gp_want(GP_REDUCE_VARIANCE, gp_matrix(GP_F32, wanted, rows, cols, cols)),
+                        result = gp_want(GP_REDUCE_VARIANCE, gp_matrix(GP_F32, memory, rows, cols, cols));
+        oracle_window_array(&in, &window, &owed, 1);
+        expect_windows(&h, &in, &window, &result, 1, rows * cols * sizeof *memory, expected,
+                       "variances of floats far from zero");
+    }
+    harness_close(&h);
+}
+
 /* Means of f32: whole numbers, some of them halfway, floats of all bits, of many decades, without numbers among them,
  * and of growing magnitude, from subnormal numbers to the largest. */
 void means_that_warps_walk_down(void **state) {

@@ -340,6 +340,7 @@ int main(void) {
                                        cmocka_unit_test(a_long_row_of_floats),
                                        cmocka_unit_test(wide_and_high_windows),
                                        cmocka_unit_test(variances_of_almost_equal_floats),
+                                       cmocka_unit_test(variances_of_floats_far_from_zero),
                                        cmocka_unit_test(windows_of_many_bytes),
                                        cmocka_unit_test(pictures_that_warps_walk_down),
                                        cmocka_unit_test(means_that_warps_walk_down),

@@ -154,12 +154,6 @@ struct sums_and_rests {
     }
 };
 
-/* high + low, the upper double being the nearest. */
-static __device__ two_doubles normal_of(double high, double low, double error) {
-    const double sum = high + low, back = sum - high;
-    return {sum, (high - (sum - back)) + (low - back), error};
-}
-
 static __device__ two_doubles total_of(const sum_and_rest &s) {
     return normal_of(s.sum, s.rest.down, 2 * (s.rest.up - s.rest.down));
 }

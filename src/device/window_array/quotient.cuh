@@ -137,10 +137,16 @@ __device__ inline void make_scale(strip_scale *s, bool squares, bool wide, bool 
 
 /* ---- results ---- */
 
-/* A number near high + low, at most `error` away; 0: it is that number. */
+/* A number near high + low, the double nearest to which is `high`, at most `error` away; 0: it is that number. */
 struct two_doubles {
     double high, low, error;
 };
+
+/* high + low, the upper double being the nearest. */
+static __device__ __forceinline__ two_doubles normal_of(double high, double low, double error) {
+    const double sum = __dadd_rn(high, low), back = __dadd_rn(sum, -high);
+    return {sum, (high - (sum - back)) + (low - back), error};
+}
 
 /* By patterns of 2^52 + x and 2^84 + 2^32 x: conversions of the machine are slower. x + 2^63, or x. */
 __device__ inline two_doubles two_doubles_of(uint64_t x, uint32_t sign = 0) {
@@ -201,9 +207,9 @@ template <class SUMS> struct window_numbers {
                      of_products = __fma_rn(by, square.high, -more) - __fma_rn(s, s, -product),
                      of_x = (more - (x - back)) - (product + back);
         const bool kept = sum.low == 0 && square.low == 0;
-        return {x, of_products + of_x,
-                (inexact ? scale.rest_square : 0) +
-                    (kept ? (fabs(of_products) + fabs(of_x)) * 0x1p-51 : more * 0x1.2p-51)};
+        return normal_of(x, of_products + of_x,
+                         (inexact ? scale.rest_square : 0) +
+                             (kept ? (fabs(of_products) + fabs(of_x)) * 0x1p-51 : more * 0x1.2p-51));
     }
 
   private:
