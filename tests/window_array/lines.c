@@ -96,54 +96,77 @@ void windows_along_lines(void **state) {
     free(numbers);
 }
 
-/* So many lines that a warp of a GPU has one whole, in its own memory. */
+/* Memory of the processor and of a GPU for some lines and their results. */
+typedef struct lines_memory {
+    gp_context *context;
+    unsigned char *numbers, *got;
+    void *in, *owed[OPS], *to[OPS];
+} lines_memory;
+
+/* A GPU has the results of the processor, in its own memory. */
+static void compare_lines(const harness *h, const lines_memory *m, const line *l, size_t rows, size_t cols,
+                          uint64_t *draws) {
+    const size_t n = rows * cols;
+    const gp_window_shape window = {
+        .struct_size = sizeof window, .extent = {1, l->window}, .shift = {0, l->shift}, .border = l->border};
+    const gp_array here = view(l->type, m->numbers, rows, cols), there = view(l->type, m->in, rows, cols);
+    gp_result results[OPS];
+    fill(l, m->numbers, n, draws);
+    results_of(l, m->owed, rows, cols, results);
+    assert_int_equal(gp_window(h->subjects[0].context, &here, &window, results, OPS), GP_OK);
+    assert_int_equal(gp_copy(m->context, m->in, m->numbers, n * gp_type_bytes(l->type)), GP_OK);
+    results_of(l, m->to, rows, cols, results);
+    assert_int_equal(gp_window(m->context, &there, &window, results, OPS), GP_OK);
+    for (size_t r = 0; r < OPS; r++) {
+        const size_t bytes = n * gp_type_bytes((gp_type)results[r].to.type);
+        assert_int_equal(gp_copy(m->context, m->got, m->to[r], bytes), GP_OK);
+        assert_memory_equal(m->got, m->owed[r], bytes);
+    }
+}
+
+/* So many lines that a warp of a GPU has one whole; extremes along a few that are long. */
 void windows_along_many_lines(void **state) {
     (void)state;
-    enum { ROWS = 2300, COLS = 4203 };
+#define BOTH \
+    { GP_REDUCE_MIN, GP_REDUCE_MAX }
+    static const line extremes[] = {
+        {GP_U8, GP_U8, 100, 0, BOTH, GP_BORDER_REFLECT, false},
+        {GP_U8, GP_U8, 5000, 70, BOTH, GP_BORDER_SHRINK, false},
+        {GP_S16, GP_S16, 31, -3, BOTH, GP_BORDER_ZERO, false},
+        {GP_F16, GP_F16, 2047, 0, BOTH, GP_BORDER_WRAP, false},
+        {GP_U16, GP_U16, 2049, 0, BOTH, GP_BORDER_REPLICATE, false},
+        {GP_F32, GP_F32, 3071, -1500, BOTH, GP_BORDER_REFLECT_101, false},
+        {GP_S32, GP_S32, 2, 0, BOTH, GP_BORDER_ZERO, false},
+    };
+    enum { ROWS = 2300, COLS = 4203, LONG = 300007 };
     const size_t n = (size_t)ROWS * COLS, bytes = n * sizeof(double);
     harness h;
     harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
-    gp_context *const context = h.subjects[h.n_subjects - 1].context;
+    lines_memory m = {.context = h.subjects[h.n_subjects - 1].context};
     const bool has_gpu = h.subjects[h.n_subjects - 1].gpu;
     uint64_t draws = cases_seed();
-    unsigned char *numbers = NULL, *got = NULL;
-    void *owed[OPS] = {NULL}, *to[OPS] = {NULL}, *in = NULL;
     if (has_gpu) {
-        numbers = malloc(n * 4);
-        got = malloc(bytes);
-        assert_true(numbers != NULL && got != NULL);
-        assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, n * 4, &in), GP_OK);
+        m.numbers = malloc(n * 4);
+        m.got = malloc(bytes);
+        assert_true(m.numbers != NULL && m.got != NULL);
+        assert_int_equal(gp_alloc(m.context, GP_MEMORY_DEVICE, n * 4, &m.in), GP_OK);
         for (size_t r = 0; r < OPS; r++) {
-            assert_non_null(owed[r] = malloc(bytes));
-            assert_int_equal(gp_alloc(context, GP_MEMORY_DEVICE, bytes, &to[r]), GP_OK);
+            assert_non_null(m.owed[r] = malloc(bytes));
+            assert_int_equal(gp_alloc(m.context, GP_MEMORY_DEVICE, bytes, &m.to[r]), GP_OK);
         }
     }
-    for (size_t k = 0; has_gpu && k < COUNT(lines); k++) {
-        const line *l = &lines[k];
-        const gp_window_shape window = {
-            .struct_size = sizeof window, .extent = {1, l->window}, .shift = {0, l->shift}, .border = l->border};
-        gp_result results[OPS];
-        if (windows_left_out(k))
-            continue;
-        fill(l, numbers, n, &draws);
-        const gp_array here = view(l->type, numbers, ROWS, COLS), there = view(l->type, in, ROWS, COLS);
-        results_of(l, owed, ROWS, COLS, results);
-        assert_int_equal(gp_window(h.subjects[0].context, &here, &window, results, OPS), GP_OK);
-        assert_int_equal(gp_copy(context, in, numbers, n * gp_type_bytes(l->type)), GP_OK);
-        results_of(l, to, ROWS, COLS, results);
-        assert_int_equal(gp_window(context, &there, &window, results, OPS), GP_OK);
-        for (size_t r = 0; r < OPS; r++) {
-            const size_t of_result = n * gp_type_bytes((gp_type)results[r].to.type);
-            assert_int_equal(gp_copy(context, got, to[r], of_result), GP_OK);
-            assert_memory_equal(got, owed[r], of_result);
-        }
-    }
+    for (size_t k = 0; has_gpu && k < COUNT(lines); k++)
+        if (!windows_left_out(k))
+            compare_lines(&h, &m, &lines[k], ROWS, COLS, &draws);
+    for (size_t k = 0; has_gpu && k < COUNT(extremes); k++)
+        for (size_t rows = 1; rows < 4; rows += 2)
+            compare_lines(&h, &m, &extremes[k], rows, LONG, &draws);
     for (size_t r = 0; r < OPS; r++) {
-        assert_int_equal(gp_free(context, to[r]), GP_OK);
-        free(owed[r]);
+        assert_int_equal(gp_free(m.context, m.to[r]), GP_OK);
+        free(m.owed[r]);
     }
-    assert_int_equal(gp_free(context, in), GP_OK);
-    free(numbers);
-    free(got);
+    assert_int_equal(gp_free(m.context, m.in), GP_OK);
+    free(m.numbers);
+    free(m.got);
     harness_leave(&h);
 }

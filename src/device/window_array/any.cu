@@ -11,6 +11,7 @@
 #include "../../host/window_array/fit.h"
 #include "../../host/window_array/one.c"
 #include "failed.cuh"
+#include "order.cuh"
 #include "quotient.cuh"
 
 /* An output has a warp up to so many works, which are outputs, or entries of a list with up to 32; of more, and of a
@@ -193,6 +194,45 @@ static __device__ bool write_nearly(const gp_window_box &box, const gp_pass &pas
     return all;
 }
 
+/* The least key of what a window holds, of which each of a team looks at every team-th of a row. */
+template <int E>
+static __device__ uint32_t least_of(const gp_window_box &box, const window_place &place, const order<E> &keys,
+                                    unsigned member, unsigned team) {
+    const gp_window_axis &y = *gp_window_y(&box), &x = *gp_window_x(&box);
+    const int64_t first = (int64_t)place.x - x.before;
+    const bool inside = first >= 0 && first + x.window <= (int64_t)x.n;
+    uint32_t least = order<E>::all;
+    for (int64_t i = 0; i < y.window; i++) {
+        const int64_t row = source_near(box.border, (int64_t)y.n, (int64_t)place.y - y.before + i);
+#pragma unroll 4
+        for (int64_t j = member; j < x.window; j += team) {
+            const int64_t column = inside ? first + j : source_near(box.border, (int64_t)x.n, first + j);
+            const bool there = row >= 0 && column >= 0;
+            const unsigned char *const from = place.in + row * y.in + column * x.in;
+            const uint32_t raw = !there   ? 0
+                                 : E == 4 ? *from
+                                 : E == 2 ? *(const uint16_t *)from
+                                          : *(const uint32_t *)from;
+            if (there || box.border == GP_BORDER_ZERO)
+                least = min(least, keys.keys_of(raw) & order<E>::all);
+        }
+    }
+    for (unsigned lanes = team / 2; lanes > 0; lanes /= 2)
+        least = min(least, __shfl_xor_sync(GP_FULL_WARP, least, lanes));
+    return least;
+}
+
+template <int E>
+static __device__ void write_extremes(const gp_window_box &box, const gp_pass &pass, const window_place &place,
+                                      unsigned member, unsigned team, bool mine) {
+    for (unsigned r = 0; r < box.results; r++) {
+        const order<E> keys(box.type, box.result[r].op == GP_REDUCE_MAX);
+        const uint32_t least = least_of(box, place, keys, member, team);
+        if (mine && member == 0)
+            gp_result_store(box.type, keys.bits_of(least) & order<E>::all, gp_pass_address(&pass, r, place.number));
+    }
+}
+
 static __device__ void write_exactly(gp_accumulator *sums, const gp_window_one &one, const window_place &place) {
     unsigned char *to[GP_PASS_RESULTS];
     for (unsigned r = 0; r < one.box->results; r++)
@@ -218,6 +258,16 @@ static __device__ void do_outputs(const window_any_arguments &a, const gp_window
                                   uint64_t number, bool mine, unsigned team) {
     const unsigned lane = threadIdx.x % 32, member = lane % team;
     const window_place place = place_of(a.box, mine ? number : 0);
+    if (a.box.kind == GP_PASS_EXTREMES && !is_vast(a.box)) {
+        const unsigned bytes = gp_type_bytes(a.box.type);
+        if (bytes == 1)
+            write_extremes<4>(a.box, one.pass, place, member, team, mine);
+        else if (bytes == 2)
+            write_extremes<2>(a.box, one.pass, place, member, team, mine);
+        else
+            write_extremes<1>(a.box, one.pass, place, member, team, mine);
+        return;
+    }
     bool proved = !mine;
     if (!proved && a.box.kind == GP_PASS_MOMENTS && !is_vast(a.box)) {
         const float pivot = pivot_of(a.box, place);

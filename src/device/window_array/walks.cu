@@ -2,6 +2,8 @@
 /* window_strip, and its forms of ints, which warps compute. */
 #include "walk.cuh"
 
+#include "../../host/window_array/fit.h"
+
 /* WIDER: of data that SUMS do not hold. */
 template <class SUMS, class WIDER, int BYTES, int COLUMNS, int CHANNELS, bool USUAL, int BLOCKS>
 __global__ void __launch_bounds__(USUAL ? GP_WALK_THREADS : GP_STRIP_THREADS_MAX,
@@ -92,6 +94,8 @@ static gp_status launch_walks(gp_context *context, const gp_plan *plan, const gp
 
 /* window_strip: by what a box's results and elements are. */
 GP_DECLARE_LAUNCHER(gp_launch_window_strip) {
+    if (plan->tiling.form == GP_STRIP_FOLDED)
+        return gp_window_folded(context, &context->planned_on, problem);
     if (problem->box->kind == GP_PASS_EXTREMES)
         return plan->tiling.form < GP_STRIP_NEAR ? gp_window_launch_extremes(context, plan, problem)
                                                  : gp_window_launch_near(context, plan, problem);

@@ -74,6 +74,11 @@ gp_packed gp_window_packed(const gp_window_box *box, gp_strip_pack pack, unsigne
 /* window_strip of minima and maxima. */
 bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling);
 
+/* Extremes along lines as those of rows that overlap: the part of a problem whose windows lie inside; and all parts,
+ * each planned and launched. False: lines are not folded. */
+bool gp_window_fold(const gp_problem *whole, gp_window_box *box, gp_problem *problem);
+GP_C_LINKAGE gp_status gp_window_folded(gp_context *context, const gp_device *device, const gp_problem *whole);
+
 /* window_strip of means of bytes as such, and of extremes in windows of few rows; false: of others. */
 bool gp_window_fit_bytes(const gp_problem *problem, const gp_device *device, gp_strip_cut *cut, gp_tiling *tiling);
 bool gp_window_fit_near(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);

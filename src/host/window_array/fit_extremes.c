@@ -69,7 +69,7 @@ static bool choose_strips(const gp_window_box *box, const gp_device *device, uin
     return least > 0;
 }
 
-bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+static bool fit_picture(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
     const gp_window_box *box = problem->box;
     const gp_window_axis *y = gp_window_y(box), *x = gp_window_x(box);
     const uint64_t smem = attempt == 0 ? device->smem_per_block_optin : device->smem_per_block >> (attempt - 1);
@@ -105,4 +105,18 @@ bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, 
     tiling->blocks = apart * cut.segments;
     GP_TILING_PUT(tiling, cut);
     return tiling->blocks <= INT32_MAX;
+}
+
+bool gp_window_fit_extremes(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
+    gp_window_box box;
+    gp_problem inside;
+    const bool alone = gp_window_y(problem->box)->outputs == 1; /* strips would have one row */
+    if ((attempt == 0 && gp_window_fit_near(problem, device, tiling)) ||
+        (!alone && fit_picture(problem, device, attempt, tiling)))
+        return true;
+    if (gp_window_fold(problem, &box, &inside) && fit_picture(&inside, device, attempt, tiling)) {
+        tiling->form = GP_STRIP_FOLDED;
+        return true;
+    }
+    return alone && fit_picture(problem, device, attempt, tiling);
 }

@@ -25,15 +25,16 @@ typedef enum gp_strip_form {
     GP_STRIP_F32,
     GP_STRIP_F16_WIDE, /* squares in 128 bits: of results that are doubles */
     GP_STRIP_F32_WIDE,
-    GP_STRIP_FORMS,                      /* from here on minima and maxima, by the width of elements */
-    GP_STRIP_NEAR = GP_STRIP_FORMS + 4,  /* such in windows of few rows */
-    GP_WALK_LINEAR = GP_STRIP_FORMS + 8, /* from here on ints, usual results: bytes, no squares, 32 bits */
-    GP_WALK_NARROW,                      /* bytes: 32 bits */
-    GP_WALK_LONG_2,                      /* of 2 bytes: 32 bits, squares 64 */
-    GP_WALK_ANY,                         /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
-    GP_WALK_NARROW_RGB,                  /* of 3 channels */
-    GP_WALK_MEANS,                       /* of f16, f32: whole numbers of two units, each in 32 bits */
-    GP_WALK_NARROW_ANY,                  /* from here on any results */
+    GP_STRIP_FORMS,                       /* from here on minima and maxima, by the width of elements */
+    GP_STRIP_NEAR = GP_STRIP_FORMS + 4,   /* such in windows of few rows */
+    GP_STRIP_FOLDED = GP_STRIP_FORMS + 7, /* along lines, by the forms above */
+    GP_WALK_LINEAR = GP_STRIP_FORMS + 8,  /* from here on ints, usual results: bytes, no squares, 32 bits */
+    GP_WALK_NARROW,                       /* bytes: 32 bits */
+    GP_WALK_LONG_2,                       /* of 2 bytes: 32 bits, squares 64 */
+    GP_WALK_ANY,                          /* of 4 bytes: 32 bits, or 64 and 128 where the data needs it */
+    GP_WALK_NARROW_RGB,                   /* of 3 channels */
+    GP_WALK_MEANS,                        /* of f16, f32: whole numbers of two units, each in 32 bits */
+    GP_WALK_NARROW_ANY,                   /* from here on any results */
     GP_WALK_NARROW_RGB_ANY,
     GP_WALK_LONG_2_RGB_ANY,
     GP_WALK_WIDE_ANY, /* bytes: 64 bits */
