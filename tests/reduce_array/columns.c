@@ -38,14 +38,16 @@ void rounding_of_columns(void **state) {
         const gp_array *in = &calls[turn].in;
         uint64_t wanted[4] = {0}, results[4];
         const size_t cols = in->extent[1];
+        const bool high = in->extent[0] == MANY_ROWS;
+        if (high && cases_reduced() && (turn + cases_seed()) % 3 != 0)
+            continue;
         const gp_result owed = gp_want(calls[turn].op, gp_matrix(calls[turn].to, wanted, 1, cols, cols)),
                         result = gp_want(calls[turn].op, gp_matrix(calls[turn].to, results, 1, cols, cols));
         assert_int_equal(oracle_array(in, NULL, &owed), GP_OK);
         for (size_t i = 0; i < h.n_subjects * h.n_rows; i++) {
             const subject *s = &h.subjects[i / h.n_rows];
             row *r = &h.rows[i % h.n_rows];
-            if (s->gpu || (in->extent[0] == MANY_ROWS && i % h.n_rows + 1 == h.n_rows) ||
-                !harness_pin(&h, s, r, turn))
+            if (s->gpu || (high && i % h.n_rows + 1 == h.n_rows) || !harness_pin(&h, s, r, turn))
                 continue;
             memset(results, 0, sizeof results);
             if (harness_ran(&h, s, r, gp_reduce(s->context, in, &result, 1), GP_OK, "columns") &&

@@ -97,6 +97,8 @@ static void windows_of_many_bytes(void **state) {
             .struct_size = sizeof window, .extent = {shapes[k].high, shapes[k].wide}, .border = shapes[k].border};
         const gp_array in = gp_matrix(GP_U8, numbers, ROWS, COLS, COLS);
         gp_result wanted[3], results[3];
+        if (windows_left_out(k))
+            continue;
         for (size_t i = 0; i < COUNT(numbers); i++)
             numbers[i] = (uint8_t)(k % 2 == 0 ? 255 - cases_random(&draws) % 40 : cases_random(&draws));
         for (size_t r = 0; r < COUNT(results); r++) {
@@ -231,6 +233,8 @@ static void rows_in_pieces(void **state) {
     harness h;
     harness_open(&h, GP_OPERATION_WINDOW_ARRAY);
     for (size_t k = 0; k < COUNT(kinds) * BORDERS; k++) {
+        if (windows_left_out(k))
+            continue;
         const size_t i = k / BORDERS, channels = kinds[i].channels, rows = kinds[i].wide > 100 ? 1 : ROWS;
         const gp_window_shape window = {.struct_size = sizeof window,
                                         .extent = {kinds[i].high, kinds[i].wide},
