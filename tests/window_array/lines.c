@@ -36,7 +36,7 @@ static const line lines[] = {
     {GP_F32, GP_F64, 260, 3, {GP_REDUCE_MEAN, GP_REDUCE_STDDEV}, GP_BORDER_REPLICATE, false},
 };
 
-/* Floats grow by a thousand along the lines, twice from one to the next; one in 50,000 is no number. */
+/* Floats grow by a thousand along the lines, twice from one to the next; one in 16,384 is no number. */
 static void fill(const line *l, unsigned char *numbers, size_t n, uint64_t *draws) {
     const unsigned bytes = gp_type_bytes(l->type);
     for (size_t i = 0; i < n; i++) {
@@ -44,9 +44,9 @@ static void fill(const line *l, unsigned char *numbers, size_t n, uint64_t *draw
         const float number = ldexpf((float)(random % (1 << 24)) / (1 << 24) - 0.25f, (int)(i / 3001 % 10));
         const uint32_t bits = (uint32_t)random;
         if (l->type == GP_F32)
-            memcpy(numbers + i * bytes, random >> 40 == 0 ? &(float){NAN} : &number, bytes);
+            memcpy(numbers + i * bytes, random >> 50 == 0 ? &(float){NAN} : &number, bytes);
         else if (l->type == GP_F16) /* up to 2 */
-            memcpy(numbers + i * bytes, &(uint16_t){random >> 40 == 0 ? 0x7c00 : bits & 0xbfff}, bytes);
+            memcpy(numbers + i * bytes, &(uint16_t){random >> 50 == 0 ? 0x7c00 : bits & 0xbfff}, bytes);
         else
             memcpy(numbers + i * bytes, &bits, bytes);
     }

@@ -6,7 +6,9 @@
 
 #include "floats.cuh"
 
-#define CHUNK (32 * COLUMNS) /* outputs that a warp computes at once */
+#define CHUNK GP_LINE_CHUNK /* outputs that a warp computes at once */
+
+static_assert(CHUNK == 32 * COLUMNS, "each lane has its columns");
 
 struct line_arguments : floats_arguments {
     strip_result of_ints[GP_PASS_RESULTS];

@@ -43,9 +43,9 @@ typedef enum gp_strip_form {
     GP_WALK_BYTES, /* means of bytes as such; of 3 and of 4 channels */
     GP_WALK_BYTES_RGB,
     GP_WALK_BYTES_RGBA,
-    GP_LINE,                     /* from here on along lines: ints in 32 bits, with squares in 64 */
-    GP_LINE_LONG = GP_LINE + 2,  /* in 64 bits, with squares in 128 */
-    GP_LINE_FLOATS = GP_LINE + 4 /* without squares, with them, in 128 bits */
+    GP_LINE,                     /* from here on along lines: sums of ints in 32 bits; and of squares in 64 */
+    GP_LINE_LONG = GP_LINE + 2,  /* sums in 64 bits; and of squares in 128 */
+    GP_LINE_FLOATS = GP_LINE + 4 /* sums of floats; and of squares in 64 bits; or in 128 */
 } gp_strip_form;
 
 /* Narrow pictures that a strip has side by side: of a batch, or parts of one, from rows on that are as far apart. */
