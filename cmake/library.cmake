@@ -22,8 +22,8 @@ set(host_sources
   window/call.c window/cpu.c window/cpu_batch.c window/cpu_slide.c
   window/fit_rows.c window/fit_scan.c window/problem.c window/rows.c window/split.c
   window_array/call.c window_array/check.c window_array/cpu_boxes.c window_array/cpu_floats.c
-  window_array/cpu_plain.c window_array/cpu_tiles.c window_array/fit.c window_array/fit_extremes.c
-  window_array/fit_lanes.c window_array/fold.c window_array/one.c
+  window_array/cpu_plain.c window_array/cpu_tiles.c window_array/fit.c window_array/fit_any.c
+  window_array/fit_extremes.c window_array/fit_lanes.c window_array/fold.c window_array/one.c
   window_array/problem.c window_array/pack.c window_array/rows.c window_array/views.c)
 list(TRANSFORM host_sources PREPEND src/host/)
 

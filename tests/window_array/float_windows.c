@@ -5,6 +5,7 @@
 #include "../devices.h"
 #include "expect_windows.h"
 #include "oracle_window_array.h"
+#include <float.h>
 #include <math.h>
 
 #define LONG_WINDOW 31
@@ -140,12 +141,13 @@ void means_that_warps_walk_down(void **state) {
     harness_close(&h);
 }
 
-/* Windows that see NaNs, infinities of either sign or of both, and such that see none beside them. */
+/* Windows that see NaNs, infinities of either sign or of both, and such that see none beside them; some see the
+ * largest floats. */
 void windows_that_see_no_numbers(void **state) {
     (void)state;
     enum { ROWS = 24, COLS = 400, MOST = ROWS * COLS };
     static const uint32_t ops[] = {GP_REDUCE_MEAN, GP_REDUCE_VARIANCE, GP_REDUCE_SUM, GP_REDUCE_SUM_SQUARES};
-    static const size_t windows[][2] = {{3, 3}, {5, 31}, {4, 230}};
+    static const size_t windows[][2] = {{3, 3}, {5, 31}, {4, 230}, {45, 7}, {1, 70}};
     static float numbers[MOST], owed[COUNT(ops)][MOST], memory[COUNT(ops)][MOST];
     float *expected[COUNT(ops)];
     uint64_t draws = cases_seed();
@@ -163,6 +165,7 @@ void windows_that_see_no_numbers(void **state) {
                          : random % 501 == 0              ? INFINITY
                          : random % 502 == 0              ? -INFINITY
                          : j / COLS > 12 && j % COLS < 60 ? NAN
+                         : j / COLS < 8 && j % COLS > 350 ? -FLT_MAX
                                                           : (float)(random >> 40) / 16777216.0f;
         }
         for (size_t r = 0; r < results; r++) {

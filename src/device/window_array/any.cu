@@ -2,7 +2,8 @@
 /*
  * window_any: any window, element by element. Moments are added in doubles, rounding down and up; what that does not
  * prove, of floats by doubles with their rests, else, as extremes and windows far larger than the array, by the
- * processor's own source. Launched behind window_strip, it does again what that has left.
+ * processor's own source. Launched behind window_strip, it does again what that has left, and writes the results of
+ * windows that see NaNs or infinities.
  */
 #include "../reduce_array/lane_moments.cuh"
 
@@ -13,6 +14,7 @@
 #include "failed.cuh"
 #include "order.cuh"
 #include "quotient.cuh"
+#include "special.cuh"
 
 /* An output has a warp up to so many works, which are outputs, or entries of a list with up to 32; of more, and of a
  * warp's works that have MANY each, it has a thread. */
@@ -21,6 +23,7 @@
 
 struct window_any_arguments {
     gp_window_box box;
+    gp_special_cut special;  /* rows 0: outputs that see NaNs or infinities are listed */
     window_failed *failed;   /* or NULL: all outputs are done */
     volatile uint32_t *done; /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
@@ -286,15 +289,18 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
     extern __shared__ gp_accumulator sums[]; /* one a warp */
     __shared__ gp_window_one one;
     gp_grid_dependency_wait();
-    const uint32_t failed = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0;
+    const uint32_t count = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0,
+                   failed = count & ~FAILED_SPECIAL;
     const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX, alone = a.box.outputs <= TEAM_MAX;
-    if (listed && failed == 0)
+    if (listed && count == 0)
         return;
     if (threadIdx.x == 0) {
         one.box = &a.box;
         gp_window_as_pass(&a.box, &one.pass);
     }
     __syncthreads();
+    if ((count & FAILED_SPECIAL) != 0 && listed && a.special.rows > 0)
+        write_specials(a.box, one.pass, a.special, (uint32_t *)sums);
     const uint64_t works = listed ? failed : alone ? a.box.outputs : (a.box.outputs + 31) / 32;
     const uint32_t team_most = works <= TEAM_MAX ? 32 : 1, each = 32 / team_most,
                    lane = threadIdx.x % 32; /* each: works of a warp at once */
@@ -341,6 +347,7 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
     arguments.box = *problem->box;
     arguments.failed = failed;
     arguments.sequence = gpu->sequence;
+    memcpy(&arguments.special, plan->tiling.t, sizeof arguments.special);
     for (unsigned r = 0; r < arguments.box.results; r++)
         if (arguments.box.to[r] == (void *)&gpu->slot_device->reduced[r])
             arguments.done = &gpu->slot_device->done;
@@ -348,11 +355,14 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
     return gp_gpu_launch(context, plan, (const void *)window_any, list);
 }
 
-gp_status gp_window_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem) {
-    gp_plan again = *plan;
-    memset(&again.tiling, 0, sizeof again.tiling);
-    GP_TRY(gp_fit_window_failed(problem, &context->planned_on, &again.tiling));
-    return launch(context, &again, problem, window_failed_of(context));
+gp_status gp_window_plan_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_plan *again) {
+    *again = *plan;
+    memset(&again->tiling, 0, sizeof again->tiling);
+    return gp_fit_window_failed(problem, &context->planned_on, &again->tiling);
+}
+
+gp_status gp_window_failed(gp_context *context, const gp_plan *again, const gp_problem *problem) {
+    return launch(context, again, problem, window_failed_of(context));
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_window_any) {

@@ -14,11 +14,13 @@ struct window_few {
 
 /* In the context's workspace, where reduce_many has the like; counters are zero between calls. */
 struct window_failed {
-    uint32_t count;    /* more than have room: then all are done again */
+    uint32_t count;    /* more than have room: then all are done again; and FAILED_SPECIAL */
     uint32_t finished; /* blocks of window_any */
     uint32_t of_reduce_many[GP_MANY_FAILED_MAX + GP_MANY_TILES_MAX];
     window_few few[GP_WINDOW_FAILED_MAX];
 };
+
+#define FAILED_SPECIAL 0x80000000u /* some windows see NaNs or infinities: window_any writes these results */
 
 static_assert(sizeof(window_failed) <= GP_REDUCE_MANY_SPACE_BYTES, "there is room for it");
 
@@ -32,12 +34,21 @@ static __device__ inline void fail(window_failed *failed, uint64_t output) {
     const uint32_t first = (uint32_t)(output / 32);
     const unsigned active = __activemask(),
                    together = __match_any_sync(active, first) & __match_any_sync(active, (uint32_t)(output - lane));
-    if (lane != (unsigned)__ffs((int)together) - 1 || *(volatile uint32_t *)&failed->count > GP_WINDOW_FAILED_MAX)
+    const uint32_t listed = *(volatile uint32_t *)&failed->count & ~FAILED_SPECIAL;
+    if (lane != (unsigned)__ffs((int)together) - 1 || listed > GP_WINDOW_FAILED_MAX)
         return;
-    const uint32_t at = atomicAdd(&failed->count, 1);
+    const uint32_t at = atomicAdd(&failed->count, 1) & ~FAILED_SPECIAL;
     if (at < GP_WINDOW_FAILED_MAX)
         failed->few[at] = {first, __funnelshift_l(together, together, shift)};
 }
 
-/* window_any, of what failed. */
-gp_status gp_window_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem);
+/* Windows may see NaNs or infinities. */
+static __device__ inline void tell_special(window_failed *failed) {
+    if ((*(volatile uint32_t *)&failed->count & FAILED_SPECIAL) == 0)
+        atomicOr(&failed->count, FAILED_SPECIAL);
+}
+
+/* Plans window_any, of what fails, which is launched behind. Its tiling has a tile where outputs that see NaNs or
+ * infinities are not to be listed. */
+gp_status gp_window_plan_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_plan *again);
+gp_status gp_window_failed(gp_context *context, const gp_plan *again, const gp_problem *problem);

@@ -47,7 +47,7 @@ template <int BYTES, class sums, bool plain, bool packed> class float_strip {
     __device__ int64_t row_first(unsigned row) const {
         return s.place.y + row - gp_window_y(&a.box)->before;
     }
-    /* Row i of the input, as windows see it. special: set if a NaN or an infinity was taken out. */
+    /* Row i of the input, as windows see it. special: set if what was taken out is to be listed. */
     __device__ __forceinline__ row_type load(int64_t i, bool *special) const {
         const gp_window_axis *y = gp_window_y(&a.box);
         row_type row;
@@ -72,7 +72,7 @@ template <int BYTES, class sums, bool plain, bool packed> class float_strip {
                                                  gp_window_x(&a.box)->in, row);
         }
         if (s.scale.careful)
-            *special = elements::take_out(&row, s.scale.nothing);
+            *special = elements::take_out(&row, s.scale.nothing) && !a.tiled;
         return row;
     }
     /* All that the first row's windows hold but its last row. Returns whether something was taken out. */
@@ -287,6 +287,8 @@ template <int BYTES, class sums, bool plain, bool packed> class float_strip {
                 make_scale(&s.scale, squares && (a.box.wants & GP_WANT_SQUARES), wide, a.pivots && !wide, range.low,
                            range.high, BYTES == 4 ? range.raw : range.raw * 0x00010001u, a.cut.area);
                 s.scale.careful |= range.special;
+                if (s.scale.careful)
+                    tell_special(a.failed);
             }
             __syncthreads();
             row = walk(row);
@@ -343,6 +345,9 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
             ? gp_window_means[packs][arguments.box.border == GP_BORDER_SHRINK][arguments.box.type != GP_F16]
         : packs ? packed[form]
                 : forms[form];
+    gp_plan again;
+    GP_TRY(gp_window_plan_failed(context, plan, problem, &again));
+    arguments.tiled = again.tiling.t[GP_TILE_ROWS] > 0;
     GP_TRY(gp_gpu_launch(context, plan, kernel, list));
-    return gp_window_failed(context, plan, problem);
+    return gp_window_failed(context, &again, problem);
 }

@@ -22,6 +22,7 @@ struct floats_arguments {
     gp_strip_cut cut;
     float_result result[GP_PASS_RESULTS];
     window_failed *failed;
+    bool tiled;  /* outputs that see NaNs or infinities are not listed */
     bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
 };
 

@@ -51,7 +51,7 @@ template <bool FLOATS, class SUMS> class line_walk {
             bool special = false, inexact = false;
             uint32_t least = ~0u;
             if (p.scale.careful) {
-                special = __any_sync(GP_FULL_WARP, elements::take_out(&enters, p.scale.nothing));
+                special = __any_sync(GP_FULL_WARP, elements::take_out(&enters, p.scale.nothing) && !a.tiled);
                 elements::take_out(&leaves, p.scale.nothing);
             }
             if (squares)
@@ -163,6 +163,8 @@ template <bool FLOATS, class SUMS> class line_walk {
             make_scale(&p.scale, squares, SUMS::widest, a.pivots && !SUMS::widest, low, high, __float_as_uint(low),
                        a.cut.area);
             p.scale.careful |= special;
+            if (p.scale.careful)
+                tell_special(a.failed);
         }
         __syncwarp();
     }
@@ -374,6 +376,10 @@ gp_status gp_window_launch_line(gp_context *context, const gp_plan *plan, const 
     arguments.stores = stores_together(problem, 1);
     void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
+    gp_plan again;
+    if (form >= GP_LINE_FLOATS)
+        GP_TRY(gp_window_plan_failed(context, plan, problem, &again));
+    arguments.tiled = form >= GP_LINE_FLOATS && again.tiling.t[GP_TILE_ROWS] > 0;
     GP_TRY(gp_gpu_launch(context, plan, forms[form - GP_LINE], list));
-    return form >= GP_LINE_FLOATS ? gp_window_failed(context, plan, problem) : GP_OK;
+    return form >= GP_LINE_FLOATS ? gp_window_failed(context, &again, problem) : GP_OK;
 }

@@ -119,6 +119,14 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
         }
         return any;
     }
+    /* Whether there are floats that are taken out, and are not special. */
+    static __device__ bool has_large(const row_type &row) {
+        bool any = false;
+#pragma unroll
+        for (const uint32_t word : row.word)
+            any |= (word & 0x7fffffffu) - TOO_LARGE < 0x7f800000u - TOO_LARGE;
+        return BYTES == 4 && any;
+    }
     /* Takes every step-th of `count` rows, some loaded at once. */
     template <class TAKE> __device__ __forceinline__ void each(int32_t first, int32_t count, int32_t by, TAKE take) {
 #pragma unroll 1
@@ -144,6 +152,8 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
                 most = max(most, word & 0x7fffffffu);
         });
         careful = __any_sync(GP_FULL_WARP, careful);
+        if (careful)
+            tell_special(a.failed);
 #pragma unroll
         for (int lanes = 16; lanes > 0; lanes /= 2)
             most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lanes));
@@ -266,10 +276,13 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
         int32_t first = (int32_t)p.y + (int32_t)row - (int32_t)gp_window_y(&a.box)->before;
         unsigned special_until = 0;
         uint32_t bits = 0, all_lost = 0; /* up to so many, since the last row with none in its windows */
-        bool special = false;
+        bool special = false, lists = !a.tiled;
         walk_narrow held[COLUMNS] = {};
         each(first, window - 1, 1, [&](row_type &enters) {
-            special |= careful && take_out(&enters);
+            if (careful) {
+                lists |= has_large(enters);
+                special |= take_out(&enters);
+            }
             bool lost = false;
             slide<false>(s, held, enters, nothing, &bits, &lost);
             all_lost += lost ? COLUMNS : 0;
@@ -281,6 +294,7 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
         for (;; row++, first++) {
             row_type enters = floats_of(next), leaves = floats_of(last);
             if (careful) {
+                lists |= has_large(enters);
                 special |= take_out(&enters);
                 take_out(&leaves);
             }
@@ -300,7 +314,7 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
             special_until = special ? row + (unsigned)window : special_until;
             special = false;
             put_prefixes(held);
-            write_row(s, row, all_lost, careful ? __ballot_sync(GP_FULL_WARP, row < special_until) : 0);
+            write_row(s, row, all_lost, careful ? __ballot_sync(GP_FULL_WARP, lists && row < special_until) : 0);
             to += a.box.result[0].stride[a.box.outer];
             if (row + 1 == p.rows)
                 return p.rows;

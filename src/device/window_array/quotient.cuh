@@ -24,7 +24,7 @@ struct strip_scale {
     uint32_t limit;   /* upper word of the least double that is too large */
     uint32_t fine;    /* doubled bits, less one, of f32 that may be no whole number of `unit` are below */
     uint32_t nothing; /* the pivot as an element, as often as a word holds one: adds nothing */
-    bool careful;     /* there are NaNs or infinities: they are taken out, and what sees them is left to window_any */
+    bool careful;     /* there are NaNs or infinities: they are taken out, what sees them is left to window_any */
     double rest_sum, rest_square; /* what inexact elements can make of a window's sum, and of n Q - S^2 */
     double wide_each;             /* of a sum of squares in 128 bits, each, in its unit */
 };
@@ -233,7 +233,7 @@ __device__ __forceinline__ uint32_t nearest_float(const two_doubles &x, double b
         __hiloint2double(__double2hiint(near), (__double2loint(near) & (int)0xe0000000) | 0x10000000);
     const uint32_t below = __float_as_uint(__double2float_rz(near));
     const double beyond = __fma_rn(-(root ? middle * middle : middle), by, x.high) + x.low;
-    const bool normal = (below >> 23 & 0xff) - 1 < 0xfd;
+    const bool normal = (below & 0x7fffffff) - 0x00800000 < 0x7effffff; /* and not the largest */
     *decided = *decided && (x.error == 0 ? normal || x.high == 0 : fabs(beyond) > x.error && normal);
     const int side = __double2hiint(beyond), away = (int)below < 0 ? -side : side;
     return below + (away + (int)(below & 1) > 0);

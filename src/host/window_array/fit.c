@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which boxes the GPU rows that slide windows over views do, and how they cut them. Pure. */
+/* Which boxes window_strip does, and how it cuts them. Pure. */
 #include "fit.h"
 #include "../arithmetic.h"
 #include "../occupancy.h"
-#include "../reduce_array/accumulator.h"
-#include "../status.h"
 #include "box.h"
 #include "tiling.h"
-
-static unsigned any_blocks_per_sm(const gp_device *device, const gp_tiling *tiling) {
-    return gp_occupancy_blocks(device, tiling->threads, GP_WINDOW_ANY_REGS, GP_WINDOW_ANY_STATIC_SMEM + tiling->smem);
-}
-
-bool gp_fit_window_any(const gp_problem *problem, const gp_device *device, unsigned attempt, gp_tiling *tiling) {
-    tiling->threads = gp_threads_of_attempt(GP_WINDOW_ANY_THREADS, 32, attempt);
-    if (tiling->threads == 0)
-        return false;
-    tiling->smem = tiling->threads / 32 * sizeof(gp_accumulator);
-    tiling->blocks = gp_least(gp_divide_up(problem->n, tiling->threads / 32),
-                              gp_at_least_one((uint64_t)any_blocks_per_sm(device, tiling) * device->multiprocessors));
-    return true;
-}
-
-gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling) {
-    for (unsigned attempt = 0; gp_fit_window_any(problem, device, attempt, tiling); attempt++)
-        if (any_blocks_per_sm(device, tiling) > 0)
-            return GP_OK;
-    return gp_fail(GP_ERR_NO_KERNEL, "the limits leave no room for what is launched behind window_strip");
-}
-
-/* ---- window_strip ---- */
 
 #define STRIP_WARPS 8                     /* a block, unless windows are wide */
 #define STRIP_AREA_MAX ((int64_t)1 << 26) /* its square is exact as a double */

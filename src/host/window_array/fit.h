@@ -13,6 +13,15 @@ GP_DECLARE_ROW(window_any);
 /* window_any, of what window_strip leaves. */
 GP_C_LINKAGE gp_status gp_fit_window_failed(const gp_problem *problem, const gp_device *device, gp_tiling *tiling);
 
+/* Of a map of GP_SPECIAL_MAPS. */
+GP_BOTH static inline uint64_t gp_special_rows(const gp_special_cut *cut, const gp_window_axis *y) {
+    return cut->rows + (uint64_t)y->window - 1;
+}
+
+GP_BOTH static inline uint64_t gp_special_words(const gp_special_cut *cut, const gp_window_axis *x) {
+    return (cut->cols + (uint64_t)x->window + 30) / 32;
+}
+
 /*
  * Rows a block, and in how many segments it cuts those of the outputs: as many blocks as `resident` where strips and
  * batches are `apart`, unless most of what they did were to begin, so no fewer rows than a quarter of a window.

@@ -86,6 +86,14 @@ typedef struct gp_strip_cut {
     gp_strip_pack pack;
 } gp_strip_cut;
 
+/* window_any, of what sees NaNs or infinities: maps of bits of a tile of outputs with what its windows see. rows 0:
+ * such outputs are listed. */
+typedef struct gp_special_cut {
+    uint32_t rows, cols; /* of outputs; cols: of whole words */
+} gp_special_cut;
+
+#define GP_SPECIAL_MAPS 3
+
 /* Of means of bytes as such: words of a lane's columns, and bytes that it loads and stores at once. */
 #define GP_BYTES_WORDS(channels) ((channels) == 3 ? 6 : 4)
 #define GP_BYTES_UNIT(channels) ((channels) == 3 ? 8 : 16)
