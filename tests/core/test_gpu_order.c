@@ -2,11 +2,12 @@
 /*
  * On a GPU: calls on one stream whose data depend on the calls before, none of them waited for, launched one by one
  * and replayed from graphs. Launches may overlap (programmatic dependent launch): a kernel that reads or writes
- * before it has waited for the one before it shows here as a wrong result.
+ * before it has waited for the one before it shows here as a wrong result. And calls of all kinds in any order.
  */
 #include "../../src/host/status.h"
 #include "../cases.h"
 #include "../gpu.h"
+#include <math.h>
 
 #define SLOTS 4 /* totals a step */
 
@@ -157,8 +158,131 @@ static void dependent_calls_one_by_one(void **state) {
         run_chain(&chains[i], cases_reduced() ? 5 : 1000, false);
 }
 
+/* ---- kernels that share the workspace ---- */
+
+#define ROWS 256
+#define COLS 1024
+#define AREA (ROWS * COLS)
+#define SMALL_ROWS 30
+#define SMALL_COLS 100
+#define DOUBLES 1000000
+
+/* What the jobs read, and where they write; `out` is compared. */
+typedef struct jobs {
+    float *plain, *special;              /* far from 0; with NaNs */
+    float wild[SMALL_ROWS * SMALL_COLS]; /* of many decades, so that most windows are left to a kernel behind */
+    double *doubles;
+    float *out;
+} jobs;
+
+#define OUT (2 * AREA)
+
+static gp_status windows(gp_context *context, const jobs *j, const float *in, uint32_t first, uint32_t second) {
+    const size_t rows = in == j->wild ? SMALL_ROWS : ROWS, cols = in == j->wild ? SMALL_COLS : COLS;
+    const gp_window_shape window = {.struct_size = sizeof window, .extent = {5, 5}, .border = GP_BORDER_REPLICATE};
+    const gp_array from = gp_matrix(GP_F32, in, rows, cols, cols);
+    const gp_result to[] = {gp_want(first, gp_matrix(GP_F32, j->out, rows, cols, cols)),
+                            gp_want(second, gp_matrix(GP_F32, j->out + AREA, rows, cols, cols))};
+    return gp_window(context, &from, &window, to, COUNT(to));
+}
+
+static gp_status sums_of_doubles(gp_context *context, const jobs *j) {
+    const gp_array in = gp_vector(GP_F64, j->doubles, DOUBLES);
+    const gp_result to[] = {gp_want(GP_REDUCE_VARIANCE, gp_scalar(GP_F32, j->out)),
+                            gp_want(GP_REDUCE_COUNT, gp_scalar(GP_S64, j->out + 2)),
+                            gp_want(GP_REDUCE_SUM, gp_scalar(GP_F64, j->out + 4))};
+    return gp_reduce(context, &in, to, COUNT(to));
+}
+
+/* Along rows of 64, or columns. */
+static gp_status moments(gp_context *context, const jobs *j, bool rows) {
+    const size_t n = rows ? 64 : ROWS;
+    const gp_array in = gp_matrix(GP_F32, j->plain, AREA / n, n, n);
+    const size_t high = rows ? AREA / n : 1, wide = rows ? 1 : n;
+    const gp_result to[] = {gp_want(GP_REDUCE_MEAN, gp_matrix(GP_F32, j->out, high, wide, wide)),
+                            gp_want(GP_REDUCE_VARIANCE, gp_matrix(GP_F64, j->out + AREA, high, wide, wide))};
+    return gp_reduce(context, &in, to, COUNT(to));
+}
+
+static gp_status turn_in_place(gp_context *context, const jobs *j) {
+    const gp_array in = gp_matrix(GP_F32, j->out, ROWS - 3, COLS - 3, COLS - 3);
+    const uint32_t order[] = {1, 0};
+    gp_array out = gp_matrix(GP_F32, j->out, COLS - 3, ROWS - 3, ROWS - 3);
+    memcpy(j->out, j->plain, AREA * sizeof *j->out);
+    out = gp_permuted(out, order);
+    return gp_rearrange(context, &in, &out);
+}
+
+#define JOBS 8
+
+static gp_status run_job(gp_context *context, const jobs *j, unsigned job) {
+    memset(j->out, 0, OUT * sizeof *j->out);
+    switch (job) {
+    case 0:
+        return windows(context, j, j->plain, GP_REDUCE_MEAN, GP_REDUCE_STDDEV);
+    case 1:
+        return windows(context, j, j->special, GP_REDUCE_MEAN, GP_REDUCE_SUM);
+    case 2:
+        return windows(context, j, j->plain, GP_REDUCE_MIN, GP_REDUCE_MAX);
+    case 3:
+        return sums_of_doubles(context, j);
+    case 4:
+        return moments(context, j, true);
+    case 5:
+        return moments(context, j, false);
+    case 6:
+        return windows(context, j, j->wild, GP_REDUCE_MEAN, GP_REDUCE_VARIANCE);
+    default:
+        return turn_in_place(context, j);
+    }
+}
+
+/* What a call leaves in the workspace is not taken for something by the next, of whatever kind that is. */
+static void calls_of_all_kinds_in_any_order(void **state) {
+    (void)state;
+    gp_context *gpu = gpu_open(GP_BACKEND_CUDA), *processor = gpu_open(GP_BACKEND_CPU);
+    uint64_t draws = cases_seed();
+    static jobs j;
+    j.plain = malloc(AREA * sizeof(float));
+    j.special = malloc(AREA * sizeof(float));
+    j.doubles = malloc(DOUBLES * sizeof(double));
+    j.out = malloc(OUT * sizeof(float));
+    float *wanted[JOBS];
+    for (size_t i = 0; i < AREA; i++) {
+        j.plain[i] = 1000 + (float)(cases_random(&draws) % 65536) / 65536;
+        j.special[i] = cases_random(&draws) % 5000 == 0 ? NAN : j.plain[i];
+    }
+    for (size_t i = 0; i < COUNT(j.wild); i++)
+        j.wild[i] = ldexpf(1 + (float)(cases_random(&draws) % 65536) / 65536, (int)(cases_random(&draws) % 80) - 40);
+    for (size_t i = 0; i < DOUBLES; i++)
+        j.doubles[i] = 1 + (double)(cases_random(&draws) % 1024) * 0x1p-50;
+    for (unsigned job = 0; job < JOBS; job++) {
+        wanted[job] = malloc(OUT * sizeof(float));
+        assert_non_null(wanted[job]);
+        assert_int_equal(run_job(processor, &j, job), GP_OK);
+        memcpy(wanted[job], j.out, OUT * sizeof(float));
+    }
+    unsigned before = JOBS;
+    for (unsigned i = 0; i < (cases_reduced() ? 40 : 400); i++) {
+        const unsigned job = (unsigned)(cases_random(&draws) % JOBS);
+        assert_int_equal(run_job(gpu, &j, job), GP_OK);
+        if (memcmp(wanted[job], j.out, OUT * sizeof(float)) != 0)
+            fail_msg("call %u, job %u behind job %u: other bits than the processor's", i, job, before);
+        before = job;
+    }
+    for (unsigned job = 0; job < JOBS; job++)
+        free(wanted[job]);
+    free(j.plain);
+    free(j.special);
+    free(j.doubles);
+    free(j.out);
+    gp_context_destroy(gpu);
+    gp_context_destroy(processor);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_of_all_kinds_in_any_order),
         cmocka_unit_test(dependent_calls_replayed),
         cmocka_unit_test(dependent_calls_one_by_one),
     };

@@ -2,7 +2,11 @@
 /* rearrange_cycle: matrices in place that are not square, as cycle.h says. */
 #include "../../host/arithmetic.h"
 #include "../gpu.h"
+#include "../reduce_array/space.cuh"
 #include "cycle_units.cuh"
+
+static_assert(GP_CYCLE_SPACE_FIRST >= GP_REDUCE_MANY_SPACE_FIRST + offsetof(many_space, failure),
+              "counters that are to be zero are not overwritten");
 
 static void (*const turns[])(cycle_pass) = {rearrange_cycle<1, false>, rearrange_cycle<2, false>,
                                             rearrange_cycle<4, false>, rearrange_cycle<8, false>,

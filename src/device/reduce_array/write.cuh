@@ -4,9 +4,8 @@
 
 #include "../../host/exact.c"
 #include "../../host/reduce_array/accumulator.h"
-#include "../../host/reduce_array/tiling.h"
-#include "../gpu.h"
 #include "floats.cuh"
+#include "space.cuh"
 
 /* In the context's workspace, zero between calls. */
 struct reduce_space {
@@ -18,20 +17,10 @@ struct reduce_space {
     uint64_t sent[1]; /* word w of block b at [w * blocks + b]: there once the upper half is not 0 */
 };
 
-/* That of reduce_many and reduce_short: outputs whose results they do not write. Counters are zero between calls. */
-struct many_space {
-    uint32_t failed;   /* how many; more than have room: then all are done again */
-    uint32_t finished; /* blocks of reduce_any */
-    uint32_t failure[GP_MANY_FAILED_MAX];
-    uint32_t arrived[GP_MANY_TILES_MAX]; /* blocks of a tile */
-    uint32_t drawn[GP_MANY_TILES_MAX];   /* groups of it */
-    uint4 sent[GP_MANY_SENT_BYTES / 16];
-};
-
 struct reduce_arguments {
     gp_pass pass;
     reduce_space *space;
-    many_space *many;
+    many_space *many;            /* failed: more than have room: then all are done again */
     volatile uint32_t *overflow; /* set by an integer result that its type does not hold */
     volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
@@ -50,7 +39,7 @@ inline reduce_arguments gp_reduce_arguments(const gp_context *context, const gp_
     reduce_arguments a = {};
     a.pass = *problem->pass;
     a.space = (reduce_space *)((char *)gpu->workspace + GP_REDUCE_ARRAY_SPACE_FIRST);
-    a.many = (many_space *)((char *)gpu->workspace + GP_REDUCE_MANY_SPACE_FIRST);
+    a.many = many_space_of(context);
     a.overflow = &gpu->slot_device->overflow;
     a.form[0] = gp_exact_form_of(type, false);
     a.form[1] = gp_exact_form_of(type, true);

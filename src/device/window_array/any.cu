@@ -24,7 +24,7 @@
 struct window_any_arguments {
     gp_window_box box;
     gp_special_cut special;  /* rows 0: outputs that see NaNs or infinities are listed */
-    window_failed *failed;   /* or NULL: all outputs are done */
+    many_space *space;       /* of what failed; or NULL: all outputs are done */
     volatile uint32_t *done; /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;
 };
@@ -289,9 +289,9 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
     extern __shared__ gp_accumulator sums[]; /* one a warp */
     __shared__ gp_window_one one;
     gp_grid_dependency_wait();
-    const uint32_t count = a.failed != NULL ? *(volatile uint32_t *)&a.failed->count : 0,
+    const uint32_t count = a.space != NULL ? *(volatile uint32_t *)&a.space->failed : 0,
                    failed = count & ~FAILED_SPECIAL;
-    const bool listed = a.failed != NULL && failed <= GP_WINDOW_FAILED_MAX, alone = a.box.outputs <= TEAM_MAX;
+    const bool listed = a.space != NULL && failed <= GP_WINDOW_FAILED_MAX, alone = a.box.outputs <= TEAM_MAX;
     if (listed && count == 0)
         return;
     if (threadIdx.x == 0) {
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
         const uint64_t work = first + lane;
         window_few few = {0, 0};
         if (lane < each && work < works)
-            few = listed  ? a.failed->few[work]
+            few = listed  ? few_of(a.space)[work]
                   : alone ? window_few{(uint32_t)(work / 32), 1u << work % 32}
                           : window_few{(uint32_t)work, work == works - 1 ? last : ~0u};
         unsigned end = __popc(few.mask); /* of the outputs of lanes up to this one */
@@ -334,18 +334,18 @@ __global__ void __launch_bounds__(GP_WINDOW_ANY_THREADS) window_any(const __grid
         __threadfence_system();
         *a.done = a.sequence;
     }
-    if (a.failed != NULL) {
+    if (a.space != NULL) {
         __syncthreads(); /* all have read what failed */
-        if (threadIdx.x == 0 && atomicInc(&a.failed->finished, gridDim.x - 1) == gridDim.x - 1)
-            a.failed->count = 0;
+        if (threadIdx.x == 0 && atomicInc(&a.space->finished, gridDim.x - 1) == gridDim.x - 1)
+            a.space->failed = 0;
     }
 }
 
-static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, window_failed *failed) {
+static gp_status launch(gp_context *context, const gp_plan *plan, const gp_problem *problem, many_space *space) {
     const gp_gpu *gpu = context->gpu;
     window_any_arguments arguments = {};
     arguments.box = *problem->box;
-    arguments.failed = failed;
+    arguments.space = space;
     arguments.sequence = gpu->sequence;
     memcpy(&arguments.special, plan->tiling.t, sizeof arguments.special);
     for (unsigned r = 0; r < arguments.box.results; r++)
@@ -362,7 +362,7 @@ gp_status gp_window_plan_failed(gp_context *context, const gp_plan *plan, const 
 }
 
 gp_status gp_window_failed(gp_context *context, const gp_plan *again, const gp_problem *problem) {
-    return launch(context, again, problem, window_failed_of(context));
+    return launch(context, again, problem, many_space_of(context));
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_window_any) {

@@ -208,7 +208,7 @@ template <int BYTES, class sums, bool plain, bool packed> class float_strip {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++)
                 if (!decided[k] && is_output<packed>(a, s.place, column_of(from + k)))
-                    fail(a.failed, number_of<packed>(a, s.place, row, column_of(from + k)));
+                    fail(a.space, number_of<packed>(a, s.place, row, column_of(from + k)));
         }
     }
     /* The range of every step-th row that the windows of a row of outputs see, to all threads. */
@@ -288,7 +288,7 @@ template <int BYTES, class sums, bool plain, bool packed> class float_strip {
                            range.high, BYTES == 4 ? range.raw : range.raw * 0x00010001u, a.cut.area);
                 s.scale.careful |= range.special;
                 if (s.scale.careful)
-                    tell_special(a.failed);
+                    tell_special(a.space);
             }
             __syncthreads();
             row = walk(row);
@@ -328,7 +328,7 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
                                          forms[GP_STRIP_F16_WIDE], forms[GP_STRIP_F32_WIDE]};
     floats_arguments arguments = {};
     arguments.box = *problem->box;
-    arguments.failed = window_failed_of(context);
+    arguments.space = many_space_of(context);
     arguments.pivots = true;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
     for (unsigned r = 0; r < arguments.box.results; r++) {

@@ -21,7 +21,7 @@ struct floats_arguments {
     gp_window_box box;
     gp_strip_cut cut;
     float_result result[GP_PASS_RESULTS];
-    window_failed *failed;
+    many_space *space;
     bool tiled;  /* outputs that see NaNs or infinities are not listed */
     bool pivots; /* all results can be had from elements less a pivot: all but sums of squares */
 };
@@ -118,7 +118,7 @@ static __device__ __noinline__ void write_slowly(const floats_arguments &a, cons
     if (decide(number, op, a.box.result[r].type, numbers.count, &raw))
         store_bits(gp_type_bytes(a.box.result[r].type), raw, address_of<PACKED>(a, p, r, row, column));
     else
-        fail(a.failed, number_of<PACKED>(a, p, row, column));
+        fail(a.space, number_of<PACKED>(a, p, row, column));
 }
 
 /* Where the columns of one of so many threads are in a row of the input: to every threads-th of `apart`. Returns

@@ -164,7 +164,7 @@ template <bool FLOATS, class SUMS> class line_walk {
                        a.cut.area);
             p.scale.careful |= special;
             if (p.scale.careful)
-                tell_special(a.failed);
+                tell_special(a.space);
         }
         __syncwarp();
     }
@@ -283,7 +283,7 @@ template <bool FLOATS, class SUMS> class line_walk {
 #pragma unroll 1
             for (int k = 0; k < COLUMNS; k++)
                 if ((failed >> k & 1) && at + k < p.outputs)
-                    fail(a.failed, p.number + (uint64_t)(at + k));
+                    fail(a.space, p.number + (uint64_t)(at + k));
     }
     /* The segment's chunks from number `chunk` on. Returns the first that is not done, as elements came that the
        scale has no room for. */
@@ -364,7 +364,7 @@ gp_status gp_window_launch_line(gp_context *context, const gp_plan *plan, const 
     line_arguments arguments = {};
     arguments.box = *problem->box;
     memcpy(&arguments.cut, plan->tiling.t, sizeof arguments.cut);
-    arguments.failed = window_failed_of(context);
+    arguments.space = many_space_of(context);
     arguments.pivots = true;
     for (unsigned r = 0; r < arguments.box.results; r++) {
         arguments.result[r] = result_of_floats(problem, &arguments.cut, r);

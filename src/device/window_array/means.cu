@@ -153,7 +153,7 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
         });
         careful = __any_sync(GP_FULL_WARP, careful);
         if (careful)
-            tell_special(a.failed);
+            tell_special(a.space);
 #pragma unroll
         for (int lanes = 16; lanes > 0; lanes /= 2)
             most = max(most, __shfl_xor_sync(GP_FULL_WARP, most, lanes));
@@ -266,7 +266,7 @@ template <bool EDGE, bool SHRINKS, bool PACKED, int BYTES> class mean_walk {
             if (decided)
                 *place_of(row, k) = bits;
             else
-                fail(a.failed, number_of<PACKED>(a, p, row, number));
+                fail(a.space, number_of<PACKED>(a, p, row, number));
         }
     }
     /* The strip's rows from `row` on. Returns the first that is not done, as elements came that are too large. */
