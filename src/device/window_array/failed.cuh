@@ -12,8 +12,7 @@ struct window_few {
 /* Entries of a list. many_space.failed counts them, more where there is no room for all, which are done again then.
  */
 #define GP_WINDOW_FAILED_MAX (uint32_t)(GP_MANY_SENT_BYTES / sizeof(window_few))
-#define FAILED_SPECIAL 0x80000000u /* in the same: windows see NaNs or infinities, whose results window_any writes \
-                                    */
+#define FAILED_SPECIAL 0x80000000u /* there too: windows see NaNs or infinities, for window_any to write */
 
 static __device__ inline window_few *few_of(many_space *space) {
     return (window_few *)space->sent;
