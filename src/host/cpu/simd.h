@@ -183,7 +183,7 @@ INLINE vec zip_upper(size_t bytes, vec a, vec b);
 
 /* add_bytes(x): sums of a vector's bytes, in 64 bits. max_signed(bytes, a, b): the greater of each two signed
  * elements of so many bytes, of one. lower_halves(x), upper_halves(x): half of a vector of f16 as floats;
- * widen_lower(x), widen_upper(x): of one of floats as doubles. */
+ * widen_lower(x), widen_upper(x): of one of floats as doubles; narrow_both(lower, upper): back, rounded. */
 
 /* Byte i of each lane becomes the lane's byte order[i], or 0 where that is 0x80. */
 INLINE vec pick_bytes(vec x, const unsigned char *order);

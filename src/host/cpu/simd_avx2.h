@@ -98,6 +98,7 @@ INLINE void store_lane(void *at, vec x, size_t lane) {
 #define upper_halves(x) _mm256_cvtph_ps(_mm256_extracti128_si256(x, 1))
 #define widen_lower(x) _mm256_cvtps_pd(_mm256_castps256_ps128(x))
 #define widen_upper(x) _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))
+#define narrow_both(lower, upper) _mm256_set_m128(_mm256_cvtpd_ps(upper), _mm256_cvtpd_ps(lower))
 
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(load_lane(order)));

@@ -131,6 +131,8 @@ INLINE vec pick_bytes(vec x, const unsigned char *order) {
 
 #define widen_lower(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
 #define widen_upper(x) _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))
+#define narrow_both(lower, upper) \
+    _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(lower)), _mm512_cvtpd_ps(upper), 1)
 
 /* Optional: the 64 bytes of x and y, one behind the other, from byte `first` on. Where that is no multiple of 4,
  * words are taken, and halves of two neighbours where it is odd. */

@@ -137,6 +137,7 @@ INLINE vec max_signed(size_t bytes, vec a, vec b) {
 #define upper_halves(x) vcvt_high_f32_f16((float16x8_t)(x))
 #define widen_lower(x) vcvt_f64_f32(vget_low_f32(x))
 #define widen_upper(x) vcvt_high_f64_f32(x)
+#define narrow_both(lower, upper) vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)(lower)), (float64x2_t)(upper))
 
 INLINE vec pick_bytes(vec x, const unsigned char *order) {
     return (vec)vqtbl1q_u8((uint8x16_t)x, vld1q_u8(order));

@@ -60,10 +60,20 @@ uint64_t gp_columns_unit(const gp_pass *pass) {
 /* Rows that are not many have a walk each. */
 #define NOT_MANY_ROWS 64
 
+/* Sums of few rows of floats; of doubles quotients by powers of two alone. */
+static bool sums_few(const gp_pass *pass) {
+    bool can = pass->kind == GP_PASS_MOMENTS && pass->wants == GP_WANT_SUM && pass->length <= GP_FEW_ROWS &&
+               (pass->type == GP_F32 || pass->type == GP_F64);
+    for (unsigned r = 0; r < pass->results && pass->type == GP_F64; r++)
+        can = can && (pass->result[r].op == GP_REDUCE_SUM || (pass->length & (pass->length - 1)) == 0);
+    return can;
+}
+
 uint64_t gp_across_width(const gp_pass *pass) {
     const unsigned last = pass->kept - 1u;
     const int64_t bytes = gp_type_bytes(pass->type);
-    bool can = pass->kind <= GP_PASS_EXTREMES && !(pass->wants & GP_WANT_PLACES) && pass->axis[last].in == bytes &&
+    bool can = (pass->kind <= GP_PASS_EXTREMES || sums_few(pass)) && !(pass->wants & GP_WANT_PLACES) &&
+               pass->axis[last].in == bytes &&
                pass->axis[last].n > (pass->length <= NOT_MANY_ROWS ? GP_COLUMNS / 8 : GP_COLUMNS / 4);
     for (unsigned r = 0; r < pass->results; r++)
         can = can && pass->result[r].op != GP_REDUCE_MAX_ABS && pass->result[r].type == pass->type &&

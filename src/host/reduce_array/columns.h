@@ -98,8 +98,13 @@ typedef void (*gp_pass_columns)(gp_columns *c, const gp_pass *pass, const unsign
  */
 typedef bool (*gp_columns_finish)(gp_columns *c, const gp_pass *pass, unsigned r, size_t n);
 
-/* Extremes or bits of outputs first .. first + width - 1, which stand in one row, to where their results belong. */
+/* Extremes or bits of outputs first .. first + width - 1, which stand in one row, or sums of few rows of floats, to
+ * where their results belong. */
 typedef void (*gp_pass_across)(const gp_pass *pass, uint64_t first, uint64_t width);
+
+/* Rows that vectors are taken of in turns: of 16 that are a power of two apart many lie in one set of the first-level
+ * cache. */
+#define GP_FEW_ROWS 12
 
 /* How many outputs are to be done so at once; 0: columns are not side by side, or results not, or of other types. */
 uint64_t gp_across_width(const gp_pass *pass);

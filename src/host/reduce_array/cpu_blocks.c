@@ -134,6 +134,7 @@ static gp_columns *allocate(size_t count) {
 /* A thread's blocks of columns whose lanes are results. */
 static void take_across(void *argument, unsigned part, unsigned parts) {
     const gp_pass_work *work = argument;
+    GP_ROUNDS_TO_NEAREST;
     const uint64_t all = work->pass->outputs / work->row * work->blocks;
     for (uint64_t b = gp_part_begin(all, part, parts), end = gp_part_begin(all, part + 1, parts); b < end; b++) {
         uint64_t width;

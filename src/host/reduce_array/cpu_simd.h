@@ -26,6 +26,8 @@
 
 #include "cpu_columns_simd.h"
 
+#include "cpu_few_simd.h"
+
 #include "cpu_across_simd.h"
 
 #include "cpu_runs_simd.h"
