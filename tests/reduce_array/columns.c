@@ -137,6 +137,46 @@ void extremes_of_columns(void **state) {
     harness_leave(&h);
 }
 
+/* Sums and means of 1 to 13 rows of floats of all data sets, in the middle of an array, and the least floats, whose
+ * means round to a zero of their sign. */
+void few_rows_of_floats(void **state) {
+    (void)state;
+    enum { PLANES = 3, ROWS = 13, COLS = 85, WIDE = PLANES * COLS, MOST = ROWS * WIDE, RESULTS = 2 };
+    static uint64_t data[MOST], wanted[RESULTS][WIDE], results[RESULTS][WIDE];
+    harness h;
+    harness_open(&h, GP_OPERATION_REDUCE_ARRAY);
+    for (size_t turn = 0; turn < (size_t)2 * ROWS * (DATA_SETS + 1); turn++) {
+        const size_t rows = 1 + turn / 2 % ROWS, set = turn / (2 * ROWS);
+        const gp_type type = turn % 2 ? GP_F64 : GP_F32;
+        const size_t bytes = data_set_element(type);
+        if (cases_reduced() && (turn + cases_seed()) % 3 != 0)
+            continue;
+        if (set < DATA_SETS)
+            data_set_fill(data, type, MOST, (data_set)set, cases_seed() + turn);
+        for (size_t i = 0; i < MOST && set == DATA_SETS; i++) {
+            const uint64_t bits = i % 5 > 1 ? 0 : (uint64_t)(i % 3 != 0) << (8 * bytes - 1) | (i % 5 == 0);
+            memcpy((unsigned char *)data + i * bytes, &bits, bytes);
+        }
+        gp_array in = gp_matrix(type, data, PLANES, rows, 0), to = in;
+        in.rank = to.rank = 3;
+        in.extent[2] = to.extent[2] = COLS;
+        to.extent[1] = 1;
+        in.stride[2] = to.stride[2] = 1;
+        in.stride[0] = (ptrdiff_t)(rows * COLS), in.stride[1] = COLS;
+        to.stride[0] = to.stride[1] = COLS;
+        gp_result owed[RESULTS], result[RESULTS];
+        memset(wanted, 0, sizeof wanted);
+        for (size_t r = 0; r < RESULTS; r++) {
+            const gp_reduce_op op = r == 0 ? GP_REDUCE_SUM : GP_REDUCE_MEAN;
+            owed[r] = result[r] = gp_want(op, to);
+            owed[r].to.data = wanted[r], result[r].to.data = results[r];
+            assert_int_equal(oracle_array(&in, NULL, &owed[r]), GP_OK);
+        }
+        expect(&h, turn, "few rows", &in, result, RESULTS, results, wanted, sizeof results);
+    }
+    harness_leave(&h);
+}
+
 /* Boxes that tile pictures: small and large ones, one and thousands side by side. */
 void boxes_of_pictures(void **state) {
     (void)state;

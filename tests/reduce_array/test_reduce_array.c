@@ -298,6 +298,7 @@ int main(void) {
                                        cmocka_unit_test(rounding_of_columns),
                                        cmocka_unit_test(means_that_round_to_zero),
                                        cmocka_unit_test(extremes_of_columns),
+                                       cmocka_unit_test(few_rows_of_floats),
                                        cmocka_unit_test(boxes_of_pictures),
                                        cmocka_unit_test(spreads_of_integers)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,30 +80,26 @@ NOINLINE static void redo_few(const gp_pass *pass, const few_rows *few, unsigned
 }
 
 /*
- * s / by, and in which lanes that is open. Of floats, whose sums are exact: a quotient that is not halfway between
- * two of them is on the true one's side of what is; halfway, it is the true one if `by` times it, which is exact, is
- * the sum. Of doubles `by` is a power of two. NaNs and infinities of floats are not open.
+ * s / by, and in which lanes that is open. Of floats, whose sums are exact: the quotient as a double lies on the same
+ * side of the middle of two floats as the true one, or is that where the true one is, since these differ by more than
+ * half of a double's last bit where they do: a sum differs from `by` times the middle, which has 29 bits, by its own
+ * last bit at least. Of doubles `by` is a power of two, and what is rounded is not to be rounded again as a
+ * subnormal. NaNs and infinities of floats are not open.
  */
 INLINE reals few_quotients(size_t bytes, const partial *s, uint64_t by, wide *open) {
     const double divisor = (double)by, inverse = 1 / divisor;
-    const bool divides = (by & (by - 1)) != 0;
-    const reals sum = (reals)s->of[0], rest = (reals)s->of[1],
+    const reals zero = (reals)all(0), sum = (reals)s->of[0], rest = (reals)s->of[1],
                 both = (bytes == 4 ? sum : sum + rest) + 0.0, /* no -0; but what rounds to 0 keeps its sign */
-        y = divides ? both / divisor : both * inverse;
-    const lanes_64 size = (lanes_64)magnitudes_of(y),
-                   least = (lanes_64)all_64(bytes == 4 ? 0x3810000000000000 : 0x0170000000000000);
-    const wide tiny = (wide)(size - 1 < least - 1);
-    if (bytes == 8) {
-        *open = (wide)((reals)s->of[2] != (reals)all(0)) | (wide)(y - y != (reals)all(0)) | tiny;
-        return y;
-    }
+        y = (by & (by - 1)) == 0 ? both * inverse : both / divisor;
+    const wide tiny = (wide)(magnitudes_of(y) < 0x1p-1000) & (wide)(rest != zero);
+    if (bytes == 8)
+        *open = (wide)((reals)s->of[2] != zero) | (wide)(y - y != zero) | tiny;
+    else
 #if defined(HAS_SUMS_DOWN)
-    *open = (wide)(sum < -rest) | tiny;
+        *open = (wide)(sum < -rest);
 #else
-    *open = (wide)(rest > (reals)all(0)) | tiny;
+        *open = (wide)(rest > zero);
 #endif
-    if (divides)
-        *open |= (wide)(((lanes_64)y & 0x1fffffff) == 0x10000000) & (wide)(y * divisor != sum);
     return y;
 }
 
