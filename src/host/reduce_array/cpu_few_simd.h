@@ -88,9 +88,9 @@ NOINLINE static void redo_few(const gp_pass *pass, const few_rows *few, unsigned
  */
 INLINE reals few_quotients(size_t bytes, const partial *s, uint64_t by, wide *open) {
     const double divisor = (double)by, inverse = 1 / divisor;
-    const reals zero = (reals)all(0), sum = (reals)s->of[0], rest = (reals)s->of[1],
-                both = (bytes == 4 ? sum : sum + rest) + 0.0, /* no -0; but what rounds to 0 keeps its sign */
-        y = (by & (by - 1)) == 0 ? both * inverse : both / divisor;
+    const reals zero = (reals)all(0), sum = (reals)s->of[0], rest = (reals)s->of[1];
+    const reals both = (bytes == 4 ? sum : sum + rest) + 0.0; /* no -0; but what rounds to 0 keeps its sign */
+    const reals y = (by & (by - 1)) == 0 ? both * inverse : both / divisor;
     const wide tiny = (wide)(magnitudes_of(y) < 0x1p-1000) & (wide)(rest != zero);
     if (bytes == 8)
         *open = (wide)((reals)s->of[2] != zero) | (wide)(y - y != zero) | tiny;
