@@ -20,7 +20,7 @@ struct reduce_space {
 struct reduce_arguments {
     gp_pass pass;
     reduce_space *space;
-    many_space *many;            /* failed: more than have room: then all are done again */
+    many_space *many;            /* if more have failed than are listed, all are done again */
     volatile uint32_t *overflow; /* set by an integer result that its type does not hold */
     volatile uint32_t *done;     /* or NULL: `sequence` is written there after the results */
     uint32_t sequence;

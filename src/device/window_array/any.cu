@@ -355,14 +355,15 @@ static gp_status launch(gp_context *context, const gp_plan *plan, const gp_probl
     return gp_gpu_launch(context, plan, (const void *)window_any, list);
 }
 
-gp_status gp_window_plan_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_plan *again) {
-    *again = *plan;
-    memset(&again->tiling, 0, sizeof again->tiling);
-    return gp_fit_window_failed(problem, &context->planned_on, &again->tiling);
-}
-
-gp_status gp_window_failed(gp_context *context, const gp_plan *again, const gp_problem *problem) {
-    return launch(context, again, problem, many_space_of(context));
+gp_status gp_window_launch_both(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                const void *kernel, void *arguments, bool *tiled) {
+    gp_plan again = *plan;
+    void *list[] = {arguments};
+    memset(&again.tiling, 0, sizeof again.tiling);
+    GP_TRY(gp_fit_window_failed(problem, &context->planned_on, &again.tiling));
+    *tiled = again.tiling.t[GP_TILE_ROWS] > 0;
+    GP_TRY(gp_gpu_launch(context, plan, kernel, list));
+    return launch(context, &again, problem, many_space_of(context));
 }
 
 GP_DECLARE_LAUNCHER(gp_launch_window_any) {

@@ -9,8 +9,7 @@ struct window_few {
     uint32_t first, mask;
 };
 
-/* Entries of a list. many_space.failed counts them, more where there is no room for all, which are done again then.
- */
+/* Entries of a list, which many_space.failed counts. Where there is no room for all, all outputs are done again. */
 #define GP_WINDOW_FAILED_MAX (uint32_t)(GP_MANY_SENT_BYTES / sizeof(window_few))
 #define FAILED_SPECIAL 0x80000000u /* there too: windows see NaNs or infinities, for window_any to write */
 
@@ -38,7 +37,7 @@ static __device__ inline void tell_special(many_space *space) {
         atomicOr(&space->failed, FAILED_SPECIAL);
 }
 
-/* Plans window_any, of what fails, which is launched behind. Its tiling has a tile where outputs that see NaNs or
- * infinities are not to be listed. */
-gp_status gp_window_plan_failed(gp_context *context, const gp_plan *plan, const gp_problem *problem, gp_plan *again);
-gp_status gp_window_failed(gp_context *context, const gp_plan *again, const gp_problem *problem);
+/* Launches a kernel with these arguments, and window_any behind it. tiled: of the arguments; set if window_any writes
+ * what sees NaNs or infinities, which then is not to be listed. */
+gp_status gp_window_launch_both(gp_context *context, const gp_plan *plan, const gp_problem *problem,
+                                const void *kernel, void *arguments, bool *tiled);

@@ -337,7 +337,6 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
         arguments.pivots = arguments.pivots && arguments.box.result[r].op != GP_REDUCE_SUM_SQUARES;
         arguments.result[r] = result;
     }
-    void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
     const bool packs = arguments.cut.pack.count > 0;
     const void *const kernel =
@@ -345,9 +344,5 @@ gp_status gp_window_launch_floats(gp_context *context, const gp_plan *plan, cons
             ? gp_window_means[packs][arguments.box.border == GP_BORDER_SHRINK][arguments.box.type != GP_F16]
         : packs ? packed[form]
                 : forms[form];
-    gp_plan again;
-    GP_TRY(gp_window_plan_failed(context, plan, problem, &again));
-    arguments.tiled = again.tiling.t[GP_TILE_ROWS] > 0;
-    GP_TRY(gp_gpu_launch(context, plan, kernel, list));
-    return gp_window_failed(context, &again, problem);
+    return gp_window_launch_both(context, plan, problem, kernel, &arguments, &arguments.tiled);
 }

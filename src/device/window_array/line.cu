@@ -376,10 +376,8 @@ gp_status gp_window_launch_line(gp_context *context, const gp_plan *plan, const 
     arguments.stores = stores_together(problem, 1);
     void *list[] = {&arguments};
     const unsigned form = plan->tiling.form;
-    gp_plan again;
-    if (form >= GP_LINE_FLOATS)
-        GP_TRY(gp_window_plan_failed(context, plan, problem, &again));
-    arguments.tiled = form >= GP_LINE_FLOATS && again.tiling.t[GP_TILE_ROWS] > 0;
-    GP_TRY(gp_gpu_launch(context, plan, forms[form - GP_LINE], list));
-    return form >= GP_LINE_FLOATS ? gp_window_failed(context, &again, problem) : GP_OK;
+    const void *const kernel = forms[form - GP_LINE];
+    return form < GP_LINE_FLOATS
+               ? gp_gpu_launch(context, plan, kernel, list)
+               : gp_window_launch_both(context, plan, problem, kernel, &arguments, &arguments.tiled);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results of windows that see NaNs or infinities, at a cost that hardly depends on the window. Where these are is
- * three maps of bits, of a tile of outputs with what its windows see, in shared memory: a window sees one if a bit of
- * as many neighbours is set, which takes as many steps as its extents have bits, 32 elements at once.
+ * Results of windows that see NaNs or infinities, at a cost that hardly depends on the window. A block takes a tile
+ * of outputs, and keeps in shared memory three maps of what its windows see, with a bit for each element: one map of
+ * NaNs, and one for each infinity. Each bit is combined with its neighbours, of which each step reaches twice as
+ * many, until it tells whether a window that begins there sees one. A step does 32 elements at once.
  */
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "../../host/window_array/tiling.h"
 #include "strip.cuh"
 
-/* What an element is that is no number. */
+/* The maps. */
 enum { SPECIAL_NAN, SPECIAL_PLUS, SPECIAL_MINUS, SPECIALS };
 
 static_assert(SPECIALS == GP_SPECIAL_MAPS, "as planned");
